@@ -1,0 +1,233 @@
+//! Which segments are free: lowest address first fit, exactly as the game places blobs.
+//!
+//! The free space is kept as gaps between used segments, so memory grows with the number of
+//! blobs and not with the length of the file, whatever a file claims.
+//!
+//! A run goes through three states. `reserve` takes it out of the gaps. When the index does not
+//! name it any more it is *released*: its bytes stay untouched until the change of the index is
+//! durable. Then `free` returns it to the gaps. Nothing else makes space reusable.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::BTreeMap;
+
+use crate::layout::{SegmentIndex, SegmentRun};
+use crate::limits::SEGMENT_INDEX_MAX;
+
+/// The segments of one file that are in use, and those that are not.
+#[derive(Debug)]
+pub(crate) struct Allocator {
+    /// Free segments below `end`, start -> count; never adjacent, never empty.
+    gaps: BTreeMap<u32, u32>,
+    /// Everything from here on is free.
+    end: u32,
+    /// Runs that wait until the index change that released them is durable.
+    released: Vec<SegmentRun>,
+}
+
+impl Allocator {
+    /// Builds the gaps between `used` runs, which may overlap and come in any order.
+    pub(crate) fn from_used(used: impl IntoIterator<Item = SegmentRun>) -> Self {
+        let mut used: Vec<SegmentRun> = used.into_iter().collect();
+        used.sort_unstable();
+        let mut allocator = Self {
+            gaps: BTreeMap::new(),
+            end: 1,
+            released: Vec::new(),
+        };
+        for run in used {
+            let start = run.start.get();
+            if start > allocator.end {
+                allocator
+                    .gaps
+                    .insert(allocator.end, start.saturating_sub(allocator.end));
+            }
+            allocator.end = allocator.end.max(run.end());
+        }
+        allocator
+    }
+
+    /// The first segment after all used ones.
+    pub(crate) fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Takes the lowest run of `count` free segments; `None` if the file can have no more.
+    pub(crate) fn reserve(&mut self, count: u32) -> Option<SegmentRun> {
+        let gap = self.gaps.iter().find(|&(_, &len)| len >= count);
+        if let Some((&start, &len)) = gap {
+            self.gaps.remove(&start);
+            if len > count {
+                self.gaps
+                    .insert(start.saturating_add(count), len.saturating_sub(count));
+            }
+            return SegmentRun::new(SegmentIndex::new(start)?, count);
+        }
+        let run = SegmentRun::new(SegmentIndex::new(self.end)?, count)?;
+        // The number after the last possible segment would not fit the index any more.
+        if run.end() > SEGMENT_INDEX_MAX {
+            return None;
+        }
+        self.end = run.end();
+        Some(run)
+    }
+
+    /// Makes a run allocatable again.
+    pub(crate) fn free(&mut self, run: SegmentRun) {
+        let mut start = run.start.get();
+        let mut end = run.end();
+        if let Some((&before, &len)) = self.gaps.range(..start).next_back()
+            && before.saturating_add(len) == start
+        {
+            self.gaps.remove(&before);
+            start = before;
+        }
+        if let Some(len) = self.gaps.remove(&end) {
+            end = end.saturating_add(len);
+        }
+        if end == self.end {
+            self.end = start;
+        } else {
+            self.gaps.insert(start, end.saturating_sub(start));
+        }
+    }
+
+    /// Puts a run aside until [`take_released`](Self::take_released) and `free`.
+    pub(crate) fn release(&mut self, run: SegmentRun) {
+        self.released.push(run);
+    }
+
+    /// How many segments wait.
+    pub(crate) fn released_segments(&self) -> u64 {
+        self.released.iter().map(|run| u64::from(run.count)).sum()
+    }
+
+    /// All runs that wait. The caller makes their release durable and then frees them.
+    pub(crate) fn take_released(&mut self) -> Vec<SegmentRun> {
+        std::mem::take(&mut self.released)
+    }
+}
+
+/// The runs of segments 1 to `total` that no run of `used` covers.
+pub(crate) fn gaps_between(used: Vec<SegmentRun>, total: u32) -> Vec<SegmentRun> {
+    let end = total.saturating_add(1);
+    let allocator = Allocator::from_used(used);
+    let tail = (allocator.end, end.saturating_sub(allocator.end));
+    allocator
+        .gaps
+        .into_iter()
+        .chain([tail])
+        // A damaged file can name segments that it does not have.
+        .map(|(start, count)| (start, count.min(end.saturating_sub(start))))
+        .filter(|&(_, count)| count > 0)
+        .filter_map(|(start, count)| SegmentRun::new(SegmentIndex::new(start)?, count))
+        .collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "small numbers")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn run(start: u32, count: u32) -> SegmentRun {
+        SegmentRun::new(SegmentIndex::new(start).unwrap(), count).unwrap()
+    }
+
+    #[test]
+    fn an_empty_file_fills_from_segment_one() {
+        let mut allocator = Allocator::from_used([]);
+        assert_eq!(allocator.reserve(3), Some(run(1, 3)));
+        assert_eq!(allocator.reserve(1), Some(run(4, 1)));
+    }
+
+    #[test]
+    fn the_lowest_gap_that_fits_wins_not_the_best() {
+        let mut allocator = Allocator::from_used([run(4, 1), run(6, 1), run(1, 1)]);
+        assert_eq!(allocator.reserve(1), Some(run(2, 1)));
+        assert_eq!(allocator.reserve(1), Some(run(3, 1)));
+        assert_eq!(allocator.reserve(2), Some(run(7, 2)));
+        assert_eq!(allocator.reserve(1), Some(run(5, 1)));
+    }
+
+    #[test]
+    fn overlapping_and_nested_runs_count_once() {
+        let allocator = Allocator::from_used([run(2, 5), run(3, 1), run(5, 4), run(2, 5)]);
+        assert_eq!(allocator.end(), 9);
+        assert_eq!(allocator.gaps, BTreeMap::from([(1, 1)]));
+    }
+
+    #[test]
+    fn freed_neighbours_grow_together_and_the_end_moves_back() {
+        let mut allocator = Allocator::from_used([run(1, 9)]);
+        allocator.free(run(2, 1));
+        allocator.free(run(4, 1));
+        allocator.free(run(3, 1));
+        assert_eq!(allocator.gaps, BTreeMap::from([(2, 3)]));
+        allocator.free(run(5, 5));
+        assert_eq!((allocator.gaps.len(), allocator.end()), (0, 2));
+    }
+
+    #[test]
+    fn released_is_not_free() {
+        let mut allocator = Allocator::from_used([run(1, 2)]);
+        allocator.release(run(1, 1));
+        assert_eq!(allocator.reserve(1), Some(run(3, 1)));
+        assert_eq!(allocator.released_segments(), 1);
+        for run in allocator.take_released() {
+            allocator.free(run);
+        }
+        assert_eq!(allocator.reserve(1), Some(run(1, 1)));
+    }
+
+    #[test]
+    fn gaps_of_a_file_end_with_it() {
+        assert_eq!(
+            gaps_between(vec![run(2, 1), run(5, 2)], 8),
+            [run(1, 1), run(3, 2), run(7, 2)]
+        );
+        assert_eq!(
+            gaps_between(vec![run(2, 1), run(50, 2)], 8),
+            [run(1, 1), run(3, 6)]
+        );
+        assert_eq!(gaps_between(vec![run(1, 8)], 8), []);
+        assert_eq!(gaps_between(vec![], 0), []);
+    }
+
+    #[test]
+    fn the_last_segment_number_is_a_border() {
+        let last = SEGMENT_INDEX_MAX;
+        let mut allocator = Allocator::from_used([run(1, last - 2)]);
+        assert_eq!(allocator.reserve(2), None);
+        assert_eq!(allocator.reserve(1), Some(run(last - 1, 1)));
+        assert_eq!(allocator.reserve(1), None);
+    }
+
+    proptest! {
+        /// Against the definition: the smallest start from which `count` segments are free.
+        #[test]
+        fn behaves_like_a_plain_bit_map(steps in prop::collection::vec((any::<bool>(), 1_u32..6), 1..200)) {
+            let mut bits = vec![true; 1];
+            let mut live: Vec<SegmentRun> = Vec::new();
+            let mut allocator = Allocator::from_used([]);
+            for (free, count) in steps {
+                if free && !live.is_empty() {
+                    let run = live.swap_remove((count as usize).min(live.len() - 1));
+                    allocator.free(run);
+                    bits[run.start.get() as usize..run.end() as usize].fill(false);
+                    continue;
+                }
+                let fits = |start: &usize| {
+                    (*start..*start + count as usize).all(|s| !bits.get(s).copied().unwrap_or(false))
+                };
+                let expected = (1..2000).find(fits).unwrap();
+                let reserved = allocator.reserve(count).unwrap();
+                prop_assert_eq!(reserved.start.get() as usize, expected);
+                bits.resize(bits.len().max(reserved.end() as usize), false);
+                bits[expected..reserved.end() as usize].fill(true);
+                live.push(reserved);
+            }
+            let rebuilt = Allocator::from_used(live);
+            prop_assert_eq!((rebuilt.gaps, rebuilt.end), (allocator.gaps, allocator.end));
+        }
+    }
+}

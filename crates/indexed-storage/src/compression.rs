@@ -1,0 +1,253 @@
+//! zstd with one context per thread, reused buffers, and a hard limit on what comes out.
+//!
+//! A fresh context and a zeroed buffer per call cost more than the decompression of a small chunk
+//! itself; nearly all of the speed of this crate is in not doing that.
+
+use std::cell::RefCell;
+use std::io::Cursor;
+
+use zstd_safe::{CCtx, CParameter, DCtx};
+
+use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
+use crate::damage::Damage;
+use crate::error::{Error, Result};
+use crate::limits::SCRATCH_BYTES_KEPT;
+
+/// The level that the game uses.
+pub const DEFAULT_LEVEL: i32 = 3;
+
+struct Contexts {
+    compress: CCtx<'static>,
+    decompress: DCtx<'static>,
+    /// Compressed bytes on their way in or out. Its length only ever grows up to what was needed,
+    /// so that reading into it does not zero it again.
+    scratch: Vec<u8>,
+}
+
+thread_local! {
+    static CONTEXTS: RefCell<Contexts> = RefCell::new(Contexts {
+        compress: CCtx::create(),
+        decompress: DCtx::create(),
+        scratch: Vec::new(),
+    });
+}
+
+/// Compresses `content` into `out`, behind whatever `out` holds already: one frame with content
+/// size, byte-identical to the game's at level 3 without checksum.
+///
+/// # Errors
+/// What zstd reports, which for valid levels is only lack of memory.
+pub(crate) fn compress_frame(
+    content: &[u8],
+    level: i32,
+    checksum: bool,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let start = out.len();
+    out.reserve(zstd_safe::compress_bound(content.len()));
+    let mut cursor = Cursor::new(out);
+    cursor.set_position(start as u64);
+    let outcome = CONTEXTS.with_borrow_mut(|contexts| {
+        let zstd = &mut contexts.compress;
+        zstd.set_parameter(CParameter::CompressionLevel(level))?;
+        zstd.set_parameter(CParameter::ChecksumFlag(checksum))?;
+        zstd.compress2(&mut cursor, content)
+    });
+    match outcome {
+        Ok(_) => Ok(()),
+        Err(code) => {
+            let reason = zstd_safe::get_error_name(code);
+            Err(Error::Compress {
+                bytes: content.len(),
+                reason,
+            })
+        }
+    }
+}
+
+/// Decompresses the frames of a blob into `out`, replacing what it held.
+///
+/// Content that is shorter than `expected` is filled up with zeros, as the game does; the length
+/// that was really there is returned.
+pub(crate) fn decompress(frames: &[u8], expected: u32, out: &mut Vec<u8>) -> Result<u32, Damage> {
+    let wanted = expected as usize;
+    out.clear();
+    out.reserve_exact(wanted);
+    let outcome = CONTEXTS.with_borrow_mut(|contexts| contexts.decompress.decompress(out, frames));
+    match outcome {
+        Ok(found) if found > wanted => {
+            out.clear();
+            Err(Damage::ContentLonger { expected })
+        }
+        Ok(found) => {
+            out.resize(wanted, 0);
+            Ok(u32::try_from(found).unwrap_or(expected))
+        }
+        Err(code) => {
+            out.clear();
+            let reason = zstd_safe::get_error_name(code);
+            // zstd itself speaks of the buffer, but the buffer has the size of the claim.
+            if reason.contains("Destination buffer") {
+                return Err(Damage::ContentLonger { expected });
+            }
+            Err(Damage::Frame { reason })
+        }
+    }
+}
+
+/// This thread's scratch buffer, with at least the asked length of unspecified content. It goes
+/// back to the thread when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    buffer: Vec<u8>,
+    len: usize,
+}
+
+impl Scratch {
+    pub(crate) fn take(len: usize) -> Self {
+        let mut buffer = CONTEXTS.with_borrow_mut(|contexts| std::mem::take(&mut contexts.scratch));
+        if buffer.len() < len {
+            buffer.resize(len, 0);
+        }
+        Self { buffer, len }
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        self.buffer.get_mut(..self.len).unwrap_or_default()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.buffer.capacity() <= SCRATCH_BYTES_KEPT {
+            let buffer = std::mem::take(&mut self.buffer);
+            CONTEXTS.with_borrow_mut(|contexts| contexts.scratch = buffer);
+        }
+    }
+}
+
+/// Compresses `content` into header and frame, as a slot stores it, in this thread's scratch
+/// buffer, and lends the result.
+pub(crate) fn with_compressed<T>(
+    content: &[u8],
+    level: i32,
+    work: impl FnOnce(BlobHeader, &[u8]) -> Result<T>,
+) -> Result<T> {
+    let mut scratch = Scratch::take(0);
+    scratch.buffer.clear();
+    let header = compress_blob(content, level, false, &mut scratch.buffer)?;
+    work(header, &scratch.buffer)
+}
+
+/// Appends header and frame of `content` to the empty `blob`.
+pub(crate) fn compress_blob(
+    content: &[u8],
+    level: i32,
+    checksum: bool,
+    blob: &mut Vec<u8>,
+) -> Result<BlobHeader> {
+    blob.extend([0; BLOB_HEADER_BYTES as usize]);
+    compress_frame(content, level, checksum, blob)?;
+    finish_header(content.len(), blob)
+}
+
+/// Writes the lengths of a finished blob into its first 8 bytes.
+pub(crate) fn finish_header(raw_bytes: usize, blob: &mut [u8]) -> Result<BlobHeader> {
+    let too_large = || Error::Compress {
+        bytes: raw_bytes,
+        reason: "more than 2^31 - 1 bytes",
+    };
+    let raw = i32::try_from(raw_bytes).map_err(|_| too_large())?;
+    let (place, frames) = blob.split_first_chunk_mut().ok_or_else(too_large)?;
+    let compressed = i32::try_from(frames.len()).map_err(|_| too_large())?;
+    let header = BlobHeader::check(raw, compressed).map_err(|damage| Error::NotABlob { damage })?;
+    *place = header.encode();
+    Ok(header)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compressed(content: &[u8]) -> Vec<u8> {
+        let mut frame = Vec::new();
+        compress_frame(content, DEFAULT_LEVEL, false, &mut frame).unwrap();
+        frame
+    }
+
+    #[test]
+    fn the_library_is_the_version_whose_bytes_equal_the_games() {
+        assert_eq!(zstd_safe::version_string(), "1.5.7");
+    }
+
+    #[test]
+    fn frames_have_a_content_size_and_no_checksum() {
+        // Frame header descriptors of single-segment frames by size, from the specification.
+        for (len, descriptor) in [
+            (10, 0x20),
+            (255, 0x20),
+            (256, 0x60),
+            (65_791, 0x60),
+            (65_792, 0xA0),
+        ] {
+            assert_eq!(compressed(&vec![b'x'; len])[4], descriptor, "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn round_trip_with_reused_contexts() {
+        let mut out = Vec::new();
+        for len in [0, 1, 100, 70_000, 3] {
+            let content = hyworld_testkit::sample(7, len as usize);
+            assert_eq!(decompress(&compressed(&content), len, &mut out), Ok(len));
+            assert_eq!(out, content);
+        }
+    }
+
+    #[test]
+    fn a_checksum_does_not_stick_to_the_context() {
+        let plain = compressed(b"content");
+        let mut checked = Vec::new();
+        compress_frame(b"content", DEFAULT_LEVEL, true, &mut checked).unwrap();
+        assert_ne!(plain, checked);
+        assert_eq!(compressed(b"content"), plain);
+    }
+
+    #[test]
+    fn content_of_another_length_than_claimed() {
+        let frame = compressed(&[9; 1000]);
+        let mut out = vec![1; 5000];
+        assert_eq!(
+            decompress(&frame, 999, &mut out),
+            Err(Damage::ContentLonger { expected: 999 })
+        );
+        assert!(out.is_empty());
+        assert_eq!(decompress(&frame, 1002, &mut out), Ok(1000));
+        assert_eq!(out[998..], [9, 9, 0, 0]);
+        let mut fresh = Vec::new();
+        assert!(matches!(
+            decompress(&frame, 0, &mut fresh),
+            Err(Damage::ContentLonger { .. })
+        ));
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let frame = compressed(b"some content, some content, some content");
+        let mut out = Vec::new();
+        for len in 1..frame.len() {
+            assert!(
+                decompress(&frame[..len], 40, &mut out).is_err(),
+                "{len} bytes"
+            );
+            assert!(out.is_empty());
+        }
+    }
+
+    #[test]
+    fn scratch_is_as_long_as_asked() {
+        for len in [10, 4, SCRATCH_BYTES_KEPT + 1, 10] {
+            assert_eq!(Scratch::take(len).bytes().len(), len);
+        }
+    }
+}

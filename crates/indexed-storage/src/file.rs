@@ -1,0 +1,213 @@
+//! [`IndexedStorageFile`]: one open file. What it is lives here; what it does is in the files
+//! below, one kind of operation each.
+
+mod open;
+mod read;
+mod space;
+mod usage;
+mod verify;
+mod write;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+pub use open::OpenOptions;
+pub use usage::{BlobStat, Usage};
+pub use verify::Verified;
+pub use write::{BlobWrite, Durability};
+
+use crate::damage::{Damage, SlotDamage};
+use crate::error::{Error, Result};
+use crate::header::FormatVersion;
+use crate::layout::{BlobIndex, Geometry};
+use crate::raw_file::RawFile;
+use crate::slot::SlotState;
+use crate::v0::InterruptedWrite;
+use space::Writer;
+
+/// An open file of blobs.
+///
+/// All methods take `&self`: any number of threads read and write different slots in parallel.
+/// Compressing and decompressing hold no lock.
+///
+/// Lock order: slot, then allocator. The allocator's lock is never held during I/O.
+///
+/// ```
+/// use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("0.0.region.bin");
+/// let slot = BlobIndex::new(33);
+///
+/// let file = IndexedStorageFile::create(&path)?;
+/// file.write(slot, b"some document")?;
+/// file.close()?;
+///
+/// let file = IndexedStorageFile::open_read_only(&path)?;
+/// assert_eq!(file.read(slot)?.as_deref(), Some(b"some document".as_slice()));
+/// assert_eq!(file.read(BlobIndex::new(34))?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct IndexedStorageFile {
+    path: PathBuf,
+    raw: Box<dyn RawFile>,
+    version: FormatVersion,
+    geometry: Geometry,
+    slots: Box<[RwLock<SlotState>]>,
+    /// Version 0: what its journal table says was under way when the last writer died.
+    interrupted: Vec<InterruptedWrite>,
+    blob_bytes_max: u32,
+    /// `None` for a handle that only reads.
+    writer: Option<Writer>,
+}
+
+impl IndexedStorageFile {
+    /// Opens an existing file for reading and writing, with default options.
+    ///
+    /// # Errors
+    /// The file cannot be opened, is not one of ours, or another writer has it.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::new().write(true).open(path)
+    }
+
+    /// Opens an existing file for reading. Neither its bytes nor its modification time change.
+    ///
+    /// # Errors
+    /// The file cannot be opened or is not one of ours.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::new().open(path)
+    }
+
+    /// Opens a file for reading and writing; makes it, with the geometry of chunk regions, if it
+    /// is missing or empty.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::new().write(true).create(true).open(path)
+    }
+
+    /// The path it was opened with.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The version of the format. Files that are open for writing are always version 1.
+    pub fn version(&self) -> FormatVersion {
+        self.version
+    }
+
+    /// Number of slots and size of segments.
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Whether it only reads.
+    pub fn is_read_only(&self) -> bool {
+        self.writer.is_none()
+    }
+
+    /// Whether the index names a blob for this slot; it may be damaged.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSlot`].
+    pub fn contains(&self, slot: BlobIndex) -> Result<bool> {
+        Ok(*self.slot_read(slot)? != SlotState::Empty)
+    }
+
+    /// All slots for which the index names a blob, damaged ones too, in ascending order.
+    pub fn occupied(&self) -> Vec<BlobIndex> {
+        self.states()
+            .filter(|(_, state)| **state != SlotState::Empty)
+            .map(|(slot, _)| slot)
+            .collect()
+    }
+
+    /// What is known to be wrong without decoding a blob. [`verify`](Self::verify) decodes all.
+    pub fn damage(&self) -> Vec<SlotDamage> {
+        self.states()
+            .filter_map(|(slot, state)| {
+                self.state_damage(&state)
+                    .map(|damage| SlotDamage { slot, damage })
+            })
+            .collect()
+    }
+
+    fn state_damage(&self, state: &SlotState) -> Option<Damage> {
+        match state {
+            SlotState::Empty => None,
+            SlotState::Broken(damage) => Some(*damage),
+            SlotState::Stored(stored) => self
+                .length_limit(stored.header)
+                .err()
+                .or_else(|| stored.overlaps.map(|other| Damage::Overlap { other })),
+        }
+    }
+
+    /// Version 0: writes and removals that were under way when the last writer died. The slots
+    /// themselves hold what was committed; the segments named here are left-overs.
+    pub fn interrupted(&self) -> &[InterruptedWrite] {
+        &self.interrupted
+    }
+
+    /// Every slot with its state, each locked only while it is looked at.
+    fn states(&self) -> impl Iterator<Item = (BlobIndex, RwLockReadGuard<'_, SlotState>)> {
+        self.geometry
+            .slots()
+            .zip(self.slots.iter())
+            .map(|(slot, state)| (slot, state.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn slot(&self, slot: BlobIndex) -> Result<&RwLock<SlotState>> {
+        self.slots
+            .get(slot.as_usize())
+            .ok_or_else(|| Error::NoSuchSlot {
+                path: self.path.clone(),
+                slot,
+                blob_count: self.geometry.blob_count(),
+            })
+    }
+
+    fn slot_read(&self, slot: BlobIndex) -> Result<RwLockReadGuard<'_, SlotState>> {
+        Ok(self
+            .slot(slot)?
+            .read()
+            .unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn slot_write(&self, slot: BlobIndex) -> Result<RwLockWriteGuard<'_, SlotState>> {
+        Ok(self
+            .slot(slot)?
+            .write()
+            .unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn damaged(&self, slot: BlobIndex, damage: Damage) -> Error {
+        Error::Damaged {
+            path: self.path.clone(),
+            slot,
+            damage,
+        }
+    }
+
+    fn io_error(&self, action: &'static str) -> impl FnOnce(std::io::Error) -> Error + use<> {
+        let path = self.path.clone();
+        move |source| Error::Io {
+            path,
+            action,
+            source,
+        }
+    }
+}
+
+impl fmt::Debug for IndexedStorageFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexedStorageFile")
+            .field("path", &self.path)
+            .field("version", &self.version)
+            .field("geometry", &self.geometry)
+            .field("read_only", &self.is_read_only())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,218 @@
+//! Reading blobs.
+
+use std::io;
+
+use super::IndexedStorageFile;
+use crate::blob::EncodedBlob;
+use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
+use crate::compression::{self, Scratch};
+use crate::damage::Damage;
+use crate::error::{Error, Result};
+use crate::frame;
+use crate::header::FormatVersion;
+use crate::index_table::Entry;
+use crate::layout::{BlobIndex, SegmentRun};
+use crate::limits::STALE_RETRIES_MAX;
+use crate::seal::Seal;
+use crate::slot::{self, Extent, SlotState, Stored};
+use crate::v0;
+
+impl IndexedStorageFile {
+    /// The content of a slot, `None` if it has none.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSlot`], [`Error::Damaged`], or what the operating system reports.
+    pub fn read(&self, slot: BlobIndex) -> Result<Option<Vec<u8>>> {
+        let mut content = Vec::new();
+        Ok(self.read_into(slot, &mut content)?.then_some(content))
+    }
+
+    /// Puts the content of a slot into `content`, replacing what it held, and returns whether
+    /// there is any; without, `content` is left as it was. Reusing one buffer for many reads
+    /// saves most of what a read costs beyond decompression.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read); `content` is then unspecified.
+    pub fn read_into(&self, slot: BlobIndex, content: &mut Vec<u8>) -> Result<bool> {
+        self.follow(slot, |stored, header| {
+            decode(slot, header, stored.get(8..).unwrap_or_default(), content)
+        })
+        .map(|found| found.is_some())
+    }
+
+    /// The blob of a slot as it is stored, for copies that need not be recompressed. Its content
+    /// is not decoded, so damage inside the frames goes unnoticed here.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_encoded(&self, slot: BlobIndex) -> Result<Option<EncodedBlob>> {
+        self.follow(slot, |stored, header| {
+            Ok(EncodedBlob::from_stored(header, stored.to_vec()))
+        })
+    }
+
+    /// The seal of a slot's blob, if it has one.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read); a seal that contradicts its blob is [`Error::Damaged`].
+    pub fn seal(&self, slot: BlobIndex) -> Result<Option<Seal>> {
+        let seal = self.follow(slot, |stored, header| {
+            checked_seal(slot, header, stored.get(8..).unwrap_or_default())
+        });
+        Ok(seal?.flatten())
+    }
+
+    /// Reads a slot's bytes and lends them to `work`, with no lock held any more.
+    ///
+    /// A handle that only reads holds no lock on the file, so another program may have moved the
+    /// blob since it was opened: when something does not fit, the index entry is looked up again.
+    fn follow<T>(
+        &self,
+        slot: BlobIndex,
+        mut work: impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
+    ) -> Result<Option<T>> {
+        for _ in 0..STALE_RETRIES_MAX {
+            match self.follow_once(slot, &mut work) {
+                Err(Error::Damaged { .. }) if self.refresh(slot)? => {}
+                other => return other,
+            }
+        }
+        self.follow_once(slot, &mut work)
+    }
+
+    fn follow_once<T>(
+        &self,
+        slot: BlobIndex,
+        work: &mut impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
+    ) -> Result<Option<T>> {
+        let state = self.slot_read(slot)?;
+        let stored = match &*state {
+            SlotState::Empty => return Ok(None),
+            SlotState::Broken(damage) => return Err(self.damaged(slot, *damage)),
+            SlotState::Stored(stored) => stored,
+        };
+        let header = stored.header;
+        self.length_limit(header)
+            .map_err(|damage| self.damaged(slot, damage))?;
+        let len = usize::try_from(header.stored_bytes()).unwrap_or(usize::MAX);
+        let mut scratch = Scratch::take(len);
+        let loaded = self
+            .load(stored, scratch.bytes())
+            .map_err(self.io_error("read"))?;
+        drop(state);
+        let bytes = scratch.bytes();
+        let result = match loaded {
+            Ok(()) if !bytes.starts_with(&header.encode()) => Err(Damage::Changed),
+            Ok(()) => work(bytes, header),
+            Err(damage) => Err(damage),
+        };
+        result
+            .map(Some)
+            .map_err(|damage| self.damaged(slot, damage))
+    }
+
+    /// Whether a blob with these lengths may be read at all.
+    pub(crate) fn length_limit(&self, header: BlobHeader) -> Result<(), Damage> {
+        let found = header.raw_bytes.max(header.compressed_bytes);
+        let max = self.blob_bytes_max;
+        if found > max {
+            Err(Damage::LengthLimit { found, max })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Fills `bytes` with header and frames of a stored blob.
+    fn load(&self, stored: &Stored, bytes: &mut [u8]) -> io::Result<Result<(), Damage>> {
+        let run = match &stored.extent {
+            Extent::Run(run) => run,
+            Extent::Chain(chain) => {
+                return v0::scan::load(&*self.raw, self.geometry, chain, bytes);
+            }
+        };
+        let offset = self.geometry.segment_offset(run.start);
+        let count = self.raw.read_at(bytes, offset)?;
+        if count == bytes.len() {
+            return Ok(Ok(()));
+        }
+        let end = offset.saturating_add(bytes.len() as u64);
+        let file_bytes = offset.saturating_add(count as u64);
+        Ok(Err(Damage::CutOff { end, file_bytes }))
+    }
+
+    /// Up to `len` bytes of a blob that would begin with `run`, whatever the index says.
+    pub(crate) fn read_run(&self, run: SegmentRun, len: u64) -> Result<Vec<u8>> {
+        let left = self
+            .file_bytes()?
+            .saturating_sub(self.segment_offset(run.start));
+        let len = usize::try_from(len.min(left)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; len];
+        let count = match self.version {
+            FormatVersion::V1 => self.raw.read_at(&mut bytes, self.segment_offset(run.start)),
+            FormatVersion::V0 => v0::scan::load_run(&*self.raw, self.geometry, run, &mut bytes),
+        };
+        bytes.truncate(count.map_err(self.io_error("read"))?);
+        Ok(bytes)
+    }
+
+    /// Looks at a slot on disk again; whether it holds something else than was known.
+    fn refresh(&self, slot: BlobIndex) -> Result<bool> {
+        if !self.is_read_only() || self.version != FormatVersion::V1 {
+            return Ok(false);
+        }
+        let mut entry = [0; 4];
+        let failed = || self.io_error("read");
+        self.raw
+            .read_at(&mut entry, self.geometry.entry_offset(slot))
+            .map_err(failed())?;
+        let file_bytes = self.raw.len().map_err(failed())?;
+        let entry = Entry::decode(entry);
+        let found = slot::inspect(&*self.raw, self.geometry, file_bytes, entry);
+        let found = found.map_err(failed())?;
+        let mut state = self.slot_write(slot)?;
+        let same = match (&*state, &found) {
+            (SlotState::Stored(known), SlotState::Stored(found)) => {
+                known.extent == found.extent && known.header == found.header
+            }
+            (known, found) => known == found,
+        };
+        if !same {
+            *state = found;
+        }
+        Ok(!same)
+    }
+}
+
+/// Decompresses a blob and checks its seal.
+fn decode(
+    slot: BlobIndex,
+    header: BlobHeader,
+    frames: &[u8],
+    content: &mut Vec<u8>,
+) -> Result<(), Damage> {
+    let expected = header.raw_bytes;
+    let found = compression::decompress(frames, expected, content)?;
+    let shorter = Damage::ContentShorter { expected, found };
+    if found < expected && !shorter.is_readable() {
+        return Err(shorter);
+    }
+    // Only sealed blobs have a checksum, so ordinary ones pay nothing for this.
+    if frame::has_checksum(frames) {
+        checked_seal(slot, header, frames)?;
+    }
+    Ok(())
+}
+
+fn checked_seal(
+    slot: BlobIndex,
+    header: BlobHeader,
+    frames: &[u8],
+) -> Result<Option<Seal>, Damage> {
+    let seal = Seal::find(frames)?;
+    if let Some(seal) = &seal {
+        seal.check_place(slot, header.raw_bytes)?;
+    }
+    Ok(seal)
+}
+
+const _: () = assert!(BLOB_HEADER_BYTES == 8, "`stored.get(8..)` is the frames");

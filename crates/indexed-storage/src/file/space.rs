@@ -1,0 +1,178 @@
+//! Where a write may put its payload: reserving segments, and making old ones safe to reuse.
+//!
+//! Two things must hold before bytes of an earlier blob are overwritten, or a power cut could
+//! leave an index entry that points at them:
+//!
+//! 1. The index that does not name them any more is durable. Released runs wait for a sync; what
+//!    was found free when the file was opened waits for one sync before its first reuse, because
+//!    the process before us may have been killed before it synced.
+//! 2. Under [`Durability::Relaxed`] the new index entry may reach the disk before the new payload.
+//!    The entry then points at what was there before, and if that was a whole blob of another
+//!    slot, it would be read without any error. So the 8-byte header of such a left-over is
+//!    zeroed, durably, before its place is used. Its frame stays, and salvage still finds it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::IndexedStorageFile;
+use super::open::OpenOptions;
+use super::write::Durability;
+use crate::allocator::Allocator;
+use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
+use crate::error::{Error, Result};
+use crate::frame;
+use crate::layout::{BlobIndex, SegmentRun};
+use crate::slot::SlotState;
+
+/// What only a handle for writing has.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) durability: Durability,
+    pub(super) compression_level: i32,
+    pub(super) released_bytes_max: u64,
+    allocator: Mutex<Allocator>,
+    /// Segments from here on were never used before this handle was opened.
+    fresh_from: u32,
+    /// Whether the index as it was found at open is known to be durable.
+    found_index_is_durable: Mutex<bool>,
+    /// Set when a write or sync failed in a way that leaves the disk unknown.
+    latched: AtomicBool,
+}
+
+impl Writer {
+    pub(super) fn new(options: &OpenOptions, states: &[SlotState]) -> Self {
+        let used = states.iter().filter_map(|state| match state {
+            SlotState::Stored(stored) => Some(stored.extent.runs()),
+            _ => None,
+        });
+        let allocator = Allocator::from_used(used.flatten());
+        Self {
+            durability: options.durability,
+            compression_level: options.compression_level,
+            released_bytes_max: options.released_bytes_max,
+            fresh_from: allocator.end(),
+            allocator: Mutex::new(allocator),
+            found_index_is_durable: Mutex::new(false),
+            latched: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_latched(&self) -> bool {
+        self.latched.load(Ordering::Acquire)
+    }
+
+    pub(super) fn latch_on_error<T>(&self, result: std::io::Result<T>) -> std::io::Result<T> {
+        if result.is_err() {
+            self.latched.store(true, Ordering::Release);
+        }
+        result
+    }
+
+    /// Makes runs allocatable that nothing names, durably.
+    pub(super) fn free(&self, runs: Vec<SegmentRun>) {
+        let mut allocator = self.allocator();
+        for run in runs {
+            allocator.free(run);
+        }
+    }
+
+    /// Puts runs aside until the next sync; returns how many segments wait.
+    pub(super) fn release(&self, runs: Vec<SegmentRun>) -> u64 {
+        let mut allocator = self.allocator();
+        for run in runs {
+            allocator.release(run);
+        }
+        allocator.released_segments()
+    }
+
+    fn allocator(&self) -> MutexGuard<'_, Allocator> {
+        self.allocator
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl IndexedStorageFile {
+    /// Takes segments for a blob, lowest address first.
+    pub(super) fn reserve(
+        &self,
+        writer: &Writer,
+        slot: BlobIndex,
+        header: BlobHeader,
+    ) -> Result<SegmentRun> {
+        self.geometry
+            .segments_for(header.stored_bytes())
+            .and_then(|count| writer.allocator().reserve(count))
+            .ok_or_else(|| Error::Full {
+                path: self.path.clone(),
+                slot,
+            })
+    }
+
+    /// Makes a reserved run safe to write to; see the head of this file.
+    pub(super) fn prepare_reuse(&self, writer: &Writer, run: SegmentRun) -> Result<()> {
+        if run.start.get() >= writer.fresh_from {
+            return Ok(());
+        }
+        {
+            let mut durable = writer
+                .found_index_is_durable
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if !*durable {
+                self.sync_file(writer)?;
+                *durable = true;
+            }
+        }
+        if writer.durability == Durability::Relaxed && self.holds_left_over(run)? {
+            self.disarm(writer, &[run])?;
+        }
+        Ok(())
+    }
+
+    /// Whether the first segment of a free run begins with a blob that could be taken for a live
+    /// one.
+    fn holds_left_over(&self, run: SegmentRun) -> Result<bool> {
+        let mut bytes = [0; 12];
+        let offset = self.geometry.segment_offset(run.start);
+        let count = self
+            .raw
+            .read_at(&mut bytes, offset)
+            .map_err(self.io_error("read"))?;
+        let [header @ .., _, _, _, _] = bytes;
+        let frames = bytes
+            .get(BLOB_HEADER_BYTES as usize..count)
+            .unwrap_or_default();
+        Ok(BlobHeader::decode(header).is_ok() && frame::starts_frame(frames))
+    }
+
+    /// Zeroes the blob headers at the beginning of runs, durably.
+    fn disarm(&self, writer: &Writer, runs: &[SegmentRun]) -> Result<()> {
+        for run in runs {
+            let offset = self.geometry.segment_offset(run.start);
+            let zeros = [0; BLOB_HEADER_BYTES as usize];
+            let written = self.raw.write_at(&zeros, offset);
+            writer
+                .latch_on_error(written)
+                .map_err(self.io_error("write"))?;
+        }
+        self.sync_file(writer)
+    }
+
+    /// Syncs, and makes the runs reusable that were released before.
+    pub(super) fn sync_and_free(&self, writer: &Writer) -> Result<()> {
+        let released = writer.allocator().take_released();
+        self.sync_file(writer)?;
+        if !released.is_empty() {
+            self.disarm(writer, &released)?;
+            writer.free(released);
+        }
+        Ok(())
+    }
+
+    pub(super) fn sync_file(&self, writer: &Writer) -> Result<()> {
+        writer
+            .latch_on_error(self.raw.sync())
+            .map_err(self.io_error("sync"))
+    }
+}

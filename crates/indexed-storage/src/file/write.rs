@@ -1,0 +1,281 @@
+//! Writing, removing, syncing.
+//!
+//! Every write goes: compress (no lock) - reserve free segments - write the payload there -
+//! \[sync\] - flip the 4-byte index entry, the commit point - \[sync\] - give up the old segments.
+//! The brackets apply to [`Durability::EachWrite`]; a batch shares them. Nothing that the index
+//! names is ever overwritten.
+
+use super::IndexedStorageFile;
+use super::space::Writer;
+use crate::BlobHeader;
+use crate::blob::EncodedBlob;
+use crate::compression;
+use crate::error::{Error, Result};
+use crate::index_table::Entry;
+use crate::layout::{BlobIndex, SegmentRun};
+use crate::seal::SealTag;
+use crate::slot::{Extent, SlotState, Stored};
+
+/// What a finished write promises.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Durability {
+    /// A killed process leaves every slot exactly old or exactly new. After a power cut,
+    /// everything before the last [`sync`](IndexedStorageFile::sync) is intact; a slot written
+    /// since then is old, new, or damaged, and its old content can be salvaged.
+    #[default]
+    Relaxed,
+    /// A finished write survives a power cut, and an unfinished one leaves the slot as it was:
+    /// the game's `FlushOnWrite`. Two syncs for each write or batch.
+    EachWrite,
+}
+
+/// One blob of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BlobWrite<'a> {
+    /// Where to.
+    pub slot: BlobIndex,
+    /// The content.
+    pub content: &'a [u8],
+    /// With a seal, or as the game writes it.
+    pub seal: Option<&'a SealTag>,
+}
+
+/// A blob on its way to disk.
+struct Pending<'a> {
+    slot: BlobIndex,
+    header: BlobHeader,
+    stored: &'a [u8],
+}
+
+impl IndexedStorageFile {
+    /// Writes `content` into a slot, compressed, in the bytes that the game would write.
+    ///
+    /// # Errors
+    /// The content is larger than the limit, the disk is full, or the file is open for reading
+    /// only. If it fails, the slot keeps what it had.
+    pub fn write(&self, slot: BlobIndex, content: &[u8]) -> Result<()> {
+        let writer = self.check_write(slot, content)?;
+        compression::with_compressed(content, writer.compression_level, |header, stored| {
+            self.commit(&[Pending {
+                slot,
+                header,
+                stored,
+            }])
+        })
+    }
+
+    /// Writes `content` with a checksum and a seal, see [`Seal`](crate::Seal).
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_sealed(&self, slot: BlobIndex, content: &[u8], tag: &SealTag) -> Result<()> {
+        let writer = self.check_write(slot, content)?;
+        let level = writer.compression_level;
+        let blob = EncodedBlob::compress_sealed(content, level, slot, tag)?;
+        self.write_encoded(&[(slot, &blob)])
+    }
+
+    /// Writes several blobs that share their syncs. Each slot is exactly old or exactly new if
+    /// this fails half-way; not all of them need be the same.
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_batch(&self, blobs: &[BlobWrite<'_>]) -> Result<()> {
+        let mut encoded = Vec::with_capacity(blobs.len());
+        for blob in blobs {
+            let level = self.check_write(blob.slot, blob.content)?.compression_level;
+            encoded.push(match blob.seal {
+                Some(tag) => EncodedBlob::compress_sealed(blob.content, level, blob.slot, tag)?,
+                None => EncodedBlob::compress(blob.content, level)?,
+            });
+        }
+        let slots = blobs.iter().map(|blob| blob.slot);
+        let batch: Vec<_> = slots.zip(&encoded).collect();
+        self.write_encoded(&batch)
+    }
+
+    /// Writes blobs that are compressed already, verbatim. They share their syncs.
+    ///
+    /// # Errors
+    /// As for [`write_batch`](Self::write_batch).
+    pub fn write_encoded(&self, blobs: &[(BlobIndex, &EncodedBlob)]) -> Result<()> {
+        let pending: Vec<_> = blobs
+            .iter()
+            .map(|(slot, blob)| Pending {
+                slot: *slot,
+                header: blob.header(),
+                stored: blob.stored(),
+            })
+            .collect();
+        self.commit(&pending)
+    }
+
+    /// Empties a slot; whether it held something. A damaged slot can be emptied too.
+    ///
+    /// # Errors
+    /// The disk failed, or the file is open for reading only.
+    pub fn remove(&self, slot: BlobIndex) -> Result<bool> {
+        let writer = self.writer()?;
+        let mut old = Vec::new();
+        {
+            let mut state = self.slot_write(slot)?;
+            if *state == SlotState::Empty {
+                return Ok(false);
+            }
+            self.flip(writer, slot, Entry::ABSENT)?;
+            old.extend(given_up(&std::mem::replace(&mut *state, SlotState::Empty)));
+        }
+        self.give_up(writer, old)?;
+        Ok(true)
+    }
+
+    /// Makes everything written so far durable, and the space that it released reusable.
+    ///
+    /// # Errors
+    /// The disk failed; the file then refuses further writes. On a handle that only reads there
+    /// is nothing to do.
+    pub fn sync(&self) -> Result<()> {
+        match &self.writer {
+            Some(_) => {
+                let writer = self.writer()?;
+                self.sync_and_free(writer)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Syncs and closes. Dropping a file closes it too, without a sync.
+    ///
+    /// # Errors
+    /// As for [`sync`](Self::sync).
+    pub fn close(self) -> Result<()> {
+        self.sync()
+    }
+
+    fn check_write(&self, slot: BlobIndex, content: &[u8]) -> Result<&Writer> {
+        self.slot(slot)?;
+        self.check_size(slot, content.len() as u64)?;
+        self.writer()
+    }
+
+    fn check_size(&self, slot: BlobIndex, bytes: u64) -> Result<()> {
+        let max = self.blob_bytes_max;
+        if bytes > u64::from(max) {
+            return Err(Error::TooLarge {
+                path: self.path.clone(),
+                slot,
+                bytes,
+                max,
+            });
+        }
+        Ok(())
+    }
+
+    /// The heart of every write.
+    fn commit(&self, blobs: &[Pending<'_>]) -> Result<()> {
+        let writer = self.writer()?;
+        for blob in blobs {
+            self.slot(blob.slot)?;
+            // What we would refuse to read we do not write.
+            self.check_size(blob.slot, u64::from(blob.header.raw_bytes))?;
+            self.check_size(blob.slot, u64::from(blob.header.compressed_bytes))?;
+        }
+        let runs = self.write_payloads(writer, blobs)?;
+        if writer.durability == Durability::EachWrite {
+            self.sync_file(writer)?;
+        }
+        let mut old = Vec::new();
+        for (blob, run) in blobs.iter().zip(runs) {
+            let mut state = self.slot_write(blob.slot)?;
+            self.flip(writer, blob.slot, Entry::to(run.start))?;
+            let stored = Stored {
+                extent: Extent::Run(run),
+                header: blob.header,
+                overlaps: None,
+            };
+            old.extend(given_up(&std::mem::replace(
+                &mut *state,
+                SlotState::Stored(stored),
+            )));
+        }
+        self.give_up(writer, old)
+    }
+
+    /// Puts every payload into segments of its own. After a failure all of them are free again:
+    /// nothing names them yet.
+    fn write_payloads(&self, writer: &Writer, blobs: &[Pending<'_>]) -> Result<Vec<SegmentRun>> {
+        let mut runs = Vec::with_capacity(blobs.len());
+        for blob in blobs {
+            let written = self
+                .reserve(writer, blob.slot, blob.header)
+                .and_then(|run| {
+                    runs.push(run);
+                    self.prepare_reuse(writer, run)?;
+                    let offset = self.geometry.segment_offset(run.start);
+                    self.raw
+                        .write_at(blob.stored, offset)
+                        .map_err(self.io_error("write"))
+                });
+            if let Err(error) = written {
+                writer.free(runs);
+                return Err(error);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Writes an index entry: the moment at which a change happens. If that fails, nobody knows
+    /// what the disk holds, and the file refuses further writes.
+    fn flip(&self, writer: &Writer, slot: BlobIndex, entry: Entry) -> Result<()> {
+        let offset = self.geometry.entry_offset(slot);
+        let written = self.raw.write_at(&entry.encode(), offset);
+        writer
+            .latch_on_error(written)
+            .map_err(self.io_error("write the index of"))
+    }
+
+    /// Gives up what the index names no longer.
+    fn give_up(&self, writer: &Writer, old: Vec<SegmentRun>) -> Result<()> {
+        match writer.durability {
+            Durability::EachWrite => {
+                self.sync_file(writer)?;
+                writer.free(old);
+                Ok(())
+            }
+            Durability::Relaxed => {
+                let segments = writer.release(old);
+                let bytes = segments.saturating_mul(u64::from(self.geometry.segment_bytes()));
+                if bytes > writer.released_bytes_max {
+                    return self.sync_and_free(writer);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn writer(&self) -> Result<&Writer> {
+        let path = || self.path.clone();
+        let writer = self
+            .writer
+            .as_ref()
+            .ok_or_else(|| Error::ReadOnly { path: path() })?;
+        if writer.is_latched() {
+            Err(Error::Latched { path: path() })
+        } else {
+            Ok(writer)
+        }
+    }
+}
+
+/// The segments that a slot held and that may be reused: none of a blob that overlaps another,
+/// which may be the readable one.
+fn given_up(state: &SlotState) -> Option<SegmentRun> {
+    match state {
+        SlotState::Stored(Stored {
+            extent: Extent::Run(run),
+            overlaps: None,
+            ..
+        }) => Some(*run),
+        _ => None,
+    }
+}

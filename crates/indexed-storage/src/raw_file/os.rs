@@ -1,0 +1,278 @@
+//! A file of the operating system, and the few directory operations that replacing one needs.
+//!
+//! The only place that knows how platforms differ.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::RawFile;
+use crate::error::{Error, Result};
+
+/// A file on disk.
+#[derive(Debug)]
+pub struct OsFile {
+    file: File,
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// Nothing is changed and nothing is locked.
+    Read,
+    /// An existing file, locked against other writers.
+    Write,
+    /// As `Write`, and the file is made if it is missing.
+    WriteOrCreate,
+    /// As `Write`, and the file must not exist yet.
+    CreateNew,
+}
+
+impl OsFile {
+    /// Opens `path`, and locks it if it is opened for writing.
+    pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
+        let failed = |action| {
+            move |source| Error::Io {
+                path: path.to_owned(),
+                action,
+                source,
+            }
+        };
+        let mut options = File::options();
+        options.read(true);
+        match access {
+            Access::Read => &mut options,
+            Access::Write => options.write(true),
+            Access::WriteOrCreate => options.write(true).create(true),
+            Access::CreateNew => options.write(true).create_new(true),
+        };
+        // A directory or a pipe must not be opened at all: opening a pipe would wait for ever.
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(Error::NotAFile {
+                path: path.to_owned(),
+            });
+        }
+        let file = options.open(path).map_err(failed("open"))?;
+        if access != Access::Read {
+            lock(&file, path)?;
+        }
+        Ok(Self { file })
+    }
+
+    /// Gives the new file the permissions of the one that it will replace.
+    pub(crate) fn copy_permissions(&self, from: &Path) -> io::Result<()> {
+        self.file.set_permissions(fs::metadata(from)?.permissions())
+    }
+}
+
+/// Takes the exclusive advisory lock, and makes sure that it is a lock on what `path` names now:
+/// between opening and locking another of our writers may have replaced the file.
+fn lock(file: &File, path: &Path) -> Result<()> {
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => {
+            return Err(Error::Locked {
+                path: path.to_owned(),
+            });
+        }
+        Err(fs::TryLockError::Error(source)) => {
+            return Err(Error::Io {
+                path: path.to_owned(),
+                action: "lock",
+                source,
+            });
+        }
+    }
+    let replaced = match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(named)) => !is_same_file(&ours, &named),
+        _ => true,
+    };
+    if replaced {
+        Err(Error::Locked {
+            path: path.to_owned(),
+        })
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+pub(crate) fn is_same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Without file numbers the best that can be said: same length, same times.
+#[cfg(not(unix))]
+pub(crate) fn is_same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    a.len() == b.len() && a.modified().ok() == b.modified().ok()
+}
+
+impl RawFile for OsFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match read_some(&self.file, rest, offset.saturating_add(done as u64)) {
+                Ok(0) => break,
+                Ok(count) => done = done.saturating_add(count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        write_all(&self.file, bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        // The data and what is needed to find it again, such as the length; not the times.
+        self.file.sync_data()
+    }
+}
+
+#[cfg(unix)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(unix)]
+fn write_all(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn write_all(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
+        if count == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        bytes = bytes.get(count..).unwrap_or_default();
+        offset = offset.saturating_add(count as u64);
+    }
+    Ok(())
+}
+
+/// `path` with something behind its name: `0.0.region.bin` and `.old` give `0.0.region.bin.old`.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|source| Error::Io {
+        path: from.to_owned(),
+        action: "rename",
+        source,
+    })
+}
+
+/// Gives a file a second name, so that at no moment it has none. Where the file system has no
+/// hard links the file loses its first name.
+pub(crate) fn link_or_rename(from: &Path, to: &Path) -> Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        Err(_) => rename(from, to),
+    }
+}
+
+pub(crate) fn remove_if_present(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io {
+            path: path.to_owned(),
+            action: "remove",
+            source,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Makes creations, renames and removals in the folder of `path` durable.
+pub(crate) fn sync_parent(path: &Path) -> Result<()> {
+    if cfg!(windows) {
+        // Windows cannot sync a directory, and orders such changes by itself.
+        return Ok(());
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(parent)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|source| Error::Io {
+            path: parent.to_owned(),
+            action: "sync the folder",
+            source,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_writes_at_positions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let file = OsFile::open(&path, Access::CreateNew).unwrap();
+        file.write_at(b"abc", 2).unwrap();
+        file.sync().unwrap();
+        let mut buffer = [9; 8];
+        assert_eq!(file.read_at(&mut buffer, 1).unwrap(), 4);
+        assert_eq!(&buffer, b"\0abc\x09\x09\x09\x09");
+        file.set_len(3).unwrap();
+        assert_eq!(file.len().unwrap(), 3);
+    }
+
+    #[test]
+    fn two_writers_cannot_meet_but_readers_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let first = OsFile::open(&path, Access::WriteOrCreate).unwrap();
+        let second = OsFile::open(&path, Access::Write);
+        assert!(matches!(second, Err(Error::Locked { path: named }) if named == path));
+        assert!(OsFile::open(&path, Access::Read).is_ok());
+        drop(first);
+        assert!(OsFile::open(&path, Access::Write).is_ok());
+    }
+
+    #[test]
+    fn a_lock_on_a_file_that_was_replaced_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        File::create(&path).unwrap();
+        let before = File::options().read(true).write(true).open(&path).unwrap();
+        File::create(folder.path().join("g")).unwrap();
+        rename(&folder.path().join("g"), &path).unwrap();
+        assert!(matches!(lock(&before, &path), Err(Error::Locked { .. })));
+    }
+
+    #[test]
+    fn directories_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = OsFile::open(folder.path(), Access::Read);
+        assert!(matches!(opened, Err(Error::NotAFile { .. })));
+    }
+
+    #[test]
+    fn suffixes_go_behind_the_whole_name() {
+        let path = with_suffix(Path::new("a/0.0.region.bin"), ".old");
+        assert_eq!(path, Path::new("a/0.0.region.bin.old"));
+    }
+}

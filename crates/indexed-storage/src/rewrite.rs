@@ -1,0 +1,94 @@
+//! Building a new version 1 file from an open one: what upgrading and compacting share.
+//!
+//! Blobs are copied verbatim, in slot order, and read back before anybody relies on the copy.
+
+use std::path::Path;
+
+use crate::damage::SlotDamage;
+use crate::error::{Error, Result};
+use crate::file::{IndexedStorageFile, OpenOptions, Verified};
+use crate::raw_file::{self, Access, OsFile};
+
+/// A finished copy, still open and therefore locked.
+#[derive(Debug)]
+pub(crate) struct Rewritten {
+    pub(crate) file: IndexedStorageFile,
+    /// How many blobs it holds.
+    pub(crate) copied: u32,
+    /// Blobs that were copied as they are although they do not decode.
+    pub(crate) damaged: Vec<SlotDamage>,
+    /// Slots that could not be copied: nobody knows where their bytes are.
+    pub(crate) lost: Vec<SlotDamage>,
+}
+
+/// Builds the copy of `source` at `target`, replacing what an interrupted run left there, and
+/// makes it durable.
+pub(crate) fn rewrite(source: &IndexedStorageFile, target: &Path) -> Result<Rewritten> {
+    raw_file::remove_if_present(target)?;
+    let raw = OsFile::open(target, Access::CreateNew)?;
+    raw.copy_permissions(source.path())
+        .map_err(|source| Error::Io {
+            path: target.to_owned(),
+            action: "set the permissions of",
+            source,
+        })?;
+    let options = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .geometry(source.geometry());
+    let file = options
+        .blob_bytes_max(u32::MAX)
+        .open_raw(Box::new(raw), target)?;
+    let mut rewritten = Rewritten {
+        file,
+        copied: 0,
+        damaged: Vec::new(),
+        lost: Vec::new(),
+    };
+    for slot in source.occupied() {
+        copy_slot(source, slot, &mut rewritten)?;
+    }
+    rewritten.file.sync()?;
+    check_copy(source, &rewritten)?;
+    Ok(rewritten)
+}
+
+fn copy_slot(
+    source: &IndexedStorageFile,
+    slot: crate::BlobIndex,
+    rewritten: &mut Rewritten,
+) -> Result<()> {
+    match source.read_encoded(slot) {
+        Ok(Some(blob)) => {
+            rewritten.file.write_encoded(&[(slot, &blob)])?;
+            rewritten.copied = rewritten.copied.saturating_add(1);
+        }
+        Ok(None) => {}
+        Err(Error::Damaged { damage, .. }) => rewritten.lost.push(SlotDamage { slot, damage }),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Reads every blob of the copy back and compares it with its source, byte for byte.
+fn check_copy(source: &IndexedStorageFile, rewritten: &Rewritten) -> Result<()> {
+    for slot in rewritten.file.occupied() {
+        if rewritten.file.read_encoded(slot)? != source.read_encoded(slot)? {
+            let path = rewritten.file.path().to_owned();
+            return Err(Error::VerifyFailed { path, slot });
+        }
+    }
+    Ok(())
+}
+
+impl Rewritten {
+    /// Also decodes every blob, and notes those that cannot be.
+    pub(crate) fn decode_all(&mut self) -> Result<()> {
+        for slot in self.file.occupied() {
+            if let Verified::Damaged(damage) = self.file.verify(slot)? {
+                self.damaged.push(SlotDamage { slot, damage });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,230 @@
+//! Finding and reading the blobs of a version 0 file.
+//!
+//! The index table alone says what is committed. The journal only names chains that were to be
+//! freed, so a reader that writes nothing recovers from a crash by not following it. That also
+//! keeps the new blob where the game's own recovery destroys it: when the crash fell between the
+//! two stores that end a write and both tables name the same chain.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::{InterruptedWrite, LINK_BYTES, payload_bytes, segment_offset, segments_in};
+use crate::blob_header::BlobHeader;
+use crate::damage::Damage;
+use crate::file_tables::read_table;
+use crate::index_table::{self, Entry};
+use crate::layout::{BlobIndex, Geometry, HEADER_BYTES, SegmentIndex, SegmentRun};
+use crate::raw_file::RawFile;
+use crate::slot::{self, Extent, SlotState, Stored};
+
+/// The link of a blob's last segment.
+const END: i32 = i32::MIN;
+
+/// Finds out what every slot holds.
+pub(crate) fn scan(
+    raw: &dyn RawFile,
+    geometry: Geometry,
+    file_bytes: u64,
+) -> io::Result<Vec<SlotState>> {
+    let table = read_table(raw, geometry, HEADER_BYTES)?;
+    let segment_count = segments_in(geometry, file_bytes);
+    let mut walker = Walker {
+        raw,
+        geometry,
+        file_bytes,
+        segment_count,
+        owners: HashMap::new(),
+        shared_steps_left: segment_count,
+    };
+    let mut states = Vec::new();
+    for (slot, entry) in geometry.slots().zip(index_table::decode(&table, geometry)) {
+        states.push(walker.inspect(slot, entry)?);
+    }
+    slot::mark_overlaps(&mut states);
+    Ok(states)
+}
+
+/// The entries of the journal table that are in use.
+pub(crate) fn journal(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Vec<InterruptedWrite>> {
+    let offset = HEADER_BYTES.saturating_add(geometry.table_bytes());
+    let table = read_table(raw, geometry, offset)?;
+    let entries = geometry.slots().zip(index_table::decode(&table, geometry));
+    let named = |(slot, entry): (BlobIndex, Entry)| match entry.segment() {
+        Ok(Some(segment)) => Some(InterruptedWrite { slot, segment }),
+        _ => None,
+    };
+    Ok(entries.filter_map(named).collect())
+}
+
+/// Gathers the bytes of a blob from its chain.
+pub(crate) fn load(
+    raw: &dyn RawFile,
+    geometry: Geometry,
+    chain: &[SegmentIndex],
+    bytes: &mut [u8],
+) -> io::Result<Result<(), Damage>> {
+    let piece_bytes = usize::try_from(payload_bytes(geometry)).unwrap_or(usize::MAX);
+    for (&segment, piece) in chain.iter().zip(bytes.chunks_mut(piece_bytes)) {
+        let offset = segment_offset(geometry, segment).saturating_add(LINK_BYTES);
+        let count = raw.read_at(piece, offset)?;
+        if count < piece.len() {
+            let end = offset.saturating_add(piece.len() as u64);
+            let file_bytes = offset.saturating_add(count as u64);
+            return Ok(Err(Damage::CutOff { end, file_bytes }));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Gathers bytes from consecutive segments, whatever their links say: writers always produced
+/// consecutive chains, and a freed chain has lost its links. Returns how many bytes there were.
+pub(crate) fn load_run(
+    raw: &dyn RawFile,
+    geometry: Geometry,
+    run: SegmentRun,
+    bytes: &mut [u8],
+) -> io::Result<usize> {
+    let piece_bytes = usize::try_from(payload_bytes(geometry)).unwrap_or(usize::MAX);
+    let mut done = 0_usize;
+    for (number, piece) in (run.start.get()..run.end()).zip(bytes.chunks_mut(piece_bytes)) {
+        let Some(segment) = SegmentIndex::new(number) else {
+            break;
+        };
+        let offset = segment_offset(geometry, segment).saturating_add(LINK_BYTES);
+        let count = raw.read_at(piece, offset)?;
+        done = done.saturating_add(count);
+        if count < piece.len() {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+/// Follows chains, with protection against links that lead nowhere or in circles.
+struct Walker<'a> {
+    raw: &'a dyn RawFile,
+    geometry: Geometry,
+    file_bytes: u64,
+    segment_count: u32,
+    /// Which slot a segment was met in first.
+    owners: HashMap<SegmentIndex, BlobIndex>,
+    /// In an honest file no segment is met twice. A crafted one could make each of its many
+    /// slots walk over all of its segments; that much sharing is not followed any more.
+    shared_steps_left: u32,
+}
+
+impl Walker<'_> {
+    fn inspect(&mut self, slot: BlobIndex, entry: Entry) -> io::Result<SlotState> {
+        let first = match entry.segment() {
+            Ok(Some(segment)) => segment,
+            Ok(None) => return Ok(SlotState::Empty),
+            Err(damage) => return Ok(SlotState::Broken(damage)),
+        };
+        let offset = segment_offset(self.geometry, first).saturating_add(LINK_BYTES);
+        let mut bytes = [0; 8];
+        if offset >= self.file_bytes || self.raw.read_at(&mut bytes, offset)? < bytes.len() {
+            let file_bytes = self.file_bytes;
+            return Ok(SlotState::Broken(Damage::PastEnd { offset, file_bytes }));
+        }
+        let header = match BlobHeader::decode(bytes) {
+            Ok(header) => header,
+            Err(damage) => return Ok(SlotState::Broken(damage)),
+        };
+        Ok(match self.walk(slot, first, header)? {
+            Ok(chain) => SlotState::Stored(Stored {
+                extent: Extent::Chain(chain),
+                header,
+                overlaps: None,
+            }),
+            Err(damage) => SlotState::Broken(damage),
+        })
+    }
+
+    /// Collects the segments of a blob.
+    fn walk(
+        &mut self,
+        slot: BlobIndex,
+        first: SegmentIndex,
+        header: BlobHeader,
+    ) -> io::Result<Result<Box<[SegmentIndex]>, Damage>> {
+        let stored = header.stored_bytes();
+        let needed = stored.div_ceil(payload_bytes(self.geometry));
+        if needed > u64::from(self.segment_count) {
+            let end = segment_offset(self.geometry, first).saturating_add(stored);
+            return Ok(Err(Damage::CutOff {
+                end,
+                file_bytes: self.file_bytes,
+            }));
+        }
+        let mut chain = Vec::new();
+        let mut segment = first;
+        loop {
+            if let Err(damage) = self.claim(slot, segment) {
+                return Ok(Err(damage));
+            }
+            chain.push(segment);
+            let is_full = chain.len() as u64 == needed;
+            match self.link(segment)? {
+                END if is_full => return Ok(Ok(chain.into_boxed_slice())),
+                END | 0 => {
+                    let held = (chain.len() as u64).saturating_mul(payload_bytes(self.geometry));
+                    let found = held.min(stored);
+                    return Ok(Err(Damage::ChainShort {
+                        expected: stored,
+                        found,
+                    }));
+                }
+                _ if is_full => {
+                    return Ok(Err(Damage::ChainLong {
+                        segment: segment.get(),
+                    }));
+                }
+                link => match self.segment(link) {
+                    Some(next) => segment = next,
+                    None => {
+                        return Ok(Err(Damage::ChainBroken {
+                            segment: segment.get(),
+                            link,
+                        }));
+                    }
+                },
+            }
+        }
+    }
+
+    /// Notes that a segment belongs to a slot.
+    fn claim(&mut self, slot: BlobIndex, segment: SegmentIndex) -> Result<(), Damage> {
+        match self.owners.get(&segment) {
+            None => {
+                self.owners.insert(segment, slot);
+                Ok(())
+            }
+            Some(&owner) if owner == slot => Err(Damage::ChainCycle {
+                segment: segment.get(),
+            }),
+            Some(&other) => {
+                let left = self.shared_steps_left.checked_sub(1);
+                self.shared_steps_left = left.ok_or(Damage::Overlap { other })?;
+                Ok(())
+            }
+        }
+    }
+
+    fn segment(&self, link: i32) -> Option<SegmentIndex> {
+        let segment = SegmentIndex::new(u32::try_from(link).ok()?)?;
+        (segment.get() <= self.segment_count).then_some(segment)
+    }
+
+    /// The link of a segment. Where the file ends before it, the game reads 0.
+    fn link(&self, segment: SegmentIndex) -> io::Result<i32> {
+        let mut link = [0; 4];
+        let count = self
+            .raw
+            .read_at(&mut link, segment_offset(self.geometry, segment))?;
+        Ok(if count < link.len() {
+            0
+        } else {
+            i32::from_be_bytes(link)
+        })
+    }
+}

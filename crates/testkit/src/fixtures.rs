@@ -1,0 +1,163 @@
+//! Files under `fixtures/`, their manifest, and the real data beside the project.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// The bytes of a file under `fixtures/`.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn fixture(name: &str) -> Vec<u8> {
+    let path = fixtures().join(name);
+    match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) => fail(&format!("{}: {error}", path.display())),
+    }
+}
+
+/// The folder `shared` beside the project, with real worlds. Where it is absent the test says so
+/// and must return.
+pub fn shared(what: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared")
+        .join(what);
+    if path.exists() {
+        return Some(path);
+    }
+    let mut out = std::io::stderr();
+    let message = format!(
+        "SKIPPED: {} is not here, so real data is not tested\n",
+        path.display()
+    );
+    out.write_all(message.as_bytes()).ok()?;
+    None
+}
+
+/// Makes or replaces a file.
+///
+/// # Panics
+/// If that fails.
+pub fn write_file(path: &Path, bytes: &[u8]) {
+    let written = File::create(path).and_then(|mut file| file.write_all(bytes));
+    if let Err(error) = written {
+        fail(&format!("{}: {error}", path.display()));
+    }
+}
+
+/// The SHA-256 of some bytes in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            hex.extend(
+                [byte >> 4, byte & 15].map(|n| char::from_digit(n.into(), 16).unwrap_or('?')),
+            );
+            hex
+        })
+}
+
+/// Length and hash of a blob's content.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expected {
+    /// Length.
+    pub len: usize,
+    /// SHA-256 in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl Expected {
+    /// What `content` has.
+    pub fn of(content: &[u8]) -> Self {
+        Self {
+            len: content.len(),
+            sha256: sha256(content),
+        }
+    }
+}
+
+/// One entry of `fixtures/original/manifest.json`.
+#[derive(Clone, Debug)]
+pub struct Fixture {
+    /// Path under `fixtures/original`.
+    pub file: String,
+    /// Number of slots.
+    pub blob_count: u32,
+    /// Size of segments.
+    pub segment_size: u32,
+    /// SHA-256 of the file.
+    pub sha256: String,
+    /// What the file logically holds, where the manifest says it.
+    pub blobs: Option<BTreeMap<u32, Expected>>,
+    /// What the game reads from it, `None` if it refuses the file or was not asked. Slots that
+    /// it fails to read are left out.
+    pub original: Option<BTreeMap<u32, Expected>>,
+}
+
+/// The fixtures whose path begins with `prefix`.
+///
+/// # Panics
+/// If the manifest cannot be read or none matches.
+pub fn manifest(prefix: &str) -> Vec<Fixture> {
+    let parsed: Result<Value, _> = serde_json::from_slice(&fixture("original/manifest.json"));
+    let Ok(manifest) = parsed else {
+        fail("manifest.json does not parse")
+    };
+    let all = manifest
+        .get("fixtures")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let found: Vec<Fixture> = all
+        .iter()
+        .filter_map(entry)
+        .filter(|entry| entry.file.starts_with(prefix))
+        .collect();
+    if found.is_empty() {
+        fail(&format!("no fixture begins with {prefix}"));
+    }
+    found
+}
+
+fn entry(value: &Value) -> Option<Fixture> {
+    let number = |key: &str| value.get(key)?.as_u64().and_then(|n| u32::try_from(n).ok());
+    let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
+    Some(Fixture {
+        file: text("file")?,
+        blob_count: number("blob_count")?,
+        segment_size: number("segment_size")?,
+        sha256: text("sha256")?,
+        blobs: value.get("blobs").map(blobs),
+        original: value
+            .get("original")
+            .and_then(|seen| seen.get("reads"))
+            .map(blobs),
+    })
+}
+
+fn blobs(value: &Value) -> BTreeMap<u32, Expected> {
+    let entries = value.as_object().into_iter().flatten();
+    entries
+        .filter_map(|(slot, blob)| {
+            let len = usize::try_from(blob.get("len")?.as_u64()?).ok()?;
+            let sha256 = blob.get("sha256")?.as_str()?.to_owned();
+            Some((slot.parse().ok()?, Expected { len, sha256 }))
+        })
+        .collect()
+}
+
+#[expect(
+    clippy::panic,
+    reason = "this crate only serves tests, where a panic is the report"
+)]
+pub(crate) fn fail(message: &str) -> ! {
+    panic!("{message}")
+}

@@ -1,0 +1,9 @@
+//! What the tests of hyworld share. Not published.
+
+mod content;
+mod fixtures;
+mod v0_writer;
+
+pub use content::{Random, sample};
+pub use fixtures::{Expected, Fixture, fixture, manifest, sha256, shared, write_file};
+pub use v0_writer::V0Writer;
