@@ -29,26 +29,15 @@ impl Allocator {
     pub(crate) fn from_used(used: impl IntoIterator<Item = SegmentRun>) -> Self {
         let mut used: Vec<SegmentRun> = used.into_iter().collect();
         used.sort_unstable();
-        let mut allocator = Self {
-            gaps: BTreeMap::new(),
-            end: 1,
-            released: Vec::new(),
-        };
+        let mut allocator = Self { gaps: BTreeMap::new(), end: 1, released: Vec::new() };
         for run in used {
             let start = run.start.get();
             if start > allocator.end {
-                allocator
-                    .gaps
-                    .insert(allocator.end, start.saturating_sub(allocator.end));
+                allocator.gaps.insert(allocator.end, start.saturating_sub(allocator.end));
             }
             allocator.end = allocator.end.max(run.end());
         }
         allocator
-    }
-
-    /// The first segment after all used ones.
-    pub(crate) fn end(&self) -> u32 {
-        self.end
     }
 
     /// Takes the lowest run of `count` free segments; `None` if the file can have no more.
@@ -57,8 +46,7 @@ impl Allocator {
         if let Some((&start, &len)) = gap {
             self.gaps.remove(&start);
             if len > count {
-                self.gaps
-                    .insert(start.saturating_add(count), len.saturating_sub(count));
+                self.gaps.insert(start.saturating_add(count), len.saturating_sub(count));
             }
             return SegmentRun::new(SegmentIndex::new(start)?, count);
         }
@@ -152,7 +140,7 @@ mod tests {
     #[test]
     fn overlapping_and_nested_runs_count_once() {
         let allocator = Allocator::from_used([run(2, 5), run(3, 1), run(5, 4), run(2, 5)]);
-        assert_eq!(allocator.end(), 9);
+        assert_eq!(allocator.end, 9);
         assert_eq!(allocator.gaps, BTreeMap::from([(1, 1)]));
     }
 
@@ -164,7 +152,7 @@ mod tests {
         allocator.free(run(3, 1));
         assert_eq!(allocator.gaps, BTreeMap::from([(2, 3)]));
         allocator.free(run(5, 5));
-        assert_eq!((allocator.gaps.len(), allocator.end()), (0, 2));
+        assert_eq!((allocator.gaps.len(), allocator.end), (0, 2));
     }
 
     #[test]
@@ -181,14 +169,8 @@ mod tests {
 
     #[test]
     fn gaps_of_a_file_end_with_it() {
-        assert_eq!(
-            gaps_between(vec![run(2, 1), run(5, 2)], 8),
-            [run(1, 1), run(3, 2), run(7, 2)]
-        );
-        assert_eq!(
-            gaps_between(vec![run(2, 1), run(50, 2)], 8),
-            [run(1, 1), run(3, 6)]
-        );
+        assert_eq!(gaps_between(vec![run(2, 1), run(5, 2)], 8), [run(1, 1), run(3, 2), run(7, 2)]);
+        assert_eq!(gaps_between(vec![run(2, 1), run(50, 2)], 8), [run(1, 1), run(3, 6)]);
         assert_eq!(gaps_between(vec![run(1, 8)], 8), []);
         assert_eq!(gaps_between(vec![], 0), []);
     }

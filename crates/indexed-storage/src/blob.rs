@@ -103,8 +103,7 @@ impl EncodedBlob {
     /// [`Error::NotABlob`] if the frames do not decode to the length that the header claims.
     pub fn decompress(&self) -> Result<Vec<u8>> {
         let mut content = Vec::new();
-        self.decompress_into(&mut content)
-            .map_err(|damage| Error::NotABlob { damage })?;
+        self.decompress_into(&mut content).map_err(|damage| Error::NotABlob { damage })?;
         Ok(content)
     }
 
@@ -132,8 +131,7 @@ impl EncodedBlob {
         self.decompress_into(&mut content)?;
         let seal = Seal::find(self.frames())?;
         if let Some(seal) = &seal {
-            seal.check_document(&content)
-                .map_err(|damage: SealDamage| Damage::Seal(damage))?;
+            seal.check_document(&content).map_err(|damage: SealDamage| Damage::Seal(damage))?;
         }
         Ok(seal)
     }
@@ -162,16 +160,10 @@ mod tests {
 
     #[test]
     fn anything_but_whole_frames_is_refused() {
-        let frames = EncodedBlob::compress(b"abcabcabc", 3)
-            .unwrap()
-            .frames()
-            .to_vec();
+        let frames = EncodedBlob::compress(b"abcabcabc", 3).unwrap().frames().to_vec();
         for len in 0..frames.len() {
             let refused = EncodedBlob::from_frames(9, &frames[..len]);
-            assert!(
-                matches!(refused, Err(Error::NotABlob { .. })),
-                "{len} bytes"
-            );
+            assert!(matches!(refused, Err(Error::NotABlob { .. })), "{len} bytes");
         }
         let trailing = [frames.as_slice(), &[0; 3]].concat();
         assert!(EncodedBlob::from_frames(9, &trailing).is_err());
@@ -188,20 +180,11 @@ mod tests {
 
     #[test]
     fn a_wrong_raw_length_is_noticed() {
-        let frames = EncodedBlob::compress(b"content", 3)
-            .unwrap()
-            .frames()
-            .to_vec();
+        let frames = EncodedBlob::compress(b"content", 3).unwrap().frames().to_vec();
         let longer = EncodedBlob::from_frames(8, &frames).unwrap();
-        let damage = Damage::ContentShorter {
-            expected: 8,
-            found: 7,
-        };
+        let damage = Damage::ContentShorter { expected: 8, found: 7 };
         assert_eq!(longer.check_whole(), Err(damage));
         let shorter = EncodedBlob::from_frames(6, &frames).unwrap();
-        assert_eq!(
-            shorter.check_whole(),
-            Err(Damage::ContentLonger { expected: 6 })
-        );
+        assert_eq!(shorter.check_whole(), Err(Damage::ContentLonger { expected: 6 }));
     }
 }

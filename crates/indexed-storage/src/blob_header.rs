@@ -27,18 +27,12 @@ impl BlobHeader {
             .ok()
             .filter(|&bytes| bytes > 0)
             .ok_or(Damage::CompressedLength { found: compressed })?;
-        Ok(Self {
-            raw_bytes,
-            compressed_bytes,
-        })
+        Ok(Self { raw_bytes, compressed_bytes })
     }
 
     pub(crate) fn decode(bytes: [u8; 8]) -> Result<Self, Damage> {
         let [r0, r1, r2, r3, c0, c1, c2, c3] = bytes;
-        Self::check(
-            i32::from_be_bytes([r0, r1, r2, r3]),
-            i32::from_be_bytes([c0, c1, c2, c3]),
-        )
+        Self::check(i32::from_be_bytes([r0, r1, r2, r3]), i32::from_be_bytes([c0, c1, c2, c3]))
     }
 
     pub(crate) fn encode(self) -> [u8; 8] {
@@ -59,10 +53,7 @@ mod tests {
 
     #[test]
     fn golden_bytes() {
-        let header = BlobHeader {
-            raw_bytes: 0x0001_0203,
-            compressed_bytes: 9,
-        };
+        let header = BlobHeader { raw_bytes: 0x0001_0203, compressed_bytes: 9 };
         assert_eq!(header.encode(), [0, 1, 2, 3, 0, 0, 0, 9]);
         assert_eq!(header.stored_bytes(), 17);
     }
@@ -71,10 +62,7 @@ mod tests {
     fn round_trip_at_the_edges() {
         for raw_bytes in [0, 1, 255, 65_536, i32::MAX as u32] {
             for compressed_bytes in [1, 9, i32::MAX as u32] {
-                let header = BlobHeader {
-                    raw_bytes,
-                    compressed_bytes,
-                };
+                let header = BlobHeader { raw_bytes, compressed_bytes };
                 assert_eq!(BlobHeader::decode(header.encode()), Ok(header));
             }
         }
@@ -82,14 +70,8 @@ mod tests {
 
     #[test]
     fn impossible_lengths_are_damage() {
-        assert_eq!(
-            BlobHeader::check(-1, 5),
-            Err(Damage::RawLengthNegative { found: -1 })
-        );
-        assert_eq!(
-            BlobHeader::check(5, 0),
-            Err(Damage::CompressedLength { found: 0 })
-        );
+        assert_eq!(BlobHeader::check(-1, 5), Err(Damage::RawLengthNegative { found: -1 }));
+        assert_eq!(BlobHeader::check(5, 0), Err(Damage::CompressedLength { found: 0 }));
         assert_eq!(
             BlobHeader::check(5, i32::MIN),
             Err(Damage::CompressedLength { found: i32::MIN })
@@ -98,19 +80,12 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_changes_the_result() {
-        let header = BlobHeader {
-            raw_bytes: 700,
-            compressed_bytes: 300,
-        };
+        let header = BlobHeader { raw_bytes: 700, compressed_bytes: 300 };
         for position in 0..8 {
             for bit in 0..8 {
                 let mut bytes = header.encode();
                 bytes[position] ^= 1 << bit;
-                assert_ne!(
-                    BlobHeader::decode(bytes),
-                    Ok(header),
-                    "byte {position} bit {bit}"
-                );
+                assert_ne!(BlobHeader::decode(bytes), Ok(header), "byte {position} bit {bit}");
             }
         }
     }

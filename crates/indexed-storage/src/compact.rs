@@ -37,28 +37,18 @@ pub struct CompactReport {
 /// file is then as it was.
 pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<CompactReport> {
     let path = path.as_ref();
-    let source = OpenOptions::new()
-        .write(true)
-        .blob_bytes_max(u32::MAX)
-        .open(path)?;
+    let source = OpenOptions::new().write(true).blob_bytes_max(u32::MAX).open(path)?;
     let bytes_before = source.file_bytes()?;
     let target = raw_file::with_suffix(path, ".compact.tmp");
     let finished = rewrite(&source, &target).and_then(|copy| {
         if !copy.lost.is_empty() && !options.drop_damaged {
             let damaged = copy.lost.len();
-            return Err(Error::WouldDropDamaged {
-                path: path.to_owned(),
-                damaged,
-            });
+            return Err(Error::WouldDropDamaged { path: path.to_owned(), damaged });
         }
         let bytes_after = copy.file.file_bytes()?;
         raw_file::rename(&target, path)?;
-        let report = CompactReport {
-            bytes_before,
-            bytes_after,
-            blobs: copy.copied,
-            dropped: copy.lost,
-        };
+        let report =
+            CompactReport { bytes_before, bytes_after, blobs: copy.copied, dropped: copy.lost };
         Ok(report)
     });
     match finished {

@@ -57,10 +57,7 @@ pub(crate) fn compress_frame(
         Ok(_) => Ok(()),
         Err(code) => {
             let reason = zstd_safe::get_error_name(code);
-            Err(Error::Compress {
-                bytes: content.len(),
-                reason,
-            })
+            Err(Error::Compress { bytes: content.len(), reason })
         }
     }
 }
@@ -153,10 +150,7 @@ pub(crate) fn compress_blob(
 
 /// Writes the lengths of a finished blob into its first 8 bytes.
 pub(crate) fn finish_header(raw_bytes: usize, blob: &mut [u8]) -> Result<BlobHeader> {
-    let too_large = || Error::Compress {
-        bytes: raw_bytes,
-        reason: "more than 2^31 - 1 bytes",
-    };
+    let too_large = || Error::Compress { bytes: raw_bytes, reason: "more than 2^31 - 1 bytes" };
     let raw = i32::try_from(raw_bytes).map_err(|_| too_large())?;
     let (place, frames) = blob.split_first_chunk_mut().ok_or_else(too_large)?;
     let compressed = i32::try_from(frames.len()).map_err(|_| too_large())?;
@@ -183,13 +177,9 @@ mod tests {
     #[test]
     fn frames_have_a_content_size_and_no_checksum() {
         // Frame header descriptors of single-segment frames by size, from the specification.
-        for (len, descriptor) in [
-            (10, 0x20),
-            (255, 0x20),
-            (256, 0x60),
-            (65_791, 0x60),
-            (65_792, 0xA0),
-        ] {
+        for (len, descriptor) in
+            [(10, 0x20), (255, 0x20), (256, 0x60), (65_791, 0x60), (65_792, 0xA0)]
+        {
             assert_eq!(compressed(&vec![b'x'; len])[4], descriptor, "{len} bytes");
         }
     }
@@ -217,18 +207,12 @@ mod tests {
     fn content_of_another_length_than_claimed() {
         let frame = compressed(&[9; 1000]);
         let mut out = vec![1; 5000];
-        assert_eq!(
-            decompress(&frame, 999, &mut out),
-            Err(Damage::ContentLonger { expected: 999 })
-        );
+        assert_eq!(decompress(&frame, 999, &mut out), Err(Damage::ContentLonger { expected: 999 }));
         assert!(out.is_empty());
         assert_eq!(decompress(&frame, 1002, &mut out), Ok(1000));
         assert_eq!(out[998..], [9, 9, 0, 0]);
         let mut fresh = Vec::new();
-        assert!(matches!(
-            decompress(&frame, 0, &mut fresh),
-            Err(Damage::ContentLonger { .. })
-        ));
+        assert!(matches!(decompress(&frame, 0, &mut fresh), Err(Damage::ContentLonger { .. })));
     }
 
     #[test]
@@ -236,10 +220,7 @@ mod tests {
         let frame = compressed(b"some content, some content, some content");
         let mut out = Vec::new();
         for len in 1..frame.len() {
-            assert!(
-                decompress(&frame[..len], 40, &mut out).is_err(),
-                "{len} bytes"
-            );
+            assert!(decompress(&frame[..len], 40, &mut out).is_err(), "{len} bytes");
             assert!(out.is_empty());
         }
     }

@@ -128,8 +128,7 @@ impl IndexedStorageFile {
     pub fn damage(&self) -> Vec<SlotDamage> {
         self.states()
             .filter_map(|(slot, state)| {
-                self.state_damage(&state)
-                    .map(|damage| SlotDamage { slot, damage })
+                self.state_damage(&state).map(|damage| SlotDamage { slot, damage })
             })
             .collect()
     }
@@ -160,44 +159,28 @@ impl IndexedStorageFile {
     }
 
     fn slot(&self, slot: BlobIndex) -> Result<&RwLock<SlotState>> {
-        self.slots
-            .get(slot.as_usize())
-            .ok_or_else(|| Error::NoSuchSlot {
-                path: self.path.clone(),
-                slot,
-                blob_count: self.geometry.blob_count(),
-            })
+        self.slots.get(slot.as_usize()).ok_or_else(|| Error::NoSuchSlot {
+            path: self.path.clone(),
+            slot,
+            blob_count: self.geometry.blob_count(),
+        })
     }
 
     fn slot_read(&self, slot: BlobIndex) -> Result<RwLockReadGuard<'_, SlotState>> {
-        Ok(self
-            .slot(slot)?
-            .read()
-            .unwrap_or_else(PoisonError::into_inner))
+        Ok(self.slot(slot)?.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn slot_write(&self, slot: BlobIndex) -> Result<RwLockWriteGuard<'_, SlotState>> {
-        Ok(self
-            .slot(slot)?
-            .write()
-            .unwrap_or_else(PoisonError::into_inner))
+        Ok(self.slot(slot)?.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn damaged(&self, slot: BlobIndex, damage: Damage) -> Error {
-        Error::Damaged {
-            path: self.path.clone(),
-            slot,
-            damage,
-        }
+        Error::Damaged { path: self.path.clone(), slot, damage }
     }
 
     fn io_error(&self, action: &'static str) -> impl FnOnce(std::io::Error) -> Error + use<> {
         let path = self.path.clone();
-        move |source| Error::Io {
-            path,
-            action,
-            source,
-        }
+        move |source| Error::Io { path, action, source }
     }
 }
 

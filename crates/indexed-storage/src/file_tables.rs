@@ -19,10 +19,7 @@ pub(crate) fn read_header(raw: &dyn RawFile, path: &Path) -> Result<Header> {
     })?;
     Header::decode(bytes.get(..count).unwrap_or_default())
         .and_then(v0::check_geometry)
-        .map_err(|problem| Error::Header {
-            path: path.to_owned(),
-            problem,
-        })
+        .map_err(|problem| Error::Header { path: path.to_owned(), problem })
 }
 
 /// As many bytes of an index table as the file has.

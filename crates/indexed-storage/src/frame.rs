@@ -13,28 +13,30 @@ pub(crate) const SKIPPABLE_HEADER_BYTES: usize = 8;
 
 /// Whether these bytes begin like a zstd frame or a skippable frame.
 pub(crate) fn starts_frame(bytes: &[u8]) -> bool {
-    bytes.starts_with(&FRAME_MAGIC) || skippable_magic(bytes).is_some()
+    starts_content(bytes) || skippable_magic(bytes).is_some()
+}
+
+/// Whether these bytes begin like a zstd frame.
+pub(crate) fn starts_content(bytes: &[u8]) -> bool {
+    bytes.starts_with(&FRAME_MAGIC)
 }
 
 /// Whether the first frame announces a content checksum. Every sealed blob does, so that readers
 /// of ordinary blobs need not look for a seal.
 pub(crate) fn has_checksum(bytes: &[u8]) -> bool {
-    bytes.starts_with(&FRAME_MAGIC) && bytes.get(4).is_some_and(|d| d & CHECKSUM_FLAG != 0)
+    starts_content(bytes) && bytes.get(4).is_some_and(|d| d & CHECKSUM_FLAG != 0)
 }
 
 /// The magic number of a skippable frame, 0x184D2A50 to 0x184D2A5F.
 pub(crate) fn skippable_magic(bytes: &[u8]) -> Option<u32> {
     let magic = u32::from_le_bytes(*bytes.first_chunk()?);
-    (0x184D_2A50..=0x184D_2A5F)
-        .contains(&magic)
-        .then_some(magic)
+    (0x184D_2A50..=0x184D_2A5F).contains(&magic).then_some(magic)
 }
 
 /// Length of the frame at the beginning of `bytes`, which may go on after it.
 pub(crate) fn frame_bytes(bytes: &[u8]) -> Result<usize, Damage> {
-    zstd_safe::find_frame_compressed_size(bytes).map_err(|code| Damage::Frame {
-        reason: zstd_safe::get_error_name(code),
-    })
+    zstd_safe::find_frame_compressed_size(bytes)
+        .map_err(|code| Damage::Frame { reason: zstd_safe::get_error_name(code) })
 }
 
 /// Splits a blob into its frames, in order. Stops after the first one that does not parse.
@@ -44,9 +46,7 @@ pub(crate) fn frames(mut bytes: &[u8]) -> impl Iterator<Item = Result<&[u8], Dam
             return None;
         }
         let split = frame_bytes(bytes).and_then(|len| {
-            bytes.split_at_checked(len).ok_or(Damage::Frame {
-                reason: "frame past the end",
-            })
+            bytes.split_at_checked(len).ok_or(Damage::Frame { reason: "frame past the end" })
         });
         match split {
             Ok((frame, rest)) => {
@@ -101,6 +101,7 @@ mod tests {
     fn tells_frames_from_other_bytes() {
         assert!(starts_frame(&plain(b"x")));
         assert!(starts_frame(&skippable(b"x")));
+        assert!(starts_content(&plain(b"x")) && !starts_content(&skippable(b"x")));
         assert!(!starts_frame(b"\x28\xB5\x2F"));
         assert!(!starts_frame(&[0; 16]));
     }

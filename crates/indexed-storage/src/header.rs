@@ -70,10 +70,8 @@ impl Header {
             1 => FormatVersion::V1,
             found => return Err(HeaderProblem::Version { found }),
         };
-        let geometry = geometry(
-            i32::from_be_bytes(*blob_count),
-            i32::from_be_bytes(*segment_bytes),
-        )?;
+        let geometry =
+            geometry(i32::from_be_bytes(*blob_count), i32::from_be_bytes(*segment_bytes))?;
         Ok(Self { version, geometry })
     }
 }
@@ -86,25 +84,17 @@ fn too_short(bytes: &[u8]) -> HeaderProblem {
 }
 
 fn geometry(blob_count: i32, segment_bytes: i32) -> Result<Geometry, HeaderProblem> {
-    let checked = u32::try_from(blob_count)
-        .ok()
-        .zip(u32::try_from(segment_bytes).ok());
+    let checked = u32::try_from(blob_count).ok().zip(u32::try_from(segment_bytes).ok());
     checked
         .and_then(|(blob_count, segment_bytes)| Geometry::new(blob_count, segment_bytes))
-        .ok_or(HeaderProblem::Geometry {
-            blob_count,
-            segment_bytes,
-        })
+        .ok_or(HeaderProblem::Geometry { blob_count, segment_bytes })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const REGION: Header = Header {
-        version: FormatVersion::V1,
-        geometry: Geometry::REGION,
-    };
+    const REGION: Header = Header { version: FormatVersion::V1, geometry: Geometry::REGION };
 
     #[test]
     fn golden_bytes() {
@@ -116,7 +106,7 @@ mod tests {
     #[test]
     fn round_trip_for_both_versions_and_odd_geometries() {
         for version in [FormatVersion::V0, FormatVersion::V1] {
-            for (count, size) in [(1, 1), (3, 1), (1024, 4096), (1 << 20, 1 << 30)] {
+            for (count, size) in [(1, 1), (3, 1), (1024, 4096), (1 << 16, 1 << 30)] {
                 let geometry = Geometry::new(count, size).unwrap();
                 let header = Header { version, geometry };
                 assert_eq!(Header::decode(&header.encode()), Ok(header));
@@ -158,21 +148,12 @@ mod tests {
             }
             Header::decode(&bytes)
         };
-        assert_eq!(
-            header(2, 1024, 4096),
-            Err(HeaderProblem::Version { found: 2 })
-        );
-        assert_eq!(
-            header(-1, 1024, 4096),
-            Err(HeaderProblem::Version { found: -1 })
-        );
+        assert_eq!(header(2, 1024, 4096), Err(HeaderProblem::Version { found: 2 }));
+        assert_eq!(header(-1, 1024, 4096), Err(HeaderProblem::Version { found: -1 }));
         for (blob_count, segment_bytes) in [(0, 4096), (i32::MAX, 4096), (-5, 1), (9, 0), (9, -1)] {
             assert_eq!(
                 header(1, blob_count, segment_bytes),
-                Err(HeaderProblem::Geometry {
-                    blob_count,
-                    segment_bytes
-                })
+                Err(HeaderProblem::Geometry { blob_count, segment_bytes })
             );
         }
     }

@@ -54,10 +54,7 @@ mod tests {
     use super::*;
 
     fn table(entries: &[i32]) -> Vec<u8> {
-        entries
-            .iter()
-            .flat_map(|entry| entry.to_be_bytes())
-            .collect()
+        entries.iter().flat_map(|entry| entry.to_be_bytes()).collect()
     }
 
     #[test]
@@ -92,19 +89,8 @@ mod tests {
         for len in 0..=whole.len() {
             let mut padded = whole[..len].to_vec();
             padded.resize(whole.len(), 0);
-            assert_eq!(
-                decode(&whole[..len], geometry),
-                decode(&padded, geometry),
-                "{len}"
-            );
+            assert_eq!(decode(&whole[..len], geometry), decode(&padded, geometry), "{len}");
         }
-        assert_eq!(
-            decode(&whole, geometry)[2]
-                .segment()
-                .unwrap()
-                .unwrap()
-                .get(),
-            0x7fff_ffff
-        );
+        assert_eq!(decode(&whole, geometry)[2].segment().unwrap().unwrap().get(), 0x7fff_ffff);
     }
 }

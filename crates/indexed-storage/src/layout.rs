@@ -128,23 +128,13 @@ pub struct Geometry {
 
 impl Geometry {
     /// What the game uses for chunk regions: 1,024 slots and segments of 4,096 bytes.
-    pub const REGION: Self = Self {
-        blob_count: 1024,
-        segment_bytes: 4096,
-    };
+    pub const REGION: Self = Self { blob_count: 1024, segment_bytes: 4096 };
 
     /// A geometry within the [limits](crate::limits), or `None`.
     pub const fn new(blob_count: u32, segment_bytes: u32) -> Option<Self> {
         let counts = blob_count >= 1 && blob_count <= BLOB_COUNT_MAX;
         let sizes = segment_bytes >= 1 && segment_bytes <= SEGMENT_BYTES_MAX;
-        if counts && sizes {
-            Some(Self {
-                blob_count,
-                segment_bytes,
-            })
-        } else {
-            None
-        }
+        if counts && sizes { Some(Self { blob_count, segment_bytes }) } else { None }
     }
 
     /// How many slots there are.
@@ -180,16 +170,13 @@ impl Geometry {
     /// Where `segment` begins in a version 1 file.
     pub const fn segment_offset(self, segment: SegmentIndex) -> u64 {
         let before = (segment.get() as u64).saturating_sub(1);
-        self.segments_offset()
-            .saturating_add(before.saturating_mul(self.segment_bytes as u64))
+        self.segments_offset().saturating_add(before.saturating_mul(self.segment_bytes as u64))
     }
 
     /// How many segments `bytes` bytes occupy; `None` if no file can hold so many.
     pub fn segments_for(self, bytes: u64) -> Option<u32> {
         let count = bytes.div_ceil(u64::from(self.segment_bytes));
-        u32::try_from(count)
-            .ok()
-            .filter(|&count| count <= SEGMENT_INDEX_MAX)
+        u32::try_from(count).ok().filter(|&count| count <= SEGMENT_INDEX_MAX)
     }
 
     /// How many segments a file of `file_bytes` bytes has begun.
@@ -201,11 +188,7 @@ impl Geometry {
 
 impl fmt::Display for Geometry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} slots, segments of {} bytes",
-            self.blob_count, self.segment_bytes
-        )
+        write!(f, "{} slots, segments of {} bytes", self.blob_count, self.segment_bytes)
     }
 }
 
@@ -248,10 +231,7 @@ mod tests {
         assert_eq!(region.segments_in(10), 0);
         assert_eq!(region.segments_in(4128), 0);
         assert_eq!(region.segments_in(4129), 1);
-        assert_eq!(
-            Geometry::new(1, 1).unwrap().segments_in(u64::MAX),
-            SEGMENT_INDEX_MAX
-        );
+        assert_eq!(Geometry::new(1, 1).unwrap().segments_in(u64::MAX), SEGMENT_INDEX_MAX);
     }
 
     #[test]

@@ -70,20 +70,10 @@ impl IndexedStorageFile {
             match newest.remove(&slot) {
                 Some((seal, segment)) if was_absent || is_damaged => {
                     let (segment, seal) = (Some(segment), Some(seal));
-                    changes.push(RebuildChange {
-                        slot,
-                        segment,
-                        seal,
-                        was_absent,
-                    });
+                    changes.push(RebuildChange { slot, segment, seal, was_absent });
                 }
                 None if is_damaged && self.foreign_blob(slot)?.is_some() => {
-                    changes.push(RebuildChange {
-                        slot,
-                        segment: None,
-                        seal: None,
-                        was_absent,
-                    });
+                    changes.push(RebuildChange { slot, segment: None, seal: None, was_absent });
                 }
                 _ => {}
             }
@@ -99,11 +89,7 @@ impl IndexedStorageFile {
             Err(error) => return Err(error),
         };
         let segment = self.stat(slot)?.map(|stat| stat.segment);
-        let seal = blob
-            .check_whole()
-            .ok()
-            .flatten()
-            .filter(|seal| seal.slot != slot);
+        let seal = blob.check_whole().ok().flatten().filter(|seal| seal.slot != slot);
         Ok(seal.zip(segment))
     }
 }
@@ -117,44 +103,31 @@ impl IndexedStorageFile {
 /// changed since the plan was made.
 pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathBuf> {
     let path = path.as_ref();
-    let failed = |action| {
-        move |source| Error::Io {
-            path: path.to_owned(),
-            action,
-            source,
-        }
-    };
+    let failed = |action| move |source| Error::Io { path: path.to_owned(), action, source };
     let raw = OsFile::open(path, Access::Write)?;
     let header = read_header(&raw, path)?;
     if header.version != FormatVersion::V1 {
-        return Err(Error::NeedsUpgrade {
-            path: path.to_owned(),
-        });
+        return Err(Error::NeedsUpgrade { path: path.to_owned() });
     }
     let found = OpenOptions::new().open(path)?.plan_rebuild()?;
     if found != *plan {
-        return Err(Error::PlanOutdated {
-            path: path.to_owned(),
-        });
+        return Err(Error::PlanOutdated { path: path.to_owned() });
     }
     let backup = raw_file::with_suffix(path, ".index.bak");
     raw_file::remove_if_present(&backup)?;
     let copy = OsFile::open(&backup, Access::CreateNew)?;
     let mut bytes = header.encode().to_vec();
     bytes.extend(read_table(&raw, header.geometry, HEADER_BYTES).map_err(failed("read"))?);
-    copy.write_at(&bytes, 0)
-        .and_then(|()| copy.sync())
-        .map_err(|source| Error::Io {
-            path: backup.clone(),
-            action: "write",
-            source,
-        })?;
+    copy.write_at(&bytes, 0).and_then(|()| copy.sync()).map_err(|source| Error::Io {
+        path: backup.clone(),
+        action: "write",
+        source,
+    })?;
     raw_file::sync_parent(&backup)?;
     for change in &plan.changes {
         let entry = change.segment.map_or(Entry::ABSENT, Entry::to);
         let offset = header.geometry.entry_offset(change.slot);
-        raw.write_at(&entry.encode(), offset)
-            .map_err(failed("write the index of"))?;
+        raw.write_at(&entry.encode(), offset).map_err(failed("write the index of"))?;
     }
     raw.sync().map_err(failed("sync"))?;
     Ok(backup)

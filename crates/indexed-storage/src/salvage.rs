@@ -7,7 +7,7 @@
 use crate::blob::EncodedBlob;
 use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
 use crate::error::{Error, Result};
-use crate::file::IndexedStorageFile;
+use crate::file::{IndexedStorageFile, Verified};
 use crate::frame;
 use crate::header::FormatVersion;
 use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
@@ -15,8 +15,15 @@ use crate::limits::{SALVAGE_READ_FACTOR, SALVAGE_SEGMENTS_MAX};
 use crate::seal::Seal;
 use crate::v0;
 
-/// First guess for the length of a frame whose header is gone.
+/// First guess for the length of a frame whose header is gone, and how much of a file of small
+/// segments is read at once.
 const WINDOW_BYTES: u64 = 64 * 1024;
+
+/// What tells the beginning of a blob: its lengths and the magic number of its frame.
+const START_BYTES: usize = 12;
+
+/// Below this size of segments it pays to read the beginnings of several at once.
+const SMALL_SEGMENT_BYTES: u64 = 4096;
 
 /// A blob that no slot refers to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +42,7 @@ pub struct SalvagedBlob {
     /// the journal.
     pub slot: Option<BlobIndex>,
     /// It decodes, but another blob begins inside its segments, so part of it was overwritten
-    /// and only chance or uncompressed data let it pass. Never set for a blob with a checksum.
+    /// and only chance or uncompressed data let it pass. Never set for a sealed blob.
     pub doubtful: bool,
 }
 
@@ -49,43 +56,33 @@ pub struct SalvageReport {
 }
 
 impl IndexedStorageFile {
-    /// Looks for complete blobs in segments that no slot refers to. Reads only.
+    /// Looks for complete blobs in segments that no slot refers to, or only a slot that cannot be
+    /// read: its lengths may be wrong and cover what can be salvaged. Reads only.
     ///
     /// # Errors
     /// What the operating system reports.
     pub fn salvage(&self) -> Result<SalvageReport> {
-        let mut search = Search {
-            file: self,
-            segments_left: SALVAGE_SEGMENTS_MAX,
-            bytes_left: self
-                .file_bytes()?
-                .saturating_mul(SALVAGE_READ_FACTOR)
-                .saturating_add(16 << 20),
-        };
-        let mut report = SalvageReport {
-            complete: true,
-            ..SalvageReport::default()
-        };
-        for run in self.unreferenced()? {
+        let bytes = self.file_bytes()?.saturating_mul(SALVAGE_READ_FACTOR);
+        let mut search = Search::new(self, SALVAGE_SEGMENTS_MAX, bytes.saturating_add(16 << 20));
+        let mut report = SalvageReport { complete: true, ..SalvageReport::default() };
+        for run in self.unserved()? {
             report.complete &= search.run(run, &mut report.blobs)?;
         }
-        mark_doubtful(&mut report.blobs);
+        for blob in report.blobs.iter_mut().filter(|blob| blob.seal.is_none()) {
+            blob.doubtful = is_overwritten(blob, &search.starts, search.payload_bytes());
+        }
         Ok(report)
     }
 
-    /// Reads the blob that begins at an unreferenced segment.
+    /// Reads the blob that begins at `segment`, whatever refers to it.
     ///
     /// # Errors
-    /// [`Error::NothingToSalvage`] if none does, or what the operating system reports.
+    /// [`Error::NothingToSalvage`] if none does that is whole, or what the operating system
+    /// reports.
     pub fn salvage_at(&self, segment: SegmentIndex) -> Result<EncodedBlob> {
-        let holds = |run: &SegmentRun| run.start <= segment && segment.get() < run.end();
-        let run = self.unreferenced()?.into_iter().find(holds);
-        let left = run.map_or(0, |run| run.end().saturating_sub(segment.get()));
-        let mut search = Search {
-            file: self,
-            segments_left: 1,
-            bytes_left: u64::MAX,
-        };
+        let end = self.segment_count()?.saturating_add(1);
+        let left = end.saturating_sub(segment.get());
+        let mut search = Search::new(self, 1, u64::MAX);
         let found = match SegmentRun::new(segment, left) {
             Some(run) if left > 0 => search.candidate(run)?,
             _ => None,
@@ -97,38 +94,51 @@ impl IndexedStorageFile {
         })
     }
 
+    /// Runs of segments that no readable blob occupies.
+    fn unserved(&self) -> Result<Vec<SegmentRun>> {
+        let mut unreadable = Vec::new();
+        for slot in self.occupied() {
+            if let Verified::Damaged(damage) = self.verify(slot)?
+                && !damage.is_readable()
+            {
+                unreadable.push(slot);
+            }
+        }
+        self.runs_without(|slot| unreadable.binary_search(&slot).is_err())
+    }
+
     fn slot_of(&self, segment: SegmentIndex, seal: Option<&Seal>) -> Option<BlobIndex> {
-        let journal = self
-            .interrupted()
-            .iter()
-            .find(|write| write.segment == segment);
-        seal.map(|seal| seal.slot)
-            .or(journal.map(|write| write.slot))
+        let journal = self.interrupted().iter().find(|write| write.segment == segment);
+        seal.map(|seal| seal.slot).or(journal.map(|write| write.slot))
     }
 }
 
 struct Search<'a> {
     file: &'a IndexedStorageFile,
+    /// In ascending order.
+    starts: Vec<Start>,
     segments_left: u32,
     bytes_left: u64,
+    /// Bytes of the file that were read together.
+    window: Vec<u8>,
+    window_offset: u64,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(file: &'a IndexedStorageFile, segments_left: u32, bytes_left: u64) -> Self {
+        let (starts, window) = (Vec::new(), Vec::new());
+        Self { file, starts, segments_left, bytes_left, window, window_offset: 0 }
+    }
+
     /// Looks at every segment of a run; whether it got to the end.
     fn run(&mut self, run: SegmentRun, found: &mut Vec<SalvagedBlob>) -> Result<bool> {
         for number in run.start.get()..run.end() {
-            let left = self
-                .segments_left
-                .checked_sub(1)
-                .filter(|_| self.bytes_left > 0);
+            let left = self.segments_left.checked_sub(1).filter(|_| self.bytes_left > 0);
             let (Some(left), Some(segment)) = (left, SegmentIndex::new(number)) else {
                 return Ok(false);
             };
             self.segments_left = left;
-            let rest = SegmentRun {
-                start: segment,
-                count: run.end().saturating_sub(number),
-            };
+            let rest = SegmentRun { start: segment, count: run.end().saturating_sub(number) };
             if let Some(blob) = self.candidate(rest)?
                 && let Ok(seal) = blob.check_whole()
             {
@@ -159,15 +169,24 @@ impl Search<'_> {
 
     /// The blob that seems to begin at the start of `run` and fits into it.
     fn candidate(&mut self, run: SegmentRun) -> Result<Option<EncodedBlob>> {
-        let head = self.read(run, 12)?;
+        let head = self.head(run)?;
         let Some((header, magic)) = head.split_first_chunk() else {
             return Ok(None);
         };
-        if !frame::starts_frame(magic) {
+        let header = BlobHeader::decode(*header);
+        // A blob without its lengths must begin with content. A skippable frame can be the seal
+        // of a blob whose payload happens to end here.
+        let is_start = match header {
+            Ok(_) => frame::starts_frame(magic),
+            Err(_) => frame::starts_content(magic),
+        };
+        if !is_start {
             return Ok(None);
         }
+        let is_clean = header.is_ok() || head.starts_with(&[0; BLOB_HEADER_BYTES as usize]);
+        self.starts.push(Start { segment: run.start.get(), is_clean });
         let room = u64::from(run.count).saturating_mul(self.payload_bytes());
-        if let Ok(header) = BlobHeader::decode(*header) {
+        if let Ok(header) = header {
             let len = header.stored_bytes();
             if len > room || self.file.length_limit(header).is_err() {
                 return Ok(None);
@@ -179,6 +198,28 @@ impl Search<'_> {
         self.headless(run, room)
     }
 
+    /// The first bytes of a run; zeros where the file ends before. Those of many small segments
+    /// are read together.
+    fn head(&mut self, run: SegmentRun) -> Result<[u8; START_BYTES]> {
+        let is_small = u64::from(self.file.geometry().segment_bytes()) < SMALL_SEGMENT_BYTES;
+        let mut head = [0; START_BYTES];
+        if self.file.version() == FormatVersion::V0 || !is_small {
+            let bytes = self.read(run, START_BYTES as u64)?;
+            head.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+            return Ok(head);
+        }
+        let offset = self.file.segment_offset(run.start);
+        let window_end = self.window_offset.saturating_add(self.window.len() as u64);
+        if offset < self.window_offset || offset.saturating_add(START_BYTES as u64) > window_end {
+            self.window_offset = offset;
+            self.window = self.read(run, WINDOW_BYTES)?;
+        }
+        let start = usize::try_from(offset.saturating_sub(self.window_offset)).unwrap_or(0);
+        let bytes = self.window.get(start..).unwrap_or_default();
+        head.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        Ok(head)
+    }
+
     /// A frame without the lengths before it. They are zeroed when space becomes free under
     /// relaxed durability; the frame knows both by itself.
     fn headless(&mut self, run: SegmentRun, room: u64) -> Result<Option<EncodedBlob>> {
@@ -186,11 +227,11 @@ impl Search<'_> {
         loop {
             let bytes = self.read(run, window)?;
             let frames = bytes.get(BLOB_HEADER_BYTES as usize..).unwrap_or_default();
-            if let Some(blob) = blob_from_frames(frames) {
+            let is_all = (bytes.len() as u64) < window || window == room;
+            if let Some(blob) = blob_from_frames(frames, is_all) {
                 let fits = self.file.length_limit(blob.header()).is_ok();
                 return Ok(fits.then_some(blob));
             }
-            let is_all = (bytes.len() as u64) < window || window == room;
             if is_all || self.bytes_left == 0 {
                 return Ok(None);
             }
@@ -212,10 +253,14 @@ impl Search<'_> {
     }
 }
 
-/// The first frame of `bytes`, with the seal behind it if there is one.
-fn blob_from_frames(bytes: &[u8]) -> Option<EncodedBlob> {
+/// The first frame of `bytes`, with the seal behind it if there is one. Unless `is_all`, there
+/// may be more bytes, and a seal that is cut off here.
+fn blob_from_frames(bytes: &[u8], is_all: bool) -> Option<EncodedBlob> {
     let mut parts = frame::frames(bytes);
     let first = parts.next()?.ok()?;
+    if !is_all && first.len().saturating_add(Seal::BYTES_MAX) > bytes.len() {
+        return None;
+    }
     let raw_bytes = zstd_safe::get_frame_content_size(first).ok()??;
     let second = parts.next().and_then(Result::ok).map_or(0, <[u8]>::len);
     let with_seal = bytes.get(..first.len().saturating_add(second))?;
@@ -226,12 +271,27 @@ fn blob_from_frames(bytes: &[u8]) -> Option<EncodedBlob> {
     EncodedBlob::from_frames(u32::try_from(raw_bytes).ok()?, frames).ok()
 }
 
-/// A blob that begins inside another one was written later, over it.
-fn mark_doubtful(blobs: &mut [SalvagedBlob]) {
-    let starts: Vec<u32> = blobs.iter().map(|blob| blob.segment.get()).collect();
-    for (number, blob) in blobs.iter_mut().enumerate() {
-        let end = blob.segment.get().saturating_add(blob.segment_count);
-        let next = starts.get(number.saturating_add(1));
-        blob.doubtful = blob.seal.is_none() && next.is_some_and(|&start| start < end);
-    }
+/// A segment that looks like the beginning of a blob.
+struct Start {
+    segment: u32,
+    /// Its 8-byte header is a possible one, or zeroed as it is when space becomes free.
+    is_clean: bool,
+}
+
+/// Whether something was written over a part of `blob` later: another blob begins inside it.
+///
+/// Where `blob` ends within the first bytes of the segment in question, the rest can also be of
+/// an earlier blob that `blob` itself was written over. Then its header tells.
+fn is_overwritten(blob: &SalvagedBlob, starts: &[Start], segment_bytes: u64) -> bool {
+    let first = blob.segment.get();
+    let inside = starts.partition_point(|start| start.segment <= first);
+    let inside = starts.get(inside..).unwrap_or_default();
+    inside.iter().take_while(|start| start.segment < first.saturating_add(blob.segment_count)).any(
+        |start| {
+            let before = u64::from(start.segment.saturating_sub(first));
+            let tail =
+                blob.header.stored_bytes().saturating_sub(before.saturating_mul(segment_bytes));
+            tail >= START_BYTES as u64 || start.is_clean
+        },
+    )
 }

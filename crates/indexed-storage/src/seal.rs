@@ -56,23 +56,15 @@ impl SealTag {
     pub fn new(identity: impl Into<Vec<u8>>) -> Result<Self> {
         let identity = identity.into();
         if identity.len() > IDENTITY_BYTES_MAX {
-            return Err(Error::IdentityTooLong {
-                bytes: identity.len(),
-            });
+            return Err(Error::IdentityTooLong { bytes: identity.len() });
         }
-        Ok(Self {
-            identity,
-            ..Self::default()
-        })
+        Ok(Self { identity, ..Self::default() })
     }
 
     /// A number that grows with every save, so that the newest of several copies can be told.
     #[must_use]
     pub fn save_counter(self, save_counter: u64) -> Self {
-        Self {
-            save_counter,
-            ..self
-        }
+        Self { save_counter, ..self }
     }
 
     /// The time of the save, in milliseconds since 1970.
@@ -112,6 +104,10 @@ impl fmt::Debug for Seal {
 }
 
 impl Seal {
+    /// The largest seal, as a frame.
+    pub(crate) const BYTES_MAX: usize =
+        frame::SKIPPABLE_HEADER_BYTES + FIXED_BYTES + IDENTITY_BYTES_MAX + CHECK_BYTES;
+
     pub(crate) fn new(slot: BlobIndex, tag: &SealTag, document: &[u8]) -> Self {
         Self {
             slot,
@@ -129,11 +125,7 @@ impl Seal {
         let content_bytes = FIXED_BYTES + self.identity.len() + CHECK_BYTES;
         let mut frame = Vec::with_capacity(frame::SKIPPABLE_HEADER_BYTES + content_bytes);
         frame.extend(MAGIC.to_le_bytes());
-        frame.extend(
-            u32::try_from(content_bytes)
-                .unwrap_or(u32::MAX)
-                .to_le_bytes(),
-        );
+        frame.extend(u32::try_from(content_bytes).unwrap_or(u32::MAX).to_le_bytes());
         frame.extend(TAG);
         frame.extend(VERSION.to_be_bytes());
         frame.extend(identity_bytes.to_be_bytes());
@@ -150,15 +142,12 @@ impl Seal {
 
     /// Parses the skippable frame `frame` that follows `payload`.
     fn decode(payload: &[u8], frame: &[u8]) -> Result<Self, SealDamage> {
-        let (body, found_check) = frame
-            .split_last_chunk::<CHECK_BYTES>()
-            .ok_or(SealDamage::Malformed)?;
+        let (body, found_check) =
+            frame.split_last_chunk::<CHECK_BYTES>().ok_or(SealDamage::Malformed)?;
         if *found_check != check(payload, body) {
             return Err(SealDamage::Checksum);
         }
-        let content = body
-            .get(frame::SKIPPABLE_HEADER_BYTES..)
-            .ok_or(SealDamage::Malformed)?;
+        let content = body.get(frame::SKIPPABLE_HEADER_BYTES..).ok_or(SealDamage::Malformed)?;
         Self::decode_fields(content).ok_or(SealDamage::Malformed)
     }
 
@@ -213,10 +202,7 @@ impl Seal {
             return Err(SealDamage::Slot { found: self.slot });
         }
         if self.raw_bytes != raw_bytes {
-            return Err(SealDamage::Length {
-                expected: self.raw_bytes,
-                found: raw_bytes,
-            });
+            return Err(SealDamage::Length { expected: self.raw_bytes, found: raw_bytes });
         }
         Ok(())
     }
@@ -225,25 +211,16 @@ impl Seal {
     pub(crate) fn check_document(&self, document: &[u8]) -> Result<(), SealDamage> {
         let found = u32::try_from(document.len()).unwrap_or(u32::MAX);
         if found != self.raw_bytes {
-            return Err(SealDamage::Length {
-                expected: self.raw_bytes,
-                found,
-            });
+            return Err(SealDamage::Length { expected: self.raw_bytes, found });
         }
         let hash: [u8; 32] = Sha256::digest(document).into();
-        if hash == self.document_sha256 {
-            Ok(())
-        } else {
-            Err(SealDamage::Hash)
-        }
+        if hash == self.document_sha256 { Ok(()) } else { Err(SealDamage::Hash) }
     }
 }
 
 /// Whether this is a skippable frame with our tag and a version that we know.
 fn is_seal(frame: &[u8]) -> bool {
-    let head = frame
-        .get(frame::SKIPPABLE_HEADER_BYTES..)
-        .and_then(<[u8]>::first_chunk::<10>);
+    let head = frame.get(frame::SKIPPABLE_HEADER_BYTES..).and_then(<[u8]>::first_chunk::<10>);
     let [tag @ .., v0, v1] = match head {
         Some(head) if frame::skippable_magic(frame) == Some(MAGIC) => *head,
         _ => return false,
@@ -252,11 +229,8 @@ fn is_seal(frame: &[u8]) -> bool {
 }
 
 fn check(payload: &[u8], seal_body: &[u8]) -> [u8; CHECK_BYTES] {
-    let digest: [u8; 32] = Sha256::new()
-        .chain_update(payload)
-        .chain_update(seal_body)
-        .finalize()
-        .into();
+    let digest: [u8; 32] =
+        Sha256::new().chain_update(payload).chain_update(seal_body).finalize().into();
     let mut check = [0; CHECK_BYTES];
     for (to, from) in check.iter_mut().zip(digest) {
         *to = from;
@@ -299,10 +273,7 @@ mod tests {
         expected.extend([0, 0, 0, 46]);
         expected.extend(Sha256::digest(DOCUMENT));
         expected.extend(b"3,-2");
-        let digest = Sha256::new()
-            .chain_update(b"payload")
-            .chain_update(&expected)
-            .finalize();
+        let digest = Sha256::new().chain_update(b"payload").chain_update(&expected).finalize();
         expected.extend(&digest[..16]);
         assert_eq!(frame, expected);
     }
@@ -311,16 +282,9 @@ mod tests {
     fn round_trip_for_every_length_of_identity() {
         for len in 0..=IDENTITY_BYTES_MAX {
             let identity = vec![b'i'; len];
-            assert_eq!(
-                Seal::find(&sealed(&identity)),
-                Ok(Some(seal(&identity))),
-                "{len}"
-            );
+            assert_eq!(Seal::find(&sealed(&identity)), Ok(Some(seal(&identity))), "{len}");
         }
-        assert!(matches!(
-            SealTag::new(vec![0; 65]),
-            Err(Error::IdentityTooLong { bytes: 65 })
-        ));
+        assert!(matches!(SealTag::new(vec![0; 65]), Err(Error::IdentityTooLong { bytes: 65 })));
     }
 
     #[test]
@@ -370,10 +334,7 @@ mod tests {
         assert_eq!(seal.check_place(slot, 46), Ok(()));
         let elsewhere = seal.check_place(BlobIndex::new(5), 46);
         assert_eq!(elsewhere, Err(SealDamage::Slot { found: slot }));
-        assert!(matches!(
-            seal.check_place(slot, 45),
-            Err(SealDamage::Length { .. })
-        ));
+        assert!(matches!(seal.check_place(slot, 45), Err(SealDamage::Length { .. })));
         assert_eq!(seal.check_document(DOCUMENT), Ok(()));
         let mut other = DOCUMENT.to_vec();
         other[3] ^= 1;

@@ -57,8 +57,7 @@ impl Extent {
             Self::Run(run) => (Some(*run), [].as_slice()),
             Self::Chain(chain) => (None, &**chain),
         };
-        run.into_iter()
-            .chain(chain.iter().map(|&start| SegmentRun { start, count: 1 }))
+        run.into_iter().chain(chain.iter().map(|&start| SegmentRun { start, count: 1 }))
     }
 }
 
@@ -91,11 +90,9 @@ pub(crate) fn inspect(
         .segments_for(header.stored_bytes())
         .and_then(|count| SegmentRun::new(segment, count));
     Ok(match run {
-        Some(run) if end <= file_bytes => SlotState::Stored(Stored {
-            extent: Extent::Run(run),
-            header,
-            overlaps: None,
-        }),
+        Some(run) if end <= file_bytes => {
+            SlotState::Stored(Stored { extent: Extent::Run(run), header, overlaps: None })
+        }
         _ => SlotState::Broken(Damage::CutOff { end, file_bytes }),
     })
 }
@@ -142,15 +139,8 @@ mod tests {
 
     fn stored(start: u32, count: u32) -> SlotState {
         let extent = Extent::Run(SegmentRun::new(segment(start), count).unwrap());
-        let header = BlobHeader {
-            raw_bytes: 1,
-            compressed_bytes: 1,
-        };
-        SlotState::Stored(Stored {
-            extent,
-            header,
-            overlaps: None,
-        })
+        let header = BlobHeader { raw_bytes: 1, compressed_bytes: 1 };
+        SlotState::Stored(Stored { extent, header, overlaps: None })
     }
 
     fn overlaps(states: &[SlotState]) -> Vec<Option<u32>> {
@@ -175,10 +165,7 @@ mod tests {
             stored(20, 1),
         ];
         mark_overlaps(&mut states);
-        assert_eq!(
-            overlaps(&states),
-            [Some(3), None, None, Some(0), None, Some(6), Some(5)]
-        );
+        assert_eq!(overlaps(&states), [Some(3), None, None, Some(0), None, Some(6), Some(5)]);
     }
 
     #[test]
@@ -205,10 +192,7 @@ mod tests {
             let SlotState::Stored(found) = inspect_header(5, compressed, 200) else {
                 panic!("{compressed}");
             };
-            assert_eq!(
-                (found.extent.first(), found.extent.count()),
-                (Some(segment(1)), count)
-            );
+            assert_eq!((found.extent.first(), found.extent.count()), (Some(segment(1)), count));
         }
     }
 
@@ -217,18 +201,12 @@ mod tests {
         assert!(matches!(inspect_header(5, 10, 58), SlotState::Stored(_)));
         assert_eq!(
             inspect_header(5, 10, 57),
-            SlotState::Broken(Damage::CutOff {
-                end: 58,
-                file_bytes: 57
-            })
+            SlotState::Broken(Damage::CutOff { end: 58, file_bytes: 57 })
         );
         for file_bytes in 0..48 {
             assert_eq!(
                 inspect_header(5, 10, file_bytes),
-                SlotState::Broken(Damage::PastEnd {
-                    offset: 40,
-                    file_bytes: file_bytes as u64
-                })
+                SlotState::Broken(Damage::PastEnd { offset: 40, file_bytes: file_bytes as u64 })
             );
         }
     }
@@ -236,17 +214,11 @@ mod tests {
     #[test]
     fn nonsense_lengths_break_only_the_slot() {
         for compressed in [0, -1, i32::MIN] {
-            assert!(matches!(
-                inspect_header(5, compressed, 90),
-                SlotState::Broken(_)
-            ));
+            assert!(matches!(inspect_header(5, compressed, 90), SlotState::Broken(_)));
         }
         for compressed in [i32::MAX, i32::MAX - 7, 1000] {
             let state = inspect_header(5, compressed, 90);
-            assert!(
-                matches!(state, SlotState::Broken(Damage::CutOff { .. })),
-                "{state:?}"
-            );
+            assert!(matches!(state, SlotState::Broken(Damage::CutOff { .. })), "{state:?}");
         }
     }
 }

@@ -41,9 +41,7 @@ pub(crate) fn segment_offset(geometry: Geometry, segment: SegmentIndex) -> u64 {
 /// How many segments a file of this length has begun.
 pub(crate) fn segments_in(geometry: Geometry, file_bytes: u64) -> u32 {
     let bytes = file_bytes.saturating_sub(segments_offset(geometry));
-    geometry
-        .segments_for(bytes)
-        .unwrap_or(crate::limits::SEGMENT_INDEX_MAX)
+    geometry.segments_for(bytes).unwrap_or(crate::limits::SEGMENT_INDEX_MAX)
 }
 
 /// Bytes of a blob that one segment holds.

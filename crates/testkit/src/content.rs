@@ -51,10 +51,7 @@ pub fn sample(seed: u64, len: usize) -> Vec<u8> {
             1 | 2 => bytes.extend(b"Block_Type_Grass|"),
             _ => {
                 let value = random.below(16).to_le_bytes()[0];
-                bytes.resize(
-                    bytes.len().saturating_add(random.below(200) as usize),
-                    value,
-                );
+                bytes.resize(bytes.len().saturating_add(random.below(200) as usize), value);
             }
         }
         random.number();

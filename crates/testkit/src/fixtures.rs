@@ -27,17 +27,12 @@ pub fn fixture(name: &str) -> Vec<u8> {
 /// The folder `shared` beside the project, with real worlds. Where it is absent the test says so
 /// and must return.
 pub fn shared(what: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared")
-        .join(what);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(what);
     if path.exists() {
         return Some(path);
     }
     let mut out = std::io::stderr();
-    let message = format!(
-        "SKIPPED: {} is not here, so real data is not tested\n",
-        path.display()
-    );
+    let message = format!("SKIPPED: {} is not here, so real data is not tested\n", path.display());
     out.write_all(message.as_bytes()).ok()?;
     None
 }
@@ -55,14 +50,10 @@ pub fn write_file(path: &Path, bytes: &[u8]) {
 
 /// The SHA-256 of some bytes in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
-            hex.extend(
-                [byte >> 4, byte & 15].map(|n| char::from_digit(n.into(), 16).unwrap_or('?')),
-            );
-            hex
-        })
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        hex.extend([byte >> 4, byte & 15].map(|n| char::from_digit(n.into(), 16).unwrap_or('?')));
+        hex
+    })
 }
 
 /// Length and hash of a blob's content.
@@ -77,10 +68,7 @@ pub struct Expected {
 impl Expected {
     /// What `content` has.
     pub fn of(content: &[u8]) -> Self {
-        Self {
-            len: content.len(),
-            sha256: sha256(content),
-        }
+        Self { len: content.len(), sha256: sha256(content) }
     }
 }
 
@@ -108,19 +96,10 @@ pub struct Fixture {
 /// If the manifest cannot be read or none matches.
 pub fn manifest(prefix: &str) -> Vec<Fixture> {
     let parsed: Result<Value, _> = serde_json::from_slice(&fixture("original/manifest.json"));
-    let Ok(manifest) = parsed else {
-        fail("manifest.json does not parse")
-    };
-    let all = manifest
-        .get("fixtures")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    let found: Vec<Fixture> = all
-        .iter()
-        .filter_map(entry)
-        .filter(|entry| entry.file.starts_with(prefix))
-        .collect();
+    let Ok(manifest) = parsed else { fail("manifest.json does not parse") };
+    let all = manifest.get("fixtures").and_then(Value::as_array).cloned().unwrap_or_default();
+    let found: Vec<Fixture> =
+        all.iter().filter_map(entry).filter(|entry| entry.file.starts_with(prefix)).collect();
     if found.is_empty() {
         fail(&format!("no fixture begins with {prefix}"));
     }
@@ -136,10 +115,7 @@ fn entry(value: &Value) -> Option<Fixture> {
         segment_size: number("segment_size")?,
         sha256: text("sha256")?,
         blobs: value.get("blobs").map(blobs),
-        original: value
-            .get("original")
-            .and_then(|seen| seen.get("reads"))
-            .map(blobs),
+        original: value.get("original").and_then(|seen| seen.get("reads")).map(blobs),
     })
 }
 
@@ -154,10 +130,7 @@ fn blobs(value: &Value) -> BTreeMap<u32, Expected> {
         .collect()
 }
 
-#[expect(
-    clippy::panic,
-    reason = "this crate only serves tests, where a panic is the report"
-)]
+#[expect(clippy::panic, reason = "this crate only serves tests, where a panic is the report")]
 pub(crate) fn fail(message: &str) -> ! {
     panic!("{message}")
 }

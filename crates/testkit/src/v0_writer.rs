@@ -17,19 +17,12 @@ impl V0Writer {
         bytes.extend(blob_count.to_be_bytes());
         bytes.extend(segment_bytes.to_be_bytes());
         bytes.resize(32 + 8 * blob_count as usize, 0);
-        Self {
-            blob_count,
-            segment_bytes,
-            bytes,
-        }
+        Self { blob_count, segment_bytes, bytes }
     }
 
     /// Stores `content` at the end of the file and commits it.
     pub fn append(&mut self, slot: u32, content: &[u8]) {
-        let mut blob = u32::try_from(content.len())
-            .unwrap_or(0)
-            .to_be_bytes()
-            .to_vec();
+        let mut blob = u32::try_from(content.len()).unwrap_or(0).to_be_bytes().to_vec();
         let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
         if zstd_safe::compress(&mut frame, content, 3).is_err() {
             crate::fixtures::fail("cannot compress");

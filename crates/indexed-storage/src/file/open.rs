@@ -87,21 +87,13 @@ impl OpenOptions {
 
     /// Make the file if it is missing or empty. Only with [`write`](Self::write).
     pub fn create(mut self, create: bool) -> Self {
-        self.creation = if create {
-            Creation::IfMissing
-        } else {
-            Creation::Never
-        };
+        self.creation = if create { Creation::IfMissing } else { Creation::Never };
         self
     }
 
     /// Make the file; it must not exist. Only with [`write`](Self::write).
     pub fn create_new(mut self, create_new: bool) -> Self {
-        self.creation = if create_new {
-            Creation::MustBeMissing
-        } else {
-            Creation::Never
-        };
+        self.creation = if create_new { Creation::MustBeMissing } else { Creation::Never };
         self
     }
 
@@ -160,9 +152,7 @@ impl OpenOptions {
         let raw = OsFile::open(&named, self.access())?;
         if self.write && is_v0(&raw, &named)? {
             if !self.upgrade {
-                return Err(Error::NeedsUpgrade {
-                    path: path.to_owned(),
-                });
+                return Err(Error::NeedsUpgrade { path: path.to_owned() });
             }
             v0::upgrade::run(path, raw)?;
             let upgraded = OsFile::open(path, Access::Write)?;
@@ -192,11 +182,7 @@ impl OpenOptions {
         let path = name.into();
         let failed = |action| {
             let path = path.clone();
-            move |source| Error::Io {
-                path,
-                action,
-                source,
-            }
+            move |source| Error::Io { path, action, source }
         };
         let may_create = self.write && self.creation != Creation::Never;
         if may_create && is_unfinished(&*raw, self.geometry).map_err(failed("read"))? {
@@ -216,7 +202,8 @@ impl OpenOptions {
             }
             FormatVersion::V1 => Vec::new(),
         };
-        let writer = self.write.then(|| Writer::new(self, &states));
+        let segments = header.geometry.segments_in(file_bytes);
+        let writer = self.write.then(|| Writer::new(self, &states, segments));
         Ok(IndexedStorageFile {
             path,
             raw,
@@ -240,10 +227,7 @@ impl OpenOptions {
 
     fn header(&self, raw: &dyn RawFile, path: &Path) -> Result<Header> {
         match self.assume_geometry {
-            Some(geometry) if !self.write => Ok(Header {
-                version: FormatVersion::V1,
-                geometry,
-            }),
+            Some(geometry) if !self.write => Ok(Header { version: FormatVersion::V1, geometry }),
             _ => read_header(raw, path),
         }
     }
@@ -305,16 +289,8 @@ fn is_unfinished(raw: &dyn RawFile, geometry: Geometry) -> io::Result<bool> {
 
 /// A file without blobs: header and zeroed index table.
 fn empty_file(geometry: Geometry) -> Vec<u8> {
-    let mut bytes = Header {
-        version: FormatVersion::V1,
-        geometry,
-    }
-    .encode()
-    .to_vec();
-    bytes.resize(
-        usize::try_from(geometry.segments_offset()).unwrap_or(usize::MAX),
-        0,
-    );
+    let mut bytes = Header { version: FormatVersion::V1, geometry }.encode().to_vec();
+    bytes.resize(usize::try_from(geometry.segments_offset()).unwrap_or(usize::MAX), 0);
     bytes
 }
 

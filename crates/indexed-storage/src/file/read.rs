@@ -46,9 +46,7 @@ impl IndexedStorageFile {
     /// # Errors
     /// As for [`read`](Self::read).
     pub fn read_encoded(&self, slot: BlobIndex) -> Result<Option<EncodedBlob>> {
-        self.follow(slot, |stored, header| {
-            Ok(EncodedBlob::from_stored(header, stored.to_vec()))
-        })
+        self.follow(slot, |stored, header| Ok(EncodedBlob::from_stored(header, stored.to_vec())))
     }
 
     /// The seal of a slot's blob, if it has one.
@@ -92,13 +90,10 @@ impl IndexedStorageFile {
             SlotState::Stored(stored) => stored,
         };
         let header = stored.header;
-        self.length_limit(header)
-            .map_err(|damage| self.damaged(slot, damage))?;
+        self.length_limit(header).map_err(|damage| self.damaged(slot, damage))?;
         let len = usize::try_from(header.stored_bytes()).unwrap_or(usize::MAX);
         let mut scratch = Scratch::take(len);
-        let loaded = self
-            .load(stored, scratch.bytes())
-            .map_err(self.io_error("read"))?;
+        let loaded = self.load(stored, scratch.bytes()).map_err(self.io_error("read"))?;
         drop(state);
         let bytes = scratch.bytes();
         let result = match loaded {
@@ -106,20 +101,14 @@ impl IndexedStorageFile {
             Ok(()) => work(bytes, header),
             Err(damage) => Err(damage),
         };
-        result
-            .map(Some)
-            .map_err(|damage| self.damaged(slot, damage))
+        result.map(Some).map_err(|damage| self.damaged(slot, damage))
     }
 
     /// Whether a blob with these lengths may be read at all.
     pub(crate) fn length_limit(&self, header: BlobHeader) -> Result<(), Damage> {
         let found = header.raw_bytes.max(header.compressed_bytes);
         let max = self.blob_bytes_max;
-        if found > max {
-            Err(Damage::LengthLimit { found, max })
-        } else {
-            Ok(())
-        }
+        if found > max { Err(Damage::LengthLimit { found, max }) } else { Ok(()) }
     }
 
     /// Fills `bytes` with header and frames of a stored blob.
@@ -142,9 +131,7 @@ impl IndexedStorageFile {
 
     /// Up to `len` bytes of a blob that would begin with `run`, whatever the index says.
     pub(crate) fn read_run(&self, run: SegmentRun, len: u64) -> Result<Vec<u8>> {
-        let left = self
-            .file_bytes()?
-            .saturating_sub(self.segment_offset(run.start));
+        let left = self.file_bytes()?.saturating_sub(self.segment_offset(run.start));
         let len = usize::try_from(len.min(left)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; len];
         let count = match self.version {
@@ -162,9 +149,7 @@ impl IndexedStorageFile {
         }
         let mut entry = [0; 4];
         let failed = || self.io_error("read");
-        self.raw
-            .read_at(&mut entry, self.geometry.entry_offset(slot))
-            .map_err(failed())?;
+        self.raw.read_at(&mut entry, self.geometry.entry_offset(slot)).map_err(failed())?;
         let file_bytes = self.raw.len().map_err(failed())?;
         let entry = Entry::decode(entry);
         let found = slot::inspect(&*self.raw, self.geometry, file_bytes, entry);

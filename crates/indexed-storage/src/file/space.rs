@@ -31,7 +31,8 @@ pub(super) struct Writer {
     pub(super) compression_level: i32,
     pub(super) released_bytes_max: u64,
     allocator: Mutex<Allocator>,
-    /// Segments from here on were never used before this handle was opened.
+    /// Segments from here on were not in the file when this handle was opened. Below, a file can
+    /// hold left-overs, also behind its last live blob.
     fresh_from: u32,
     /// Whether the index as it was found at open is known to be durable.
     found_index_is_durable: Mutex<bool>,
@@ -40,7 +41,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(options: &OpenOptions, states: &[SlotState]) -> Self {
+    pub(super) fn new(options: &OpenOptions, states: &[SlotState], segments: u32) -> Self {
         let used = states.iter().filter_map(|state| match state {
             SlotState::Stored(stored) => Some(stored.extent.runs()),
             _ => None,
@@ -50,7 +51,7 @@ impl Writer {
             durability: options.durability,
             compression_level: options.compression_level,
             released_bytes_max: options.released_bytes_max,
-            fresh_from: allocator.end(),
+            fresh_from: segments.saturating_add(1),
             allocator: Mutex::new(allocator),
             found_index_is_durable: Mutex::new(false),
             latched: AtomicBool::new(false),
@@ -86,9 +87,7 @@ impl Writer {
     }
 
     fn allocator(&self) -> MutexGuard<'_, Allocator> {
-        self.allocator
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.allocator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -103,10 +102,7 @@ impl IndexedStorageFile {
         self.geometry
             .segments_for(header.stored_bytes())
             .and_then(|count| writer.allocator().reserve(count))
-            .ok_or_else(|| Error::Full {
-                path: self.path.clone(),
-                slot,
-            })
+            .ok_or_else(|| Error::Full { path: self.path.clone(), slot })
     }
 
     /// Makes a reserved run safe to write to; see the head of this file.
@@ -115,10 +111,8 @@ impl IndexedStorageFile {
             return Ok(());
         }
         {
-            let mut durable = writer
-                .found_index_is_durable
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut durable =
+                writer.found_index_is_durable.lock().unwrap_or_else(PoisonError::into_inner);
             if !*durable {
                 self.sync_file(writer)?;
                 *durable = true;
@@ -135,14 +129,9 @@ impl IndexedStorageFile {
     fn holds_left_over(&self, run: SegmentRun) -> Result<bool> {
         let mut bytes = [0; 12];
         let offset = self.geometry.segment_offset(run.start);
-        let count = self
-            .raw
-            .read_at(&mut bytes, offset)
-            .map_err(self.io_error("read"))?;
+        let count = self.raw.read_at(&mut bytes, offset).map_err(self.io_error("read"))?;
         let [header @ .., _, _, _, _] = bytes;
-        let frames = bytes
-            .get(BLOB_HEADER_BYTES as usize..count)
-            .unwrap_or_default();
+        let frames = bytes.get(BLOB_HEADER_BYTES as usize..count).unwrap_or_default();
         Ok(BlobHeader::decode(header).is_ok() && frame::starts_frame(frames))
     }
 
@@ -152,9 +141,7 @@ impl IndexedStorageFile {
             let offset = self.geometry.segment_offset(run.start);
             let zeros = [0; BLOB_HEADER_BYTES as usize];
             let written = self.raw.write_at(&zeros, offset);
-            writer
-                .latch_on_error(written)
-                .map_err(self.io_error("write"))?;
+            writer.latch_on_error(written).map_err(self.io_error("write"))?;
         }
         self.sync_file(writer)
     }
@@ -171,8 +158,6 @@ impl IndexedStorageFile {
     }
 
     pub(super) fn sync_file(&self, writer: &Writer) -> Result<()> {
-        writer
-            .latch_on_error(self.raw.sync())
-            .map_err(self.io_error("sync"))
+        writer.latch_on_error(self.raw.sync()).map_err(self.io_error("sync"))
     }
 }

@@ -107,9 +107,8 @@ impl IndexedStorageFile {
             }
         }
         for run in self.unreferenced()? {
-            usage.unreferenced_bytes = usage
-                .unreferenced_bytes
-                .saturating_add(self.run_bytes(run, file_bytes));
+            usage.unreferenced_bytes =
+                usage.unreferenced_bytes.saturating_add(self.run_bytes(run, file_bytes));
         }
         Ok(usage)
     }
@@ -120,31 +119,20 @@ impl IndexedStorageFile {
             FormatVersion::V1 => 0,
         };
         let live = stored.header.stored_bytes();
-        let held: u64 = stored
-            .extent
-            .runs()
-            .map(|run| self.run_bytes(run, usage.file_bytes))
-            .sum();
+        let held: u64 = stored.extent.runs().map(|run| self.run_bytes(run, usage.file_bytes)).sum();
         usage.overhead_bytes = usage.overhead_bytes.saturating_add(links);
         usage.live_bytes = usage.live_bytes.saturating_add(live);
         let slack = held.saturating_sub(live).saturating_sub(links);
         usage.slack_bytes = usage.slack_bytes.saturating_add(slack);
-        usage.raw_bytes = usage
-            .raw_bytes
-            .saturating_add(u64::from(stored.header.raw_bytes));
-        usage.used_segment_count = usage
-            .used_segment_count
-            .saturating_add(stored.extent.count());
+        usage.raw_bytes = usage.raw_bytes.saturating_add(u64::from(stored.header.raw_bytes));
+        usage.used_segment_count = usage.used_segment_count.saturating_add(stored.extent.count());
     }
 
     /// The bytes of a run that are inside the file.
     fn run_bytes(&self, run: SegmentRun, file_bytes: u64) -> u64 {
         let start = self.segment_offset(run.start);
         let len = u64::from(run.count).saturating_mul(u64::from(self.geometry.segment_bytes()));
-        start
-            .saturating_add(len)
-            .min(file_bytes)
-            .saturating_sub(start)
+        start.saturating_add(len).min(file_bytes).saturating_sub(start)
     }
 
     /// Runs of segments that no slot refers to, in ascending order.
@@ -152,14 +140,28 @@ impl IndexedStorageFile {
     /// # Errors
     /// What the operating system reports.
     pub fn unreferenced(&self) -> Result<Vec<SegmentRun>> {
-        let total = self.segments_in(self.file_bytes()?);
+        self.runs_without(|_| true)
+    }
+
+    /// Runs of segments that no blob occupies of those that `counts` chooses.
+    pub(crate) fn runs_without(
+        &self,
+        counts: impl Fn(BlobIndex) -> bool,
+    ) -> Result<Vec<SegmentRun>> {
         let mut used = Vec::new();
-        for (_, state) in self.states() {
-            if let SlotState::Stored(stored) = &*state {
+        for (slot, state) in self.states() {
+            if let SlotState::Stored(stored) = &*state
+                && counts(slot)
+            {
                 used.extend(stored.extent.runs());
             }
         }
-        Ok(allocator::gaps_between(used, total))
+        Ok(allocator::gaps_between(used, self.segment_count()?))
+    }
+
+    /// How many segments the file has begun.
+    pub(crate) fn segment_count(&self) -> Result<u32> {
+        Ok(self.segments_in(self.file_bytes()?))
     }
 
     /// Everything known about a slot at once, for listings.
@@ -168,9 +170,7 @@ impl IndexedStorageFile {
     /// [`Error::NoSuchSlot`](crate::Error::NoSuchSlot).
     pub fn slot_damage(&self, slot: BlobIndex) -> Result<Option<SlotDamage>> {
         let state = self.slot_read(slot)?;
-        Ok(self
-            .state_damage(&state)
-            .map(|damage| SlotDamage { slot, damage }))
+        Ok(self.state_damage(&state).map(|damage| SlotDamage { slot, damage }))
     }
 
     /// Where segment 1 begins, by version.

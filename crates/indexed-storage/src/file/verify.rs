@@ -30,9 +30,7 @@ impl IndexedStorageFile {
         let checked = self.read_encoded(slot).and_then(|blob| match blob {
             None => Ok(Verified::Absent),
             Some(blob) => {
-                let seal = blob
-                    .check_whole()
-                    .map_err(|damage| self.damaged(slot, damage))?;
+                let seal = blob.check_whole().map_err(|damage| self.damaged(slot, damage))?;
                 if let Some(seal) = &seal {
                     let placed = seal.check_place(slot, blob.header().raw_bytes);
                     placed.map_err(|damage| self.damaged(slot, damage.into()))?;

@@ -56,11 +56,7 @@ impl IndexedStorageFile {
     pub fn write(&self, slot: BlobIndex, content: &[u8]) -> Result<()> {
         let writer = self.check_write(slot, content)?;
         compression::with_compressed(content, writer.compression_level, |header, stored| {
-            self.commit(&[Pending {
-                slot,
-                header,
-                stored,
-            }])
+            self.commit(&[Pending { slot, header, stored }])
         })
     }
 
@@ -161,12 +157,7 @@ impl IndexedStorageFile {
     fn check_size(&self, slot: BlobIndex, bytes: u64) -> Result<()> {
         let max = self.blob_bytes_max;
         if bytes > u64::from(max) {
-            return Err(Error::TooLarge {
-                path: self.path.clone(),
-                slot,
-                bytes,
-                max,
-            });
+            return Err(Error::TooLarge { path: self.path.clone(), slot, bytes, max });
         }
         Ok(())
     }
@@ -188,15 +179,8 @@ impl IndexedStorageFile {
         for (blob, run) in blobs.iter().zip(runs) {
             let mut state = self.slot_write(blob.slot)?;
             self.flip(writer, blob.slot, Entry::to(run.start))?;
-            let stored = Stored {
-                extent: Extent::Run(run),
-                header: blob.header,
-                overlaps: None,
-            };
-            old.extend(given_up(&std::mem::replace(
-                &mut *state,
-                SlotState::Stored(stored),
-            )));
+            let stored = Stored { extent: Extent::Run(run), header: blob.header, overlaps: None };
+            old.extend(given_up(&std::mem::replace(&mut *state, SlotState::Stored(stored))));
         }
         self.give_up(writer, old)
     }
@@ -206,16 +190,12 @@ impl IndexedStorageFile {
     fn write_payloads(&self, writer: &Writer, blobs: &[Pending<'_>]) -> Result<Vec<SegmentRun>> {
         let mut runs = Vec::with_capacity(blobs.len());
         for blob in blobs {
-            let written = self
-                .reserve(writer, blob.slot, blob.header)
-                .and_then(|run| {
-                    runs.push(run);
-                    self.prepare_reuse(writer, run)?;
-                    let offset = self.geometry.segment_offset(run.start);
-                    self.raw
-                        .write_at(blob.stored, offset)
-                        .map_err(self.io_error("write"))
-                });
+            let written = self.reserve(writer, blob.slot, blob.header).and_then(|run| {
+                runs.push(run);
+                self.prepare_reuse(writer, run)?;
+                let offset = self.geometry.segment_offset(run.start);
+                self.raw.write_at(blob.stored, offset).map_err(self.io_error("write"))
+            });
             if let Err(error) = written {
                 writer.free(runs);
                 return Err(error);
@@ -229,9 +209,7 @@ impl IndexedStorageFile {
     fn flip(&self, writer: &Writer, slot: BlobIndex, entry: Entry) -> Result<()> {
         let offset = self.geometry.entry_offset(slot);
         let written = self.raw.write_at(&entry.encode(), offset);
-        writer
-            .latch_on_error(written)
-            .map_err(self.io_error("write the index of"))
+        writer.latch_on_error(written).map_err(self.io_error("write the index of"))
     }
 
     /// Gives up what the index names no longer.
@@ -255,15 +233,8 @@ impl IndexedStorageFile {
 
     fn writer(&self) -> Result<&Writer> {
         let path = || self.path.clone();
-        let writer = self
-            .writer
-            .as_ref()
-            .ok_or_else(|| Error::ReadOnly { path: path() })?;
-        if writer.is_latched() {
-            Err(Error::Latched { path: path() })
-        } else {
-            Ok(writer)
-        }
+        let writer = self.writer.as_ref().ok_or_else(|| Error::ReadOnly { path: path() })?;
+        if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
     }
 }
 
@@ -271,11 +242,7 @@ impl IndexedStorageFile {
 /// which may be the readable one.
 fn given_up(state: &SlotState) -> Option<SegmentRun> {
     match state {
-        SlotState::Stored(Stored {
-            extent: Extent::Run(run),
-            overlaps: None,
-            ..
-        }) => Some(*run),
+        SlotState::Stored(Stored { extent: Extent::Run(run), overlaps: None, .. }) => Some(*run),
         _ => None,
     }
 }

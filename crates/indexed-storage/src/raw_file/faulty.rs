@@ -25,7 +25,7 @@ pub struct FaultPlan {
     pub seed: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Change {
     Write { offset: u64, bytes: Vec<u8> },
     SetLen(u64),
@@ -60,10 +60,7 @@ impl FaultyFile {
             syncs: 0,
             stopped: false,
         };
-        Self {
-            plan,
-            state: Mutex::new(state),
-        }
+        Self { plan, state: Mutex::new(state) }
     }
 
     /// How many operations were tried.
@@ -102,6 +99,22 @@ impl FaultyFile {
             }
         }
         bytes
+    }
+
+    /// The same disk for the next process after the old one was killed: what was not synced still
+    /// is not.
+    #[must_use]
+    pub fn next_process(&self, plan: FaultPlan) -> Self {
+        let state = self.state();
+        let state = State {
+            live: state.live.clone(),
+            durable: state.durable.clone(),
+            unsynced: state.unsynced.clone(),
+            operations: 0,
+            syncs: 0,
+            stopped: false,
+        };
+        Self { plan, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -180,10 +193,7 @@ impl RawFile for FaultyFile {
             Err(_) => return begun,
         };
         copy_in(&mut state.live, kept, offset)?;
-        state.unsynced.push(Change::Write {
-            offset,
-            bytes: kept.to_vec(),
-        });
+        state.unsynced.push(Change::Write { offset, bytes: kept.to_vec() });
         begun
     }
 
@@ -237,9 +247,7 @@ mod tests {
         disk.write_at(b"sure", 0).unwrap();
         disk.sync().unwrap();
         disk.write_at(b"maybe", 4).unwrap();
-        let images: Vec<_> = (0..32)
-            .map(|seed| disk.after_power_cut(seed, false))
-            .collect();
+        let images: Vec<_> = (0..32).map(|seed| disk.after_power_cut(seed, false)).collect();
         assert!(images.iter().all(|image| image.starts_with(b"sure")));
         assert!(images.contains(&b"sure".to_vec()));
         assert!(images.contains(&b"suremaybe".to_vec()));
@@ -250,43 +258,29 @@ mod tests {
     fn torn_writes_survive_by_sectors() {
         let disk = FaultyFile::new(vec![0; 2048], FaultPlan::default());
         disk.write_at(&[1; 1500], 100).unwrap();
-        let torn = (0..64)
-            .map(|seed| disk.after_power_cut(seed, true))
-            .any(|image| {
-                let set: usize = image.iter().map(|&byte| usize::from(byte)).sum();
-                // The first sector holds 412 of the bytes; others hold 512 or the rest.
-                set != 0 && set != 1500 && image[100] == image[511]
-            });
+        let torn = (0..64).map(|seed| disk.after_power_cut(seed, true)).any(|image| {
+            let set: usize = image.iter().map(|&byte| usize::from(byte)).sum();
+            // The first sector holds 412 of the bytes; others hold 512 or the rest.
+            set != 0 && set != 1500 && image[100] == image[511]
+        });
         assert!(torn);
     }
 
     #[test]
     fn after_a_stop_nothing_works_and_the_last_write_may_be_torn() {
-        let plan = FaultPlan {
-            stop_at: Some(1),
-            tear: true,
-            seed: 3,
-            ..FaultPlan::default()
-        };
+        let plan = FaultPlan { stop_at: Some(1), tear: true, seed: 3, ..FaultPlan::default() };
         let disk = FaultyFile::new(Vec::new(), plan);
         disk.write_at(b"one", 0).unwrap();
         assert!(disk.write_at(&[7; 100], 3).is_err());
         assert!(disk.sync().is_err());
         assert!(disk.read_at(&mut [0; 1], 0).is_err());
         let left = disk.after_kill();
-        assert!(
-            left.starts_with(b"one") && left.len() < 103,
-            "{}",
-            left.len()
-        );
+        assert!(left.starts_with(b"one") && left.len() < 103, "{}", left.len());
     }
 
     #[test]
     fn a_single_failure_passes() {
-        let plan = FaultPlan {
-            fail_at: Some(0),
-            ..FaultPlan::default()
-        };
+        let plan = FaultPlan { fail_at: Some(0), ..FaultPlan::default() };
         let disk = FaultyFile::new(Vec::new(), plan);
         assert!(disk.write_at(b"x", 0).is_err());
         disk.write_at(b"y", 0).unwrap();

@@ -14,17 +14,12 @@ pub struct MemoryFile {
 impl MemoryFile {
     /// A file with this content.
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self {
-            bytes: RwLock::new(bytes),
-        }
+        Self { bytes: RwLock::new(bytes) }
     }
 
     /// A copy of its present content.
     pub fn to_vec(&self) -> Vec<u8> {
-        self.bytes
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.bytes.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn with_mut<T>(&self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
@@ -47,9 +42,7 @@ pub(super) fn copy_out(bytes: &[u8], buffer: &mut [u8], offset: u64) -> usize {
 /// file.
 pub(super) fn copy_in(bytes: &mut Vec<u8>, new: &[u8], offset: u64) -> io::Result<()> {
     let start = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    let end = start
-        .checked_add(new.len())
-        .ok_or(io::ErrorKind::FileTooLarge)?;
+    let end = start.checked_add(new.len()).ok_or(io::ErrorKind::FileTooLarge)?;
     if bytes.len() < end {
         bytes.resize(end, 0);
     }

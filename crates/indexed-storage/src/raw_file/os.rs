@@ -31,13 +31,7 @@ pub(crate) enum Access {
 impl OsFile {
     /// Opens `path`, and locks it if it is opened for writing.
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
-        let failed = |action| {
-            move |source| Error::Io {
-                path: path.to_owned(),
-                action,
-                source,
-            }
-        };
+        let failed = |action| move |source| Error::Io { path: path.to_owned(), action, source };
         let mut options = File::options();
         options.read(true);
         match access {
@@ -48,9 +42,7 @@ impl OsFile {
         };
         // A directory or a pipe must not be opened at all: opening a pipe would wait for ever.
         if path.metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(Error::NotAFile {
-                path: path.to_owned(),
-            });
+            return Err(Error::NotAFile { path: path.to_owned() });
         }
         let file = options.open(path).map_err(failed("open"))?;
         if access != Access::Read {
@@ -71,29 +63,17 @@ fn lock(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => {}
         Err(fs::TryLockError::WouldBlock) => {
-            return Err(Error::Locked {
-                path: path.to_owned(),
-            });
+            return Err(Error::Locked { path: path.to_owned() });
         }
         Err(fs::TryLockError::Error(source)) => {
-            return Err(Error::Io {
-                path: path.to_owned(),
-                action: "lock",
-                source,
-            });
+            return Err(Error::Io { path: path.to_owned(), action: "lock", source });
         }
     }
     let replaced = match (file.metadata(), fs::metadata(path)) {
         (Ok(ours), Ok(named)) => !is_same_file(&ours, &named),
         _ => true,
     };
-    if replaced {
-        Err(Error::Locked {
-            path: path.to_owned(),
-        })
-    } else {
-        Ok(())
-    }
+    if replaced { Err(Error::Locked { path: path.to_owned() }) } else { Ok(()) }
 }
 
 #[cfg(unix)]
@@ -194,11 +174,9 @@ pub(crate) fn link_or_rename(from: &Path, to: &Path) -> Result<()> {
 
 pub(crate) fn remove_if_present(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io {
-            path: path.to_owned(),
-            action: "remove",
-            source,
-        }),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(Error::Io { path: path.to_owned(), action: "remove", source })
+        }
         _ => Ok(()),
     }
 }
@@ -213,13 +191,11 @@ pub(crate) fn sync_parent(path: &Path) -> Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    File::open(parent)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|source| Error::Io {
-            path: parent.to_owned(),
-            action: "sync the folder",
-            source,
-        })
+    File::open(parent).and_then(|directory| directory.sync_all()).map_err(|source| Error::Io {
+        path: parent.to_owned(),
+        action: "sync the folder",
+        source,
+    })
 }
 
 #[cfg(test)]

@@ -131,11 +131,9 @@ impl Walker<'_> {
             Err(damage) => return Ok(SlotState::Broken(damage)),
         };
         Ok(match self.walk(slot, first, header)? {
-            Ok(chain) => SlotState::Stored(Stored {
-                extent: Extent::Chain(chain),
-                header,
-                overlaps: None,
-            }),
+            Ok(chain) => {
+                SlotState::Stored(Stored { extent: Extent::Chain(chain), header, overlaps: None })
+            }
             Err(damage) => SlotState::Broken(damage),
         })
     }
@@ -151,10 +149,7 @@ impl Walker<'_> {
         let needed = stored.div_ceil(payload_bytes(self.geometry));
         if needed > u64::from(self.segment_count) {
             let end = segment_offset(self.geometry, first).saturating_add(stored);
-            return Ok(Err(Damage::CutOff {
-                end,
-                file_bytes: self.file_bytes,
-            }));
+            return Ok(Err(Damage::CutOff { end, file_bytes: self.file_bytes }));
         }
         let mut chain = Vec::new();
         let mut segment = first;
@@ -169,23 +164,15 @@ impl Walker<'_> {
                 END | 0 => {
                     let held = (chain.len() as u64).saturating_mul(payload_bytes(self.geometry));
                     let found = held.min(stored);
-                    return Ok(Err(Damage::ChainShort {
-                        expected: stored,
-                        found,
-                    }));
+                    return Ok(Err(Damage::ChainShort { expected: stored, found }));
                 }
                 _ if is_full => {
-                    return Ok(Err(Damage::ChainLong {
-                        segment: segment.get(),
-                    }));
+                    return Ok(Err(Damage::ChainLong { segment: segment.get() }));
                 }
                 link => match self.segment(link) {
                     Some(next) => segment = next,
                     None => {
-                        return Ok(Err(Damage::ChainBroken {
-                            segment: segment.get(),
-                            link,
-                        }));
+                        return Ok(Err(Damage::ChainBroken { segment: segment.get(), link }));
                     }
                 },
             }
@@ -199,9 +186,7 @@ impl Walker<'_> {
                 self.owners.insert(segment, slot);
                 Ok(())
             }
-            Some(&owner) if owner == slot => Err(Damage::ChainCycle {
-                segment: segment.get(),
-            }),
+            Some(&owner) if owner == slot => Err(Damage::ChainCycle { segment: segment.get() }),
             Some(&other) => {
                 let left = self.shared_steps_left.checked_sub(1);
                 self.shared_steps_left = left.ok_or(Damage::Overlap { other })?;
@@ -218,13 +203,7 @@ impl Walker<'_> {
     /// The link of a segment. Where the file ends before it, the game reads 0.
     fn link(&self, segment: SegmentIndex) -> io::Result<i32> {
         let mut link = [0; 4];
-        let count = self
-            .raw
-            .read_at(&mut link, segment_offset(self.geometry, segment))?;
-        Ok(if count < link.len() {
-            0
-        } else {
-            i32::from_be_bytes(link)
-        })
+        let count = self.raw.read_at(&mut link, segment_offset(self.geometry, segment))?;
+        Ok(if count < link.len() { 0 } else { i32::from_be_bytes(link) })
     }
 }

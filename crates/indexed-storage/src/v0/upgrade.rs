@@ -137,10 +137,7 @@ fn clear_old_name(path: &Path, old: &Path) -> Result<()> {
         (Ok(ours), Ok(theirs)) if raw_file::is_same_file(&ours, &theirs) => {
             raw_file::remove_if_present(old)
         }
-        _ => Err(Error::OldInTheWay {
-            path: path.to_owned(),
-            old: old.to_owned(),
-        }),
+        _ => Err(Error::OldInTheWay { path: path.to_owned(), old: old.to_owned() }),
     }
 }
 
@@ -167,22 +164,15 @@ fn has_all(file: &IndexedStorageFile, source: &IndexedStorageFile) -> bool {
 /// Copies blobs from `NAME.old` into empty slots of `file`.
 fn bring_over(file: &IndexedStorageFile) -> Result<UpgradeReport> {
     let old = old_path(file.path());
-    let mut report = UpgradeReport {
-        from: FormatVersion::V1,
-        copied: 0,
-        damaged: Vec::new(),
-        old: None,
-    };
+    let mut report =
+        UpgradeReport { from: FormatVersion::V1, copied: 0, damaged: Vec::new(), old: None };
     if fs::symlink_metadata(&old).is_err() || !is_v0(&old) {
         return Ok(report);
     }
     let source = OpenOptions::new().blob_bytes_max(u32::MAX).open(&old)?;
     for slot in source.occupied() {
         if slot.get() >= file.geometry().blob_count() {
-            return Err(Error::OldInTheWay {
-                path: file.path().to_owned(),
-                old,
-            });
+            return Err(Error::OldInTheWay { path: file.path().to_owned(), old });
         }
         if let Verified::Damaged(damage) = source.verify(slot)? {
             report.damaged.push(SlotDamage { slot, damage });
@@ -225,9 +215,8 @@ mod tests {
 
     fn names(folder: &tempfile::TempDir) -> Vec<String> {
         let entries = fs::read_dir(folder.path()).unwrap();
-        let mut names: Vec<_> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -256,11 +245,7 @@ mod tests {
         fs::rename(&path, old_path(&path)).unwrap();
         let reader = IndexedStorageFile::open_read_only(&path).unwrap();
         assert_eq!(content(&reader), expected);
-        assert_eq!(
-            names(&folder),
-            ["0.0.region.bin.old"],
-            "reading changes nothing"
-        );
+        assert_eq!(names(&folder), ["0.0.region.bin.old"], "reading changes nothing");
         let file = IndexedStorageFile::open(&path).unwrap();
         assert_eq!(content(&file), expected);
         assert_eq!(names(&folder), ["0.0.region.bin"]);
@@ -270,15 +255,9 @@ mod tests {
     fn a_file_of_somebody_else_under_the_old_name_stops_the_upgrade() {
         let (folder, path, expected) = v0_world();
         write_file(&old_path(&path), b"precious");
-        assert!(matches!(
-            IndexedStorageFile::open(&path),
-            Err(Error::OldInTheWay { .. })
-        ));
+        assert!(matches!(IndexedStorageFile::open(&path), Err(Error::OldInTheWay { .. })));
         assert_eq!(fs::read(old_path(&path)).unwrap(), b"precious");
-        assert_eq!(
-            content(&IndexedStorageFile::open_read_only(&path).unwrap()),
-            expected
-        );
+        assert_eq!(content(&IndexedStorageFile::open_read_only(&path).unwrap()), expected);
         assert_eq!(names(&folder).len(), 2);
     }
 
@@ -289,10 +268,7 @@ mod tests {
         let changed = *expected.keys().next().unwrap();
         // Another program writes to the new file before we open it again.
         let raw = OsFile::open(&path, Access::Write).unwrap();
-        let other = OpenOptions::new()
-            .write(true)
-            .open_raw(Box::new(raw), &path)
-            .unwrap();
+        let other = OpenOptions::new().write(true).open_raw(Box::new(raw), &path).unwrap();
         other.write(changed, b"newer").unwrap();
         drop(other);
         expected.insert(changed, b"newer".to_vec());
@@ -312,10 +288,7 @@ mod tests {
         half.close().unwrap();
         fs::rename(&partial, &path).unwrap();
         let report = upgrade(&path).unwrap();
-        assert_eq!(
-            (report.from, report.copied, report.old),
-            (FormatVersion::V1, 19, None)
-        );
+        assert_eq!((report.from, report.copied, report.old), (FormatVersion::V1, 19, None));
         assert_eq!(content(&IndexedStorageFile::open(&path).unwrap()), expected);
         assert_eq!(names(&folder), ["0.0.region.bin"]);
     }

@@ -1,0 +1,356 @@
+//! Locks, compaction, seals, rebuilding an index, limits: what one file can do on a real disk.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use hyworld_indexed_storage::{
+    BlobIndex, BlobWrite, CompactOptions, Damage, Durability, EncodedBlob, Error, Geometry,
+    IndexedStorageFile, OpenOptions, SealDamage, SealTag, Verified, apply_rebuild, compact,
+};
+use hyworld_testkit::{Random, fixture, sample, write_file};
+
+const fn slot(number: u32) -> BlobIndex {
+    BlobIndex::new(number)
+}
+
+fn folder_with_file() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("0.0.region.bin");
+    (folder, path)
+}
+
+fn tag(save_counter: u64) -> SealTag {
+    SealTag::new(*b"chunk:0,0").unwrap().save_counter(save_counter).time_ms(1_700_000_000_000)
+}
+
+#[test]
+fn a_fresh_region_file_has_4128_bytes() {
+    let (_folder, path) = folder_with_file();
+    IndexedStorageFile::create(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), fixture("original/v1/empty.region.bin"));
+}
+
+#[test]
+fn the_decision_table_of_opening() {
+    let (_folder, path) = folder_with_file();
+    let missing = IndexedStorageFile::open(&path).unwrap_err();
+    assert!(matches!(missing, Error::Io { action: "open", .. }), "{missing}");
+    let new = OpenOptions::new().write(true).create_new(true);
+    let file = new.open(&path).unwrap();
+    drop(file);
+    assert!(matches!(new.open(&path), Err(Error::Io { .. })));
+    write_file(&path, b"");
+    assert!(matches!(IndexedStorageFile::open(&path), Err(Error::Header { .. })));
+    let other = Geometry::new(7, 100).unwrap();
+    let file = OpenOptions::new().write(true).create(true).geometry(other).open(&path).unwrap();
+    assert_eq!(file.geometry(), other);
+    drop(file);
+    // An existing file keeps its own geometry.
+    assert_eq!(IndexedStorageFile::create(&path).unwrap().geometry(), other);
+}
+
+#[test]
+fn a_second_writer_is_told_who_is_in_its_way() {
+    let (_folder, path) = folder_with_file();
+    let first = IndexedStorageFile::create(&path).unwrap();
+    let error = IndexedStorageFile::open(&path).unwrap_err();
+    assert!(matches!(&error, Error::Locked { path: named } if *named == path));
+    assert!(error.to_string().contains("0.0.region.bin"), "{error}");
+    assert!(compact(&path, CompactOptions::default()).is_err());
+    IndexedStorageFile::open_read_only(&path).unwrap();
+    drop(first);
+    IndexedStorageFile::open(&path).unwrap();
+}
+
+#[test]
+fn slots_that_a_file_does_not_have() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    for result in [
+        file.read(slot(1024)).map(|_| ()),
+        file.write(slot(1024), b""),
+        file.remove(slot(u32::MAX)).map(|_| ()),
+        file.stat(slot(1024)).map(|_| ()),
+    ] {
+        let error = result.unwrap_err();
+        assert!(matches!(error, Error::NoSuchSlot { blob_count: 1024, .. }), "{error}");
+    }
+}
+
+#[test]
+fn reading_into_a_buffer_replaces_it_or_leaves_it() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    file.write(slot(1), b"content").unwrap();
+    let mut buffer = vec![9; 100];
+    assert!(!file.read_into(slot(2), &mut buffer).unwrap());
+    assert_eq!(buffer, [9; 100]);
+    assert!(file.read_into(slot(1), &mut buffer).unwrap());
+    assert_eq!(buffer, b"content");
+    assert_eq!(file.raw_bytes(slot(1)).unwrap(), 7);
+    assert_eq!(file.compressed_bytes(slot(2)).unwrap(), 0);
+}
+
+#[test]
+fn limits_hold_for_reading_and_writing() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    file.write(slot(0), &[1; 2000]).unwrap();
+    drop(file);
+    let small = OpenOptions::new().write(true).blob_bytes_max(1999);
+    let file = small.open(&path).unwrap();
+    let error = file.read(slot(0)).unwrap_err();
+    let damage = Damage::LengthLimit { found: 2000, max: 1999 };
+    assert!(matches!(error, Error::Damaged { damage: found, .. } if found == damage));
+    assert!(matches!(file.write(slot(1), &[1; 2000]), Err(Error::TooLarge { .. })));
+    let blob = EncodedBlob::compress(&[1; 2000], 3).unwrap();
+    assert!(matches!(file.write_encoded(&[(slot(1), &blob)]), Err(Error::TooLarge { .. })));
+    // A blob over the limit is still a blob: writing others does not touch it.
+    for number in 1..40 {
+        file.write(slot(number), &sample(number.into(), 1500)).unwrap();
+    }
+    drop(file);
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    assert_eq!(file.read(slot(0)).unwrap().unwrap(), [1; 2000]);
+}
+
+#[test]
+fn compacting_drops_gaps_and_keeps_every_frame() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    for number in 0..60 {
+        file.write(slot(number), &sample(number.into(), 9000)).unwrap();
+    }
+    for number in (0..60).step_by(3) {
+        file.remove(slot(number)).unwrap();
+        file.write(slot(900 - number), &Random::new(number.into()).bytes(5000)).unwrap();
+    }
+    let tag = tag(3);
+    file.write_batch(&[BlobWrite { slot: slot(5), content: b"sealed", seal: Some(&tag) }]).unwrap();
+    let frames = |file: &IndexedStorageFile| {
+        let read = |slot| (slot, file.read_encoded(slot).unwrap());
+        file.occupied().into_iter().map(read).collect::<Vec<_>>()
+    };
+    let before = frames(&file);
+    let bytes_before = file.file_bytes().unwrap();
+    file.close().unwrap();
+    let report = compact(&path, CompactOptions::default()).unwrap();
+    assert_eq!((report.bytes_before, report.blobs), (bytes_before, 60));
+    let file = IndexedStorageFile::open(&path).unwrap();
+    assert!(frames(&file) == before);
+    let usage = file.usage().unwrap();
+    assert_eq!((usage.unreferenced_bytes, usage.file_bytes), (0, report.bytes_after));
+    let mut segments = file.occupied().into_iter().map(|s| file.stat(s).unwrap().unwrap().segment);
+    assert!(segments.by_ref().is_sorted());
+    assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
+}
+
+#[test]
+fn compacting_refuses_to_lose_a_damaged_slot_unless_told() {
+    let (folder, path) = folder_with_file();
+    write_file(&path, &fixture("original/corrupt/index_past_eof.region.bin"));
+    let before = fs::read(&path).unwrap();
+    let refused = compact(&path, CompactOptions::default()).unwrap_err();
+    assert!(matches!(refused, Error::WouldDropDamaged { damaged: 1, .. }), "{refused}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    let report = compact(&path, CompactOptions { drop_damaged: true }).unwrap();
+    assert_eq!((report.blobs, report.dropped.len()), (7, 1));
+    assert_eq!(IndexedStorageFile::open(&path).unwrap().damage(), []);
+}
+
+#[test]
+fn compacting_moves_cross_linked_blobs_apart_and_keeps_what_does_not_decode() {
+    let (_folder, path) = folder_with_file();
+    write_file(&path, &fixture("original/corrupt/crosslink_same_segment.region.bin"));
+    compact(&path, CompactOptions::default()).unwrap();
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    assert_eq!((file.damage(), file.occupied().len()), (vec![], 8));
+    drop(file);
+    write_file(&path, &fixture("original/corrupt/payload_bitflip_detected.region.bin"));
+    let broken = IndexedStorageFile::open_read_only(&path).unwrap();
+    let stored = broken.read_encoded(slot(21)).unwrap();
+    compact(&path, CompactOptions::default()).unwrap();
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    assert!(file.read_encoded(slot(21)).unwrap() == stored);
+}
+
+#[test]
+fn a_sealed_blob_reads_as_any_other_and_tells_who_it_is() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    file.write_sealed(slot(77), b"document", &tag(5)).unwrap();
+    file.write(slot(78), b"document").unwrap();
+    assert_eq!(file.read(slot(77)).unwrap().unwrap(), b"document");
+    let seal = file.seal(slot(77)).unwrap().unwrap();
+    assert_eq!((seal.slot, seal.save_counter), (slot(77), 5));
+    assert_eq!(seal.identity, b"chunk:0,0");
+    assert_eq!(file.seal(slot(78)).unwrap(), None);
+    assert!(matches!(file.verify(slot(77)).unwrap(), Verified::Whole { seal: Some(_) }));
+}
+
+#[test]
+fn a_sealed_blob_in_the_wrong_slot_is_damage() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    file.write_sealed(slot(1), b"document", &tag(1)).unwrap();
+    let blob = file.read_encoded(slot(1)).unwrap().unwrap();
+    file.write_encoded(&[(slot(2), &blob)]).unwrap();
+    let damage = Damage::Seal(SealDamage::Slot { found: slot(1) });
+    let error = file.read(slot(2)).unwrap_err();
+    assert!(matches!(error, Error::Damaged { damage: found, .. } if found == damage), "{error}");
+    assert_eq!(file.verify(slot(2)).unwrap(), Verified::Damaged(damage));
+}
+
+/// Flips every bit of a sealed region's blobs: each is noticed, by the right slot.
+#[test]
+fn no_flipped_bit_of_a_sealed_blob_is_read() {
+    let (_folder, path) = folder_with_file();
+    let options = OpenOptions::new().write(true).create(true);
+    let options = options.geometry(Geometry::new(2, 64).unwrap());
+    let file = options.open(&path).unwrap();
+    let content = Random::new(8).bytes(120);
+    file.write_sealed(slot(1), &content, &tag(1)).unwrap();
+    drop(file);
+    let whole = fs::read(&path).unwrap();
+    for position in 40..whole.len() {
+        for bit in 0..8 {
+            let mut bytes = whole.clone();
+            bytes[position] ^= 1 << bit;
+            write_file(&path, &bytes);
+            let file = IndexedStorageFile::open_read_only(&path).unwrap();
+            // A flip in the seal's tag makes the blob an unsealed one, whose content is right.
+            if let Ok(read) = file.read(slot(1)) {
+                assert!(read == Some(content.clone()), "byte {position} bit {bit}");
+                assert_eq!(file.seal(slot(1)).unwrap(), None, "byte {position} bit {bit}");
+            }
+        }
+    }
+}
+
+/// A region of sealed blobs, some of them written several times.
+fn sealed_region(path: &PathBuf) -> Vec<(BlobIndex, Vec<u8>)> {
+    let options = OpenOptions::new().write(true).create(true).durability(Durability::EachWrite);
+    let file = options.open(path).unwrap();
+    let mut content = Vec::new();
+    for number in 0..40_u32 {
+        for save in 1..=u64::from(number % 3 + 1) {
+            let document = sample(u64::from(number) * 10 + save, 3000);
+            file.write_sealed(slot(number * 5), &document, &tag(save)).unwrap();
+            if save == u64::from(number % 3 + 1) {
+                content.push((slot(number * 5), document));
+            }
+        }
+    }
+    file.close().unwrap();
+    content
+}
+
+#[test]
+fn a_lost_index_table_is_put_back_from_seals() {
+    let (_folder, path) = folder_with_file();
+    let expected = sealed_region(&path);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[32..32 + 4096].fill(0);
+    write_file(&path, &bytes);
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    assert_eq!(file.occupied(), []);
+    let plan = file.plan_rebuild().unwrap();
+    assert_eq!(plan.changes.len(), 40);
+    assert!(plan.changes.iter().all(|change| change.was_absent));
+    let backup = apply_rebuild(&path, &plan).unwrap();
+    assert_eq!(fs::read(backup).unwrap(), bytes[..4128]);
+    let file = IndexedStorageFile::open(&path).unwrap();
+    for (slot, document) in expected {
+        assert!(file.read(slot).unwrap() == Some(document), "{slot}");
+    }
+}
+
+#[test]
+fn swapped_and_damaged_index_entries_are_put_right_from_seals() {
+    let (_folder, path) = folder_with_file();
+    let expected = sealed_region(&path);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = |slot: u32| 32 + 4 * slot as usize;
+    for byte in 0..4 {
+        bytes.swap(at(10) + byte, at(20) + byte);
+    }
+    bytes[at(30)..at(31)].copy_from_slice(&(-7_i32).to_be_bytes());
+    // A slot that never held anything points at another's blob.
+    bytes.copy_within(at(40)..at(41), at(41));
+    write_file(&path, &bytes);
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    let plan = file.plan_rebuild().unwrap();
+    let changed: Vec<_> = plan.changes.iter().map(|change| change.slot.get()).collect();
+    assert_eq!(changed, [10, 20, 30, 40, 41]);
+    apply_rebuild(&path, &plan).unwrap();
+    let file = IndexedStorageFile::open(&path).unwrap();
+    assert_eq!(file.damage(), []);
+    assert!(!file.contains(slot(41)).unwrap());
+    for (slot, document) in expected {
+        assert!(file.read(slot).unwrap() == Some(document), "{slot}");
+    }
+    drop(file);
+    // A plan of before does not fit any more.
+    assert!(matches!(apply_rebuild(&path, &plan), Err(Error::PlanOutdated { .. })));
+}
+
+#[test]
+fn relaxed_space_is_reused_only_after_a_sync() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    let segment = || file.stat(slot(0)).unwrap().unwrap().segment.get();
+    let mut placed = Vec::new();
+    for round in 0..6_u64 {
+        file.write(slot(0), &sample(round, 100)).unwrap();
+        placed.push(segment());
+        if round == 3 {
+            file.sync().unwrap();
+        }
+    }
+    assert_eq!(placed, [1, 2, 3, 4, 1, 2]);
+}
+
+#[test]
+fn each_write_reuses_space_at_once_as_the_game_does() {
+    let (_folder, path) = folder_with_file();
+    let options = OpenOptions::new().write(true).create(true).durability(Durability::EachWrite);
+    let file = options.open(&path).unwrap();
+    let mut placed = Vec::new();
+    for round in 0..5_u64 {
+        file.write(slot(0), &sample(round, 100)).unwrap();
+        placed.push(file.stat(slot(0)).unwrap().unwrap().segment.get());
+    }
+    assert_eq!(placed, [1, 2, 1, 2, 1]);
+}
+
+/// Compression levels change the bytes, not the content; the game reads any of them.
+#[test]
+fn the_compression_level_is_an_option() {
+    let content = sample(4, 60_000);
+    let mut sizes = Vec::new();
+    for level in [1, 3, 19] {
+        let (_folder, path) = folder_with_file();
+        let options = OpenOptions::new().write(true).create(true).compression_level(level);
+        let file = options.open(&path).unwrap();
+        file.write(slot(0), &content).unwrap();
+        assert!(file.read(slot(0)).unwrap() == Some(content.clone()));
+        sizes.push(file.compressed_bytes(slot(0)).unwrap());
+    }
+    assert!(sizes[0] > sizes[2], "{sizes:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_can_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, path) = folder_with_file();
+    write_file(&path, &fixture("original/v1/basic.region.bin"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    assert_eq!(file.occupied().len(), 13);
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+}
