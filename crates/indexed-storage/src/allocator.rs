@@ -187,7 +187,9 @@ mod tests {
     proptest! {
         /// Against the definition: the smallest start from which `count` segments are free.
         #[test]
-        fn behaves_like_a_plain_bit_map(steps in prop::collection::vec((any::<bool>(), 1_u32..6), 1..200)) {
+        fn behaves_like_a_plain_bit_map(
+            steps in prop::collection::vec((any::<bool>(), 1_u32..6), 1..200),
+        ) {
             let mut bits = vec![true; 1];
             let mut live: Vec<SegmentRun> = Vec::new();
             let mut allocator = Allocator::from_used([]);
@@ -198,8 +200,9 @@ mod tests {
                     bits[run.start.get() as usize..run.end() as usize].fill(false);
                     continue;
                 }
+                let is_used = |segment: usize| bits.get(segment).copied().unwrap_or(false);
                 let fits = |start: &usize| {
-                    (*start..*start + count as usize).all(|s| !bits.get(s).copied().unwrap_or(false))
+                    (*start..*start + count as usize).all(|segment| !is_used(segment))
                 };
                 let expected = (1..2000).find(fits).unwrap();
                 let reserved = allocator.reserve(count).unwrap();

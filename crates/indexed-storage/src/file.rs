@@ -178,9 +178,9 @@ impl IndexedStorageFile {
         Error::Damaged { path: self.path.clone(), slot, damage }
     }
 
-    fn io_error(&self, action: &'static str) -> impl FnOnce(std::io::Error) -> Error + use<> {
-        let path = self.path.clone();
-        move |source| Error::Io { path, action, source }
+    /// For `map_err`. The path is copied only when there is an error.
+    fn io_error(&self, action: &'static str) -> impl Fn(std::io::Error) -> Error + '_ {
+        move |source| Error::Io { path: self.path.clone(), action, source }
     }
 }
 

@@ -40,6 +40,8 @@
 //! `docs/format/container.md`.
 
 mod allocator;
+#[cfg(feature = "bench")]
+pub mod bench;
 mod blob;
 mod blob_header;
 mod compact;

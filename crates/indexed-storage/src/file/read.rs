@@ -148,12 +148,12 @@ impl IndexedStorageFile {
             return Ok(false);
         }
         let mut entry = [0; 4];
-        let failed = || self.io_error("read");
-        self.raw.read_at(&mut entry, self.geometry.entry_offset(slot)).map_err(failed())?;
-        let file_bytes = self.raw.len().map_err(failed())?;
+        let failed = self.io_error("read");
+        self.raw.read_at(&mut entry, self.geometry.entry_offset(slot)).map_err(&failed)?;
+        let file_bytes = self.raw.len().map_err(&failed)?;
         let entry = Entry::decode(entry);
         let found = slot::inspect(&*self.raw, self.geometry, file_bytes, entry);
-        let found = found.map_err(failed())?;
+        let found = found.map_err(&failed)?;
         let mut state = self.slot_write(slot)?;
         let same = match (&*state, &found) {
             (SlotState::Stored(known), SlotState::Stored(found)) => {

@@ -49,8 +49,10 @@ impl IndexedStorageFile {
     /// Place and sizes of a slot's blob, `None` if it has none.
     ///
     /// # Errors
-    /// [`Error::NoSuchSlot`](crate::Error::NoSuchSlot), and [`Error::Damaged`](crate::Error::Damaged)
-    /// if its place or lengths are not known.
+    /// [`Error::NoSuchSlot`], and [`Error::Damaged`] if its place or lengths are not known.
+    ///
+    /// [`Error::NoSuchSlot`]: crate::Error::NoSuchSlot
+    /// [`Error::Damaged`]: crate::Error::Damaged
     pub fn stat(&self, slot: BlobIndex) -> Result<Option<BlobStat>> {
         match &*self.slot_read(slot)? {
             SlotState::Empty => Ok(None),
