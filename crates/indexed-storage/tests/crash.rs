@@ -414,6 +414,19 @@ fn a_single_failure_is_reported_and_harms_nothing() {
     }
 }
 
+/// The segments of a write that failed are free again: repeating it does not grow the file.
+#[test]
+fn a_failed_write_gives_its_segments_back() {
+    // Creation is a write and a sync; the next operation is the payload.
+    let plan = FaultPlan { fail_at: Some(2), ..FaultPlan::default() };
+    let disk = Arc::new(FaultyFile::new(Vec::new(), plan));
+    let mode = Mode { durability: Durability::Relaxed, sealed: false };
+    let file = open(&disk, mode).unwrap();
+    assert!(file.write(BlobIndex::new(0), b"one").is_err());
+    file.write(BlobIndex::new(0), b"one").unwrap();
+    assert_eq!(file.stat(BlobIndex::new(0)).unwrap().unwrap().segment.get(), 1);
+}
+
 /// Rewriting under relaxed durability without ever calling `sync` must not grow the file without
 /// bound.
 #[test]

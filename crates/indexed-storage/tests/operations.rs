@@ -230,10 +230,9 @@ fn no_flipped_bit_of_a_sealed_blob_is_read() {
     }
 }
 
-/// A region of sealed blobs, some of them written several times.
+/// A region of sealed blobs, some of them written several times; all copies are still there.
 fn sealed_region(path: &PathBuf) -> Vec<(BlobIndex, Vec<u8>)> {
-    let options = OpenOptions::new().write(true).create(true).durability(Durability::EachWrite);
-    let file = options.open(path).unwrap();
+    let file = IndexedStorageFile::create(path).unwrap();
     let mut content = Vec::new();
     for number in 0..40_u32 {
         for save in 1..=u64::from(number % 3 + 1) {
@@ -295,6 +294,28 @@ fn swapped_and_damaged_index_entries_are_put_right_from_seals() {
     drop(file);
     // A plan of before does not fit any more.
     assert!(matches!(apply_rebuild(&path, &plan), Err(Error::PlanOutdated { .. })));
+}
+
+/// With lowest-address first fit a blob that is overwritten loses its beginning first. Other
+/// writers may place blobs otherwise.
+#[test]
+fn a_blob_that_was_overwritten_in_the_middle_is_doubtful() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    file.write(slot(0), &Random::new(1).bytes(3 * 4096)).unwrap();
+    file.remove(slot(0)).unwrap();
+    drop(file);
+    let report = IndexedStorageFile::open_read_only(&path).unwrap().salvage().unwrap();
+    assert_eq!(report.blobs.iter().map(|blob| blob.doubtful).collect::<Vec<_>>(), [false]);
+    let mut bytes = fs::read(&path).unwrap();
+    let later = EncodedBlob::compress(b"a later blob", 3).unwrap();
+    let second_segment = 4128 + 4096;
+    bytes[second_segment..second_segment + later.stored().len()].copy_from_slice(later.stored());
+    write_file(&path, &bytes);
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    let found = file.salvage().unwrap().blobs;
+    let found: Vec<_> = found.iter().map(|blob| (blob.segment.get(), blob.doubtful)).collect();
+    assert_eq!(found, [(1, true), (2, false)]);
 }
 
 #[test]
