@@ -59,6 +59,27 @@ impl Allocator {
         Some(run)
     }
 
+    /// Takes exactly this run, if all of it is free.
+    pub(crate) fn reserve_at(&mut self, run: SegmentRun) -> bool {
+        let (start, end) = (run.start.get(), run.end());
+        if start >= self.end {
+            return false;
+        }
+        let Some((&gap, &len)) = self.gaps.range(..=start).next_back() else { return false };
+        let gap_end = gap.saturating_add(len);
+        if gap_end < end {
+            return false;
+        }
+        self.gaps.remove(&gap);
+        if gap < start {
+            self.gaps.insert(gap, start.saturating_sub(gap));
+        }
+        if end < gap_end {
+            self.gaps.insert(end, gap_end.saturating_sub(end));
+        }
+        true
+    }
+
     /// Makes a run allocatable again.
     pub(crate) fn free(&mut self, run: SegmentRun) {
         let mut start = run.start.get();
@@ -153,6 +174,19 @@ mod tests {
         assert_eq!(allocator.gaps, BTreeMap::from([(2, 3)]));
         allocator.free(run(5, 5));
         assert_eq!((allocator.gaps.len(), allocator.end), (0, 2));
+    }
+
+    #[test]
+    fn a_run_can_be_taken_out_of_the_middle_of_a_gap() {
+        let mut allocator = Allocator::from_used([run(1, 1), run(8, 1)]);
+        for taken in [run(1, 1), run(7, 2), run(1, 3), run(9, 1), run(20, 1)] {
+            assert!(!allocator.reserve_at(taken), "{taken:?}");
+        }
+        assert!(allocator.reserve_at(run(4, 2)));
+        assert_eq!(allocator.gaps, BTreeMap::from([(2, 2), (6, 2)]));
+        assert!(!allocator.reserve_at(run(5, 1)));
+        assert!(allocator.reserve_at(run(2, 2)) && allocator.reserve_at(run(6, 2)));
+        assert_eq!(allocator.gaps, BTreeMap::new());
     }
 
     #[test]

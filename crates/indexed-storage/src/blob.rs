@@ -77,6 +77,24 @@ impl EncodedBlob {
         Ok(Self { header, bytes })
     }
 
+    /// Takes zstd frames that say themselves how long their content is.
+    ///
+    /// # Errors
+    /// [`Error::NotABlob`] if these are not whole frames, or if one does not say it.
+    pub fn from_sized_frames(frames: &[u8]) -> Result<Self> {
+        let not_a_blob = |damage| Error::NotABlob { damage };
+        let unsized_frame = Damage::Frame { reason: "a frame without the length of its content" };
+        let mut sum = 0_u64;
+        for part in frame::frames(frames) {
+            let part = part.map_err(not_a_blob)?;
+            let size = zstd_safe::get_frame_content_size(part).ok().flatten();
+            sum = sum.saturating_add(size.ok_or_else(|| not_a_blob(unsized_frame))?);
+        }
+        let too_long = Damage::Frame { reason: "content of more than 2^31 - 1 bytes" };
+        let raw_bytes = u32::try_from(sum).map_err(|_| not_a_blob(too_long))?;
+        Self::from_frames(raw_bytes, frames)
+    }
+
     /// Bytes that were read from a file and whose header was checked.
     pub(crate) fn from_stored(header: BlobHeader, bytes: Vec<u8>) -> Self {
         Self { header, bytes }
@@ -156,6 +174,17 @@ mod tests {
     fn frames_of_others_are_taken_verbatim() {
         let blob = EncodedBlob::compress(b"abc", 19).unwrap();
         assert_eq!(EncodedBlob::from_frames(3, blob.frames()).unwrap(), blob);
+    }
+
+    #[test]
+    fn frames_that_know_their_length_need_not_be_told() {
+        let blob = EncodedBlob::compress(b"abc", 3).unwrap();
+        assert_eq!(EncodedBlob::from_sized_frames(blob.frames()).unwrap(), blob);
+        let two = [blob.frames(), blob.frames()].concat();
+        let twice = EncodedBlob::from_sized_frames(&two).unwrap();
+        assert_eq!(twice.decompress().unwrap(), b"abcabc");
+        assert!(EncodedBlob::from_sized_frames(b"").is_err());
+        assert!(EncodedBlob::from_sized_frames(b"abc").is_err());
     }
 
     #[test]

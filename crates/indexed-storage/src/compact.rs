@@ -33,11 +33,12 @@ pub struct CompactReport {
 /// not decode. What only salvage could have found is gone afterwards.
 ///
 /// # Errors
-/// The file cannot be opened for writing, a damaged slot would be lost, or the disk is full. The
+/// The file cannot be opened for writing, has version 0, a damaged slot would be lost, or the disk is full. The
 /// file is then as it was.
 pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<CompactReport> {
     let path = path.as_ref();
-    let source = OpenOptions::new().write(true).blob_bytes_max(u32::MAX).open(path)?;
+    let open = OpenOptions::new().write(true).upgrade(false).blob_bytes_max(u32::MAX);
+    let source = open.open(path)?;
     let bytes_before = source.file_bytes()?;
     let target = raw_file::with_suffix(path, ".compact.tmp");
     let finished = rewrite(&source, &target).and_then(|copy| {

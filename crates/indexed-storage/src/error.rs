@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -129,7 +129,7 @@ pub enum Error {
     },
     /// The operation would lose the damaged slots.
     #[error(
-        "{}: {damaged} damaged slots would be lost; repair them or say that they may be dropped",
+        "{}: damaged slots would be lost ({damaged}); repair them or say that they may be dropped",
         path.display()
     )]
     WouldDropDamaged {

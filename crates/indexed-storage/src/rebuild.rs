@@ -94,7 +94,8 @@ impl IndexedStorageFile {
     }
 }
 
-/// Writes a plan into the index table of the file at `path` and makes it durable. The first bytes
+/// Writes a plan, or the part of it that was left in `plan`, into the index table of the file at
+/// `path` and makes it durable. The first bytes
 /// of the file up to the end of the table are saved as `NAME.index.bak` before; putting them back
 /// undoes everything. Returns the path of that copy.
 ///
@@ -110,7 +111,7 @@ pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathB
         return Err(Error::NeedsUpgrade { path: path.to_owned() });
     }
     let found = OpenOptions::new().open(path)?.plan_rebuild()?;
-    if found != *plan {
+    if !plan.changes.iter().all(|change| found.changes.contains(change)) {
         return Err(Error::PlanOutdated { path: path.to_owned() });
     }
     let backup = raw_file::with_suffix(path, ".index.bak");

@@ -187,9 +187,12 @@ impl Seal {
         let mut payload_bytes = 0_usize;
         for part in frame::frames(frames) {
             let part = part?;
+            let payload = frames.get(..payload_bytes).unwrap_or_default();
             if is_seal(part) {
-                let payload = frames.get(..payload_bytes).unwrap_or_default();
                 return Ok(Some(Self::decode(payload, part)?));
+            }
+            if is_disguised(payload, part) {
+                return Err(SealDamage::Malformed.into());
             }
             payload_bytes = payload_bytes.saturating_add(part.len());
         }
@@ -226,6 +229,24 @@ fn is_seal(frame: &[u8]) -> bool {
         _ => return false,
     };
     tag == TAG && u16::from_be_bytes([v0, v1]) == VERSION
+}
+
+/// Whether this frame is one of our seals whose magic number, tag or version was damaged: with
+/// the right ones its check matches. Without this, such a flip would make the blob an unsealed one.
+fn is_disguised(payload: &[u8], frame: &[u8]) -> bool {
+    if frame::skippable_magic(frame).is_none() {
+        return false;
+    }
+    let mut right = frame.to_vec();
+    let head = MAGIC.to_le_bytes().into_iter().enumerate();
+    let tag = TAG.into_iter().chain(VERSION.to_be_bytes()).enumerate();
+    let tag = tag.map(|(at, byte)| (at.saturating_add(frame::SKIPPABLE_HEADER_BYTES), byte));
+    for (at, byte) in head.chain(tag) {
+        if let Some(place) = right.get_mut(at) {
+            *place = byte;
+        }
+    }
+    Seal::decode(payload, &right).is_ok()
 }
 
 fn check(payload: &[u8], seal_body: &[u8]) -> [u8; CHECK_BYTES] {
@@ -296,8 +317,7 @@ mod tests {
                 let mut flipped = blob.clone();
                 flipped[position] ^= 1 << bit;
                 let noticed = crate::compression::decompress(&flipped, 46, &mut out).is_err()
-                    || out != DOCUMENT
-                    || Seal::find(&flipped) != Ok(Some(seal(b"chunk 3,-2")));
+                    || Seal::find(&flipped).is_err();
                 assert!(noticed, "byte {position} bit {bit}");
             }
         }
@@ -321,9 +341,13 @@ mod tests {
     #[test]
     fn unsealed_blobs_and_later_versions_have_no_seal() {
         assert_eq!(Seal::find(&payload()), Ok(None));
+        // A seal of version 2, with a check of its own.
         let mut later = sealed(b"");
-        let version = payload().len() + 17;
-        later[version] = 2;
+        let start = payload().len();
+        later[start + 17] = 2;
+        let end = later.len() - CHECK_BYTES;
+        let check = check(&payload(), &later[start..end]);
+        later[end..].copy_from_slice(&check);
         assert_eq!(Seal::find(&later), Ok(None));
     }
 

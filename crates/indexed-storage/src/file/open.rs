@@ -148,7 +148,7 @@ impl OpenOptions {
     /// Damaged slots are no error: see [`damage`](IndexedStorageFile::damage).
     pub fn open(&self, path: impl AsRef<Path>) -> Result<IndexedStorageFile> {
         let path = path.as_ref();
-        let named = v0::upgrade::resume(path, self.write)?;
+        let named = v0::upgrade::resume(path, self.write && self.upgrade)?;
         let raw = OsFile::open(&named, self.access())?;
         if self.write && is_v0(&raw, &named)? {
             if !self.upgrade {

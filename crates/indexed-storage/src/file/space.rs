@@ -69,6 +69,11 @@ impl Writer {
         result
     }
 
+    /// Takes exactly this run, if all of it is free.
+    pub(super) fn reserve_at(&self, run: SegmentRun) -> bool {
+        self.allocator().reserve_at(run)
+    }
+
     /// Makes runs allocatable that nothing names, durably.
     pub(super) fn free(&self, runs: Vec<SegmentRun>) {
         let mut allocator = self.allocator();

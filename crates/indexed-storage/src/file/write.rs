@@ -12,7 +12,7 @@ use crate::blob::EncodedBlob;
 use crate::compression;
 use crate::error::{Error, Result};
 use crate::index_table::Entry;
-use crate::layout::{BlobIndex, SegmentRun};
+use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
 use crate::seal::SealTag;
 use crate::slot::{Extent, SlotState, Stored};
 
@@ -106,6 +106,35 @@ impl IndexedStorageFile {
         self.commit(&pending)
     }
 
+    /// Puts a blob that salvage found back into a slot, in place: nothing but the index entry is
+    /// written, and the blob's header where it was zeroed, so the only copy of it is never at
+    /// risk. Returns the blob.
+    ///
+    /// # Errors
+    /// [`Error::NothingToSalvage`] if no whole blob begins at `segment` in space that is free,
+    /// [`Error::Damaged`] if its seal says that it belongs to another slot.
+    pub fn restore(&self, slot: BlobIndex, segment: SegmentIndex) -> Result<EncodedBlob> {
+        let writer = self.check_write(slot, &[])?;
+        let blob = self.salvage_at(segment)?;
+        if let Some(seal) = blob.seal()? {
+            let placed = seal.check_place(slot, blob.header().raw_bytes);
+            placed.map_err(|damage| self.damaged(slot, damage.into()))?;
+        }
+        let count = self.geometry.segments_for(blob.header().stored_bytes());
+        let run = count.and_then(|count| SegmentRun::new(segment, count));
+        let run = run.filter(|run| writer.reserve_at(*run)).ok_or_else(|| {
+            Error::NothingToSalvage { path: self.path.clone(), segment: segment.get() }
+        })?;
+        let offset = self.geometry.segment_offset(run.start);
+        let written = self.raw.write_at(&blob.header().encode(), offset);
+        writer.latch_on_error(written).map_err(self.io_error("write"))?;
+        // The header must not come after the entry that leads to it, whatever the durability.
+        self.sync_file(writer)?;
+        self.point_to(writer, slot, run, blob.header())
+            .and_then(|old| self.give_up(writer, old))?;
+        Ok(blob)
+    }
+
     /// Empties a slot; whether it held something. A damaged slot can be emptied too.
     ///
     /// # Errors
@@ -177,12 +206,25 @@ impl IndexedStorageFile {
         }
         let mut old = Vec::new();
         for (blob, run) in blobs.iter().zip(runs) {
-            let mut state = self.slot_write(blob.slot)?;
-            self.flip(writer, blob.slot, Entry::to(run.start))?;
-            let stored = Stored { extent: Extent::Run(run), header: blob.header, overlaps: None };
-            old.extend(given_up(&std::mem::replace(&mut *state, SlotState::Stored(stored))));
+            old.extend(self.point_to(writer, blob.slot, run, blob.header)?);
         }
         self.give_up(writer, old)
+    }
+
+    /// Commits a blob: makes its slot point to it. Returns what the slot held before.
+    fn point_to(
+        &self,
+        writer: &Writer,
+        slot: BlobIndex,
+        run: SegmentRun,
+        header: BlobHeader,
+    ) -> Result<Vec<SegmentRun>> {
+        let mut state = self.slot_write(slot)?;
+        self.flip(writer, slot, Entry::to(run.start))?;
+        let stored = Stored { extent: Extent::Run(run), header, overlaps: None };
+        Ok(given_up(&std::mem::replace(&mut *state, SlotState::Stored(stored)))
+            .into_iter()
+            .collect())
     }
 
     /// Puts every payload into segments of its own. After a failure all of them are free again:

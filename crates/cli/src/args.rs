@@ -1,0 +1,125 @@
+//! The words and flags of the command line. Definitions only: nothing is opened here. Help,
+//! completions and man pages come from them.
+
+pub(crate) mod bench;
+pub(crate) mod region;
+mod shapes;
+mod value;
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+pub(crate) use value::SlotArg;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  clean
+  1  problems found: damage, an empty slot, a file that is no region file
+  2  usage: the command line cannot mean this
+  3  the work could not be done: disk, permissions, a lock, an internal fault
+
+Data goes to stdout, talk and progress to stderr. A reader of stdout that goes away is no error.";
+
+/// Hytale world storage: look into, check, repair and rewrite region files
+#[derive(Debug, Parser)]
+#[command(name = "hyworld", version, max_term_width = 100, after_long_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The command line with `./` before names such as `-1.0.region.bin`. Every world has files whose
+/// names look like flags, and nobody should have to know how to quote them.
+pub(crate) fn command_line() -> impl Iterator<Item = OsString> {
+    std::env::args_os().map(|word| match word.to_str() {
+        Some(text) if is_region_name(text) => format!("./{text}").into(),
+        _ => word,
+    })
+}
+
+fn is_region_name(word: &str) -> bool {
+    let number = word.strip_prefix('-').unwrap_or_default();
+    number.starts_with(|first: char| first.is_ascii_digit()) && word.contains(".region.bin")
+}
+
+/// What every verb accepts.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options of every verb")]
+pub(crate) struct Global {
+    /// Threads for work that can be shared (verify, seal) [default: one for each processor]
+    #[arg(short, long, global = true, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Say nothing but data and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more, such as how long it took
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Work on one region file
+    #[command(subcommand)]
+    Region(region::Verb),
+    /// Show what `region` can do, on a sample file that is made for it
+    ///
+    /// Makes a region file with made-up content in DIR and goes through the verbs of `region` on
+    /// it: write, edit, remove, check, rescue, seal, damage on purpose, repair, compact. Every
+    /// number is measured while it runs. Takes a few seconds; nothing outside DIR is touched, and
+    /// DIR stays for you to look at.
+    #[command(after_long_help = shapes::DEMO)]
+    Demo(DemoArgs),
+    /// Measure how fast it is, as ratios to zstd itself
+    #[command(subcommand)]
+    Bench(bench::Verb),
+    /// Print a completion script for a shell
+    ///
+    /// For example: hyworld completions bash > ~/.local/share/bash-completion/completions/hyworld
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the man page, or write all of them into a folder
+    Man {
+        /// Write one page for each verb here [default: the main page to stdout]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// A folder that is empty or does not exist [default: a new one under the system's folder for
+    /// temporary files]
+    pub(crate) dir: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn names_of_region_files_are_not_flags() {
+        for name in ["-1.0.region.bin", "-12.-3.region.bin", "-1.0.region.bin.old"] {
+            assert!(is_region_name(name), "{name}");
+        }
+        for other in ["0.0.region.bin", "./-1.0.region.bin", "-7", "--1.region.bin", "-o"] {
+            assert!(!is_region_name(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

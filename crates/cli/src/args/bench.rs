@@ -1,0 +1,34 @@
+//! The words and flags of `bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::shapes;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Measure reading and writing of one region file against zstd itself
+    ///
+    /// Decompresses and compresses all blobs of FILE with zstd alone, from memory, and reads and
+    /// writes them through the container, in turn, on one thread and on all processors; also
+    /// opening, single reads in random order, and writes that are each synced. The fastest pass
+    /// counts. FILE is only read; new files are made in a folder of their own and removed again.
+    #[command(after_long_help = shapes::BENCH_REGION)]
+    Region(RegionArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RegionArgs {
+    /// The region file
+    pub(crate) file: PathBuf,
+    /// How often each measurement is repeated
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub(crate) rounds: u32,
+    /// Where to write files while measuring [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}

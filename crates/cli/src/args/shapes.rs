@@ -1,0 +1,76 @@
+//! The JSON that each verb prints, as its long help shows it. `docs/cli.md` has the same lines.
+
+pub(super) const INFO: &str = r#"--json: one object
+  {"file","version","assumed","slots","segment_bytes","region":{"x","z"} or null,
+   "bytes":{"file","overhead","live","slack","unreferenced","raw"},
+   "segments":{"all","used"},"blobs":{"all","sealed"},
+   "damage":[{"slot","x","z","class","offset","readable","message","advice"}],
+   "interrupted":[{"slot","x","z","segment"}],"leftovers":[NAME]}
+Exit code 1 if something is damaged."#;
+
+pub(super) const LS: &str = r#"--json: one object a line for each slot whose lengths are known
+  {"slot","x","z","segment","raw","compressed"}
+x and z are null unless the file has 1,024 slots.
+Damaged slots are named on stderr; exit code 1."#;
+
+pub(super) const GET: &str = r#"--json: one object, only with -o FILE
+  {"slot","x","z","raw","compressed","written","output"}
+Exit code 1 if the slot is empty or damaged; the output file is then not made."#;
+
+pub(super) const PUT: &str = r#"--json: one object
+  {"slot","x","z","segment","raw","compressed","sealed","replaced","created",
+   "dry_run"}
+replaced: the slot held something. created: the region file was made.
+segment is null in a dry run."#;
+
+pub(super) const RM: &str = r#"--json: one object
+  {"slot","x","z","removed","dry_run"}
+Exit code 1 if the slot is empty already."#;
+
+pub(super) const VERIFY: &str = r#"--json: one object a line
+  {"type":"finding","slot","x","z","class","offset","readable","message",
+   "advice"}
+  {"type":"summary","checked","whole","sealed","findings","failed"}
+and with --rebuild-index
+  {"type":"change","slot","x","z","segment","was_absent","save_counter",
+   "time_ms","identity"}
+  {"type":"rebuild","changes","applied","backup"}
+Exit code 1 if there are findings, also if a rebuild has put some of them right."#;
+
+pub(super) const SALVAGE: &str = r#"--json: one object a line for each blob
+  {"segment","segments","offset","raw","compressed","slot","x","z","sealed",
+   "doubtful"}
+with --all also "output"; with --segment -o FILE one object
+  {"segment","raw","compressed","output"}
+with --restore one object
+  {"segment","slot","x","z","raw","compressed","replaced","restored",
+   "dry_run"}
+slot is null where nothing says where the blob belonged."#;
+
+pub(super) const COMPACT: &str = r#"--json: one object
+  {"before","after","blobs","dropped":[{"slot","x","z","class","message"}],
+   "dry_run"}"#;
+
+pub(super) const UPGRADE: &str = r#"--json: one object
+  {"from","copied","damaged":[{"slot","x","z","class","message"}],"old",
+   "dry_run"}
+old is the name of the old file if it was kept, else null.
+Exit code 1 if it was kept."#;
+
+pub(super) const SEAL: &str = r#"--json: one object
+  {"action","rewritten","unchanged","damaged":[{"slot","x","z","class","message"}],
+   "before","after","dry_run"}
+action is "seal" or "remove"; after is null in a dry run.
+Exit code 1 if a slot is damaged."#;
+
+pub(super) const DEMO: &str = r#"--json: one object instead of the tour
+  {"folder","blobs","steps":[{"title","command","exit","ms"}]}"#;
+
+pub(super) const BENCH_REGION: &str = r#"--json: one object, times in microseconds for all blobs
+  {"file","blobs","raw","compressed",
+   "one":{"threads","raw_decompress_us","read_us","read_ratio","raw_compress_us",
+          "write_relaxed_us","write_relaxed_ratio"},"all":{the same},
+   "scaling":{"raw_decompress","read","raw_compress","write_relaxed"},
+   "write_each_us","open_read_us","open_write_us","random_read_p50_us",
+   "random_read_p99_us"}
+The ratios are to zstd alone on the same number of threads."#;

@@ -1,0 +1,72 @@
+//! Values that have a form of their own: slots and geometries.
+
+use std::str::FromStr;
+
+use hyworld_coords::RegionSlot;
+use hyworld_indexed_storage::limits::{BLOB_COUNT_MAX, SEGMENT_BYTES_MAX};
+use hyworld_indexed_storage::{BlobIndex, Geometry};
+
+/// A slot as it is written on the command line. What it means depends on the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SlotArg {
+    /// `33`: the number of the slot.
+    Number(BlobIndex),
+    /// `1,1`: local x and z of a chunk. Only chunk regions have them.
+    Local(RegionSlot),
+}
+
+impl FromStr for SlotArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected a number such as 33, or x,z with both from 0 to 31".to_owned();
+        match text.split_once(',') {
+            None => {
+                let number = text.parse().map_err(|_| wrong())?;
+                Ok(Self::Number(BlobIndex::new(number)))
+            }
+            Some((x, z)) => {
+                let local = x.trim().parse().ok().zip(z.trim().parse().ok());
+                let slot = local.and_then(|(x, z)| RegionSlot::new(x, z));
+                slot.map(Self::Local).ok_or_else(wrong)
+            }
+        }
+    }
+}
+
+/// Parses `1024x4096`: number of slots, size of segments.
+pub(super) fn geometry(text: &str) -> Result<Geometry, String> {
+    let (slots, segment_bytes) = text
+        .split_once('x')
+        .and_then(|(slots, bytes)| slots.parse().ok().zip(bytes.parse().ok()))
+        .ok_or_else(|| "expected SLOTSxBYTES, such as 1024x4096".to_owned())?;
+    Geometry::new(slots, segment_bytes).ok_or_else(|| {
+        let (slots, bytes) = (BLOB_COUNT_MAX, SEGMENT_BYTES_MAX);
+        format!("allowed are 1 to {slots} slots and segments of 1 to {bytes} bytes")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_numbers_or_local_positions() {
+        let number = |n| Ok(SlotArg::Number(BlobIndex::new(n)));
+        assert_eq!("0".parse(), number(0));
+        assert_eq!("1048575".parse(), number(1_048_575));
+        let local = RegionSlot::new(31, 2).unwrap();
+        assert_eq!("31,2".parse(), Ok(SlotArg::Local(local)));
+        for wrong in ["", "-1", "32,0", "0,32", "1,2,3", "a,b", ",", "1;2", "4294967296"] {
+            assert!(wrong.parse::<SlotArg>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn geometries_are_two_numbers_within_the_limits() {
+        assert_eq!(geometry("1024x4096"), Ok(Geometry::REGION));
+        for wrong in ["", "1024", "x", "0x1", "1x0", "4294967295x1", "1x1073741825", "1x2x3"] {
+            assert!(geometry(wrong).is_err(), "{wrong}");
+        }
+    }
+}

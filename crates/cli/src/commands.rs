@@ -1,0 +1,23 @@
+//! The verbs, one file each.
+
+mod bench;
+mod completions;
+mod demo;
+mod man;
+mod parallel;
+mod region;
+
+use crate::args::Command;
+use crate::exit::Exit;
+use crate::output::Console;
+
+/// Does what the command line asks for.
+pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
+    match command {
+        Command::Region(verb) => region::run(verb, console),
+        Command::Demo(args) => demo::run(&args, console),
+        Command::Bench(verb) => bench::run(&verb, console),
+        Command::Completions { shell } => completions::run(shell, console),
+        Command::Man { dir } => man::run(dir.as_deref(), console),
+    }
+}

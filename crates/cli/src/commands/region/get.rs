@@ -1,0 +1,86 @@
+//! `get FILE SLOT`.
+
+use std::path::Path;
+
+use anyhow::Context;
+use hyworld_indexed_storage::{BlobIndex, EncodedBlob, Error, IndexedStorageFile};
+use serde_json::json;
+
+use super::content;
+use super::place::Places;
+use crate::args::region::GetArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, json, text};
+
+pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let path = &args.source.file;
+    let file = super::open(&args.source)?;
+    let places = Places::of(&file);
+    let slot = places.resolve(path, args.slot)?;
+    let Some(blob) = file.read_encoded(slot).map_err(salvageable)? else {
+        let name = places.name(slot);
+        return Err(exit::problem(format!("{}: {name} is empty", path.display())));
+    };
+    let bytes = bytes(args, &file, slot, &blob)?;
+    match args.output.as_deref() {
+        None => content::write_to_stdout(console, &bytes, false)?,
+        Some(output) if content::is_stream(output) && args.json => {
+            return Err(exit::usage("--json needs -o with the name of a file"));
+        }
+        Some(output) if content::is_stream(output) => {
+            content::write_to_stdout(console, &bytes, true)?;
+        }
+        Some(output) => {
+            content::write_to_file(output, path, &bytes)?;
+            confirm(args, console, &places, slot, &blob, output, bytes.len())?;
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn bytes(
+    args: &GetArgs,
+    file: &IndexedStorageFile,
+    slot: BlobIndex,
+    blob: &EncodedBlob,
+) -> anyhow::Result<Vec<u8>> {
+    if args.raw {
+        return Ok(blob.frames().to_vec());
+    }
+    let content = file.read(slot).map_err(salvageable)?;
+    content.context("the slot was emptied while it was read")
+}
+
+/// Says where else a blob could be found.
+fn salvageable(error: Error) -> anyhow::Error {
+    match error {
+        Error::Damaged { .. } => {
+            exit::advise(&error, "`hyworld region salvage` may find an older copy")
+        }
+        other => other.into(),
+    }
+}
+
+fn confirm(
+    args: &GetArgs,
+    console: &mut Console,
+    places: &Places,
+    slot: BlobIndex,
+    blob: &EncodedBlob,
+    output: &Path,
+    written: usize,
+) -> anyhow::Result<()> {
+    let output = output.display().to_string();
+    if args.json {
+        let [number, x, z] = places.json(Some(slot));
+        let header = blob.header();
+        let object = json!({
+            "slot": number, "x": x, "z": z, "raw": header.raw_bytes,
+            "compressed": header.compressed_bytes, "written": written, "output": output,
+        });
+        return Ok(json::line(console, &object)?);
+    }
+    let (name, bytes) = (places.name(slot), text::count(written as u64, "byte"));
+    console.say(format_args!("{name}: {bytes} written to {output}"))?;
+    Ok(())
+}

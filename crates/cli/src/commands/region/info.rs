@@ -1,0 +1,183 @@
+//! `info FILE`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use hyworld_coords::RegionPos;
+use hyworld_indexed_storage::{FormatVersion, IndexedStorageFile, Usage};
+use serde_json::{Value, json};
+
+use super::finding::Finding;
+use super::place::Places;
+use crate::args::region::InfoArgs;
+use crate::exit::Exit;
+use crate::output::{Console, json, text};
+
+pub(super) fn run(args: &InfoArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let file = super::open(&args.source)?;
+    let info = Info {
+        places: Places::of(&file),
+        usage: file.usage()?,
+        sealed: sealed(&file),
+        findings: findings(&file)?,
+        leftovers: leftovers(&args.source.file),
+        is_assumed: args.source.assume_geometry.is_some(),
+        file: &file,
+    };
+    if args.json {
+        json::line(console, &info.json())?;
+    } else {
+        info.write(console)?;
+    }
+    let is_clean = info.findings.is_empty();
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+}
+
+struct Info<'a> {
+    file: &'a IndexedStorageFile,
+    places: Places,
+    usage: Usage,
+    sealed: usize,
+    findings: Vec<Finding>,
+    leftovers: Vec<PathBuf>,
+    is_assumed: bool,
+}
+
+fn sealed(file: &IndexedStorageFile) -> usize {
+    let slots = file.occupied().into_iter();
+    slots.filter(|&slot| matches!(file.seal(slot), Ok(Some(_)))).count()
+}
+
+fn findings(file: &IndexedStorageFile) -> anyhow::Result<Vec<Finding>> {
+    let damage = file.damage();
+    let slots = damage.iter().map(|found| Finding::of_slot(file, found));
+    Ok(Finding::of_table(file)?.into_iter().chain(slots).collect())
+}
+
+/// Files that an upgrade or a rebuild leaves beside this one.
+fn leftovers(path: &Path) -> Vec<PathBuf> {
+    let beside = |suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let known = [".old", ".index.bak", ".upgrade.tmp", ".compact.tmp"].map(beside);
+    known.into_iter().filter(|path| path.exists()).collect()
+}
+
+impl Info<'_> {
+    fn write(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        writeln!(out, "{}", name(self.file.path()))?;
+        self.write_header(out)?;
+        self.write_usage(out)?;
+        for interrupted in self.file.interrupted() {
+            let name = self.places.name(interrupted.slot);
+            let segment = interrupted.segment;
+            writeln!(out, "  interrupted    write to {name}; left over at segment {segment}")?;
+        }
+        if self.file.version() == FormatVersion::V0 {
+            writeln!(out, "  note           `hyworld region upgrade` brings it to version 1")?;
+        }
+        for path in &self.leftovers {
+            writeln!(out, "  note           {} is beside it", name(path))?;
+        }
+        match self.findings.len() {
+            0 => writeln!(out, "  damage         none seen; `verify` decodes every blob")?,
+            count => writeln!(out, "  damage         {}", text::count(count as u64, "finding"))?,
+        }
+        for finding in &self.findings {
+            finding.write(out, &self.places)?;
+        }
+        Ok(())
+    }
+
+    fn write_header(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let geometry = self.file.geometry();
+        let version = self.file.version().number();
+        let assumed = if self.is_assumed { " (assumed; the header was not read)" } else { "" };
+        let slots = text::count(geometry.blob_count(), "slot");
+        let segment = text::thousands(geometry.segment_bytes());
+        writeln!(
+            out,
+            "  format         version {version}, {slots}, segments of {segment} bytes{assumed}"
+        )?;
+        if let Some(region) = self.places.region() {
+            writeln!(out, "  region         {}", extent(region))?;
+        }
+        Ok(())
+    }
+
+    fn write_usage(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let usage = &self.usage;
+        let slots = self.file.geometry().blob_count();
+        let (used, sealed) = (text::thousands(usage.used_slots), self.sealed);
+        writeln!(
+            out,
+            "  blobs          {used} of {} slots, {sealed} sealed",
+            text::thousands(slots)
+        )?;
+        let raw = text::size(usage.raw_bytes);
+        let ratio = text::ratio(usage.raw_bytes, usage.live_bytes);
+        if usage.live_bytes > 0 {
+            writeln!(out, "  content        {raw}, compressed {ratio}")?;
+        }
+        let (segments, of) = (usage.used_segment_count, usage.segment_count);
+        let (segments, of) = (text::thousands(segments), text::count(of, "segment"));
+        let all = usage.file_bytes;
+        writeln!(out, "  file           {} bytes, {segments} of {of} used", text::thousands(all))?;
+        let parts = [
+            ("live", usage.live_bytes, "blobs with their headers"),
+            ("slack", usage.slack_bytes, "rest of the last segments of blobs"),
+            ("unreferenced", usage.unreferenced_bytes, "segments of no slot: see `salvage`"),
+            ("overhead", usage.overhead_bytes, "header and index table"),
+        ];
+        for (name, bytes, what) in parts {
+            let (share, bytes) = (text::percent(bytes, all), text::thousands(bytes));
+            writeln!(out, "    {name:<12} {bytes:>13}  {share:>7}  {what}")?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let (geometry, usage) = (self.file.geometry(), &self.usage);
+        let region = self.places.region();
+        let findings = self.findings.iter();
+        let interrupted = self.file.interrupted().iter().map(|write| {
+            let [slot, x, z] = self.places.json(Some(write.slot));
+            json!({"slot": slot, "x": x, "z": z, "segment": write.segment.get()})
+        });
+        let leftovers = self.leftovers.iter();
+        json!({
+            "file": self.file.path().display().to_string(),
+            "version": self.file.version().number(),
+            "assumed": self.is_assumed,
+            "slots": geometry.blob_count(),
+            "segment_bytes": geometry.segment_bytes(),
+            "region": region.map(|region| json!({"x": region.x, "z": region.z})),
+            "bytes": {
+                "file": usage.file_bytes, "overhead": usage.overhead_bytes,
+                "live": usage.live_bytes, "slack": usage.slack_bytes,
+                "unreferenced": usage.unreferenced_bytes, "raw": usage.raw_bytes,
+            },
+            "segments": {"all": usage.segment_count, "used": usage.used_segment_count},
+            "blobs": {"all": usage.used_slots, "sealed": self.sealed},
+            "damage": findings.map(|finding| finding.json(&self.places)).collect::<Vec<_>>(),
+            "interrupted": interrupted.collect::<Vec<_>>(),
+            "leftovers": leftovers.map(|path| path.display().to_string()).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn name(path: &Path) -> String {
+    text::printable(&path.display().to_string())
+}
+
+/// Where a region is in the world.
+fn extent(region: RegionPos) -> String {
+    let mut text = format!("{},{}", region.x, region.z);
+    if let (Some(first), Some(last)) = (region.first_chunk(), region.last_chunk()) {
+        let (x, z) = (format!("{} to {}", first.x, last.x), format!("{} to {}", first.z, last.z));
+        text = format!("{text}: chunks x {x}, z {z}");
+    }
+    text
+}

@@ -1,0 +1,86 @@
+//! `ls FILE`.
+
+use hyworld_indexed_storage::{BlobIndex, BlobStat, Error};
+use serde_json::{Value, json};
+
+use super::finding::Finding;
+use super::place::Places;
+use crate::args::region::LsArgs;
+use crate::exit::{self, Exit};
+use crate::output::table::{Align, Table};
+use crate::output::{Console, json, text};
+
+pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let file = super::open(&args.source)?;
+    let places = Places::of(&file);
+    let mut table = table(&places);
+    let mut exit = Exit::Clean;
+    let (mut blobs, mut raw, mut compressed) = (0_u64, 0_u64, 0_u64);
+    for slot in file.occupied() {
+        let stat = match file.stat(slot) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => continue,
+            Err(error @ Error::Damaged { .. }) => {
+                exit::complain(&error.into());
+                exit = Exit::Problems;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if args.json {
+            json::line(console, &object(&places, slot, &stat))?;
+        } else {
+            table.row(cells(&places, slot, &stat));
+        }
+        blobs = blobs.saturating_add(1);
+        raw = raw.saturating_add(stat.raw_bytes.into());
+        compressed = compressed.saturating_add(stat.compressed_bytes.into());
+    }
+    if !table.is_empty() {
+        table.write(console, "")?;
+    }
+    if !args.json {
+        let (blobs, raw, compressed) = (text::count(blobs, "blob"), text::size(raw), compressed);
+        let compressed = text::size(compressed);
+        console.say(format_args!("{blobs}, {raw} of content stored in {compressed}"))?;
+    }
+    if let Some(finding) = Finding::of_table(&file)? {
+        exit::complain(&finding.problem(file.path()));
+        exit = Exit::Problems;
+    }
+    Ok(exit)
+}
+
+/// The exact keys, in this order, are a promise.
+fn object(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Value {
+    let [slot, x, z] = places.json(Some(slot));
+    json!({
+        "slot": slot, "x": x, "z": z, "segment": stat.segment.get(),
+        "raw": stat.raw_bytes, "compressed": stat.compressed_bytes,
+    })
+}
+
+fn table(places: &Places) -> Table {
+    let numbers = ["slot", "x", "z", "segment", "count", "raw", "compressed", "ratio"];
+    let mut columns: Vec<_> = numbers.map(|title| (title, Align::Right)).to_vec();
+    if places.region().is_some() {
+        columns.push(("chunk", Align::Left));
+    }
+    Table::new(&columns)
+}
+
+fn cells(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Vec<String> {
+    let (raw, compressed) = (stat.raw_bytes, stat.compressed_bytes);
+    let mut cells = places.cells(Some(slot)).to_vec();
+    cells.extend([
+        stat.segment.to_string(),
+        stat.segment_count.to_string(),
+        text::thousands(raw),
+        text::thousands(compressed),
+        text::ratio(raw.into(), compressed.into()),
+    ]);
+    if let Some(chunk) = places.chunk(slot) {
+        cells.push(format!("{},{}", chunk.x, chunk.z));
+    }
+    cells
+}

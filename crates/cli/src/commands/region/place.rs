@@ -1,0 +1,100 @@
+//! Which chunk a slot is, as far as file name and geometry tell.
+
+use std::path::Path;
+
+use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
+use hyworld_indexed_storage::{BlobIndex, Geometry, IndexedStorageFile};
+use serde_json::{Value, json};
+
+use crate::args::SlotArg;
+use crate::exit;
+use crate::output::text;
+
+/// What is known about the slots of one file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    geometry: Geometry,
+    region: Option<RegionPos>,
+}
+
+impl Places {
+    pub(super) fn new(path: &Path, geometry: Geometry) -> Self {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let region = name.and_then(RegionPos::from_file_name);
+        let has_chunks = geometry.blob_count() == Geometry::REGION.blob_count();
+        Self { geometry, region: region.filter(|_| has_chunks) }
+    }
+
+    pub(super) fn of(file: &IndexedStorageFile) -> Self {
+        Self::new(file.path(), file.geometry())
+    }
+
+    /// The region that the file stores, if its name says so.
+    pub(super) fn region(&self) -> Option<RegionPos> {
+        self.region
+    }
+
+    /// Local x and z of a slot. Only files of 1,024 slots are squares of 32 x 32.
+    pub(super) fn local(&self, slot: BlobIndex) -> Option<RegionSlot> {
+        let is_square = self.geometry.blob_count() == Geometry::REGION.blob_count();
+        let index = u16::try_from(slot.get()).ok().filter(|_| is_square)?;
+        RegionSlot::from_index(index)
+    }
+
+    /// The chunk of the world that a slot holds.
+    pub(super) fn chunk(&self, slot: BlobIndex) -> Option<ChunkPos> {
+        self.region?.chunk(self.local(slot)?)
+    }
+
+    /// `slot 33 (x 1, z 1)`.
+    pub(super) fn name(&self, slot: BlobIndex) -> String {
+        match self.local(slot) {
+            Some(local) => format!("slot {slot} (x {}, z {})", local.x(), local.z()),
+            None => format!("slot {slot}"),
+        }
+    }
+
+    /// Slot, x and z as the cells of a table.
+    pub(super) fn cells(&self, slot: Option<BlobIndex>) -> [String; 3] {
+        let cell = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
+        let local = slot.and_then(|slot| self.local(slot));
+        [
+            cell(slot.map(|slot| slot.to_string())),
+            cell(local.map(|local| local.x().to_string())),
+            cell(local.map(|local| local.z().to_string())),
+        ]
+    }
+
+    /// Slot, x and z as JSON numbers, null where there are none.
+    pub(super) fn json(&self, slot: Option<BlobIndex>) -> [Value; 3] {
+        let local = slot.and_then(|slot| self.local(slot));
+        [
+            json!(slot.map(BlobIndex::get)),
+            json!(local.map(RegionSlot::x)),
+            json!(local.map(RegionSlot::z)),
+        ]
+    }
+
+    /// The slot that the command line means.
+    pub(super) fn resolve(&self, path: &Path, slot: SlotArg) -> anyhow::Result<BlobIndex> {
+        let count = self.geometry.blob_count();
+        let last = count.saturating_sub(1);
+        let name = path.display();
+        match slot {
+            SlotArg::Number(slot) if slot.get() < count => Ok(slot),
+            SlotArg::Number(slot) => Err(exit::usage(format!(
+                "{name}: there is no slot {slot}; this file has slots 0 to {last}"
+            ))),
+            SlotArg::Local(local) => {
+                let slot = BlobIndex::new(local.index().into());
+                self.local(slot).map(|_| slot).ok_or_else(|| {
+                    exit::usage(format!(
+                        "{name}: x,z names a slot of a file with 1,024 slots; this one has {}: \
+                         give a number from 0 to {last}",
+                        text::thousands(count)
+                    ))
+                })
+            }
+        }
+    }
+}

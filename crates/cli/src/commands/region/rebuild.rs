@@ -1,0 +1,109 @@
+//! `verify FILE --rebuild-index`: plan, show, apply.
+
+use hyworld_indexed_storage::{
+    IndexedStorageFile, RebuildChange, RebuildPlan, SegmentIndex, apply_rebuild,
+};
+use serde_json::{Value, json};
+
+use super::place::Places;
+use crate::args::region::VerifyArgs;
+use crate::exit::Exit;
+use crate::output::table::{Align, Table};
+use crate::output::{Console, json, progress, text};
+
+pub(super) fn run(
+    args: &VerifyArgs,
+    console: &mut Console,
+    file: IndexedStorageFile,
+) -> anyhow::Result<Exit> {
+    let places = Places::of(&file);
+    let spinner = progress::spinner(console, "looking for sealed blobs");
+    let plan = file.plan_rebuild();
+    spinner.finish_and_clear();
+    let plan = plan?;
+    drop(file);
+    show(args, console, &places, &plan)?;
+    let count = plan.changes.len();
+    let changes = text::count(count as u64, "change");
+    let question = format!("make {changes} to the index table?");
+    let apply = count > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
+    let backup = if apply { Some(apply_rebuild(&args.source.file, &plan)?) } else { None };
+    let backup = backup.map(|path| path.display().to_string());
+    if args.json {
+        let object = json!({
+            "type": "rebuild", "changes": count, "applied": backup.is_some(), "backup": backup,
+        });
+        json::line(console, &object)?;
+    } else if let Some(backup) = backup {
+        console.report(format_args!("index table changed; what it was before is in {backup}"))?;
+    } else if count > 0 && !args.dry_run {
+        console.report(format_args!("nothing was changed; --yes applies the plan"))?;
+    }
+    let undone = count > 0 && !apply;
+    Ok(if undone { Exit::Problems } else { Exit::Clean })
+}
+
+fn show(
+    args: &VerifyArgs,
+    console: &mut Console,
+    places: &Places,
+    plan: &RebuildPlan,
+) -> anyhow::Result<()> {
+    if args.json {
+        for change in &plan.changes {
+            json::line(console, &object(places, change))?;
+        }
+        return Ok(());
+    }
+    if plan.changes.is_empty() {
+        console
+            .report(format_args!("no sealed blob was found for a slot that is empty or damaged"))?;
+        return Ok(());
+    }
+    let right = ["slot", "x", "z", "segment", "saves"].map(|title| (title, Align::Right));
+    let left = ["now", "identity"].map(|title| (title, Align::Left));
+    let mut table = Table::new(&[right.as_slice(), &left].concat());
+    for change in &plan.changes {
+        table.row(cells(places, change));
+    }
+    table.write(console, "")?;
+    let absent = plan.changes.iter().filter(|change| change.was_absent);
+    let absent = absent.count();
+    if absent > 0 {
+        let slots = text::count(absent as u64, "slot");
+        console.report(format_args!(
+            "{slots} marked empty: entries that were lost, or chunks removed on purpose"
+        ))?;
+    }
+    Ok(())
+}
+
+fn cells(places: &Places, change: &RebuildChange) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let seal = change.seal.as_ref();
+    let mut cells = places.cells(Some(change.slot)).to_vec();
+    cells.extend([
+        change.segment.map_or_else(|| "empty".to_owned(), |segment| segment.to_string()),
+        seal.map_or_else(dash, |seal| seal.save_counter.to_string()),
+        if change.was_absent { "empty" } else { "damaged" }.to_owned(),
+        seal.map_or_else(dash, |seal| identity(&seal.identity)),
+    ]);
+    cells
+}
+
+fn identity(bytes: &[u8]) -> String {
+    text::printable(&String::from_utf8_lossy(bytes))
+}
+
+fn object(places: &Places, change: &RebuildChange) -> Value {
+    let [slot, x, z] = places.json(Some(change.slot));
+    let seal = change.seal.as_ref();
+    json!({
+        "type": "change", "slot": slot, "x": x, "z": z,
+        "segment": change.segment.map(SegmentIndex::get),
+        "was_absent": change.was_absent,
+        "save_counter": seal.map(|seal| seal.save_counter),
+        "time_ms": seal.map(|seal| seal.time_ms),
+        "identity": seal.map(|seal| identity(&seal.identity)),
+    })
+}

@@ -1,0 +1,70 @@
+//! `salvage FILE --segment N --restore SLOT`.
+
+use hyworld_indexed_storage::{BlobIndex, EncodedBlob, SegmentIndex};
+use serde_json::json;
+
+use super::place::Places;
+use super::salvage::blob_at;
+use crate::args::SlotArg;
+use crate::args::region::SalvageArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, json, text};
+
+pub(super) fn run(
+    args: &SalvageArgs,
+    segment: SegmentIndex,
+    slot: SlotArg,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    let path = &args.source.file;
+    let file = super::look_at(path)?;
+    let places = Places::of(&file);
+    let slot = places.resolve(path, slot)?;
+    let blob = checked(blob_at(&file, segment)?, &places, segment, slot)?;
+    let in_use = file.contains(slot)?;
+    drop(file);
+    let name = places.name(slot);
+    let question = format!("{name} is in use; replace its blob?");
+    let go = !args.dry_run && (!in_use || console.confirm(&question, args.yes)?);
+    if !args.dry_run && !go {
+        let message = format!("{}: {name} is in use; --yes replaces its blob", path.display());
+        return Err(exit::problem(message));
+    }
+    if go {
+        let file = super::for_writing().open(path)?;
+        file.restore(slot, segment)?;
+        file.close()?;
+    }
+    let header = blob.header();
+    if args.json {
+        let [number, x, z] = places.json(Some(slot));
+        let object = json!({
+            "segment": segment.get(), "slot": number, "x": x, "z": z, "raw": header.raw_bytes,
+            "compressed": header.compressed_bytes, "replaced": in_use, "restored": go,
+            "dry_run": args.dry_run,
+        });
+        json::line(console, &object)?;
+        return Ok(Exit::Clean);
+    }
+    let bytes = text::count(header.raw_bytes, "byte");
+    let verb = if go { "restored" } else { "would be restored" };
+    let old = if in_use { "; the slot was in use" } else { "" };
+    console.report(format_args!("{name}: {bytes} from segment {segment} {verb}{old}"))?;
+    Ok(Exit::Clean)
+}
+
+/// A sealed blob is only whole in its own slot.
+fn checked(
+    blob: EncodedBlob,
+    places: &Places,
+    segment: SegmentIndex,
+    slot: BlobIndex,
+) -> anyhow::Result<EncodedBlob> {
+    match blob.seal()? {
+        Some(seal) if seal.slot != slot => Err(exit::problem(format!(
+            "the blob at segment {segment} is sealed for {}; extract it with -o and `put` it",
+            places.name(seal.slot)
+        ))),
+        _ => Ok(blob),
+    }
+}

@@ -1,0 +1,57 @@
+//! `rm FILE SLOT`.
+
+use hyworld_indexed_storage::BlobIndex;
+use serde_json::json;
+
+use super::place::Places;
+use crate::args::region::RmArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, json, text};
+
+pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let path = &args.file;
+    let file = super::look_at(path)?;
+    let places = Places::of(&file);
+    let slot = places.resolve(path, args.slot)?;
+    let held = file.contains(slot)?;
+    let what = match file.stat(slot) {
+        Ok(stat) => stat.map_or_else(String::new, |stat| {
+            let raw = text::count(stat.raw_bytes, "byte");
+            format!("{raw} in {}", text::count(stat.segment_count, "segment"))
+        }),
+        Err(_) => "it was damaged".to_owned(),
+    };
+    drop(file);
+    if held && !args.dry_run {
+        let file = super::for_writing().open(path)?;
+        file.remove(slot)?;
+        file.close()?;
+    }
+    let name = places.name(slot);
+    if args.json {
+        report_json(args, console, &places, slot, held)?;
+    } else if held && args.dry_run {
+        console.report(format_args!("{name} would be emptied ({what})"))?;
+    } else if held {
+        console.report(format_args!("{name} emptied ({what})"))?;
+    } else {
+        let message = format!("{}: {name} is empty already", path.display());
+        return Err(exit::problem(message));
+    }
+    Ok(if held { Exit::Clean } else { Exit::Problems })
+}
+
+fn report_json(
+    args: &RmArgs,
+    console: &mut Console,
+    places: &Places,
+    slot: BlobIndex,
+    held: bool,
+) -> anyhow::Result<()> {
+    let [slot, x, z] = places.json(Some(slot));
+    let removed = held && !args.dry_run;
+    let object = json!({
+        "slot": slot, "x": x, "z": z, "removed": removed, "dry_run": args.dry_run,
+    });
+    Ok(json::line(console, &object)?)
+}

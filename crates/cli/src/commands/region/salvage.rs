@@ -1,0 +1,186 @@
+//! `salvage FILE`: list, extract; `restore` is next door.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hyworld_indexed_storage::{
+    EncodedBlob, Error, IndexedStorageFile, SalvageReport, SalvagedBlob, SegmentIndex,
+};
+use serde_json::{Map, Value, json};
+
+use super::place::Places;
+use super::{content, restore};
+use crate::args::region::SalvageArgs;
+use crate::exit::{self, Exit};
+use crate::output::table::{Align, Table};
+use crate::output::{Console, json, progress, text};
+
+pub(super) fn run(args: &SalvageArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    match (args.segment, args.restore, args.output.as_deref()) {
+        (Some(segment), Some(slot), _) => restore::run(args, segment, slot, console),
+        (Some(segment), None, Some(output)) => extract(args, segment, output, console),
+        (_, _, folder) => list(args, folder, console),
+    }
+}
+
+/// Reads the blob at a segment, and says where to find others if there is none.
+pub(super) fn blob_at(
+    file: &IndexedStorageFile,
+    segment: SegmentIndex,
+) -> anyhow::Result<EncodedBlob> {
+    file.salvage_at(segment).map_err(|error| match error {
+        Error::NothingToSalvage { .. } => {
+            exit::advise(&error, "`hyworld region salvage` lists those that there are")
+        }
+        other => other.into(),
+    })
+}
+
+fn extract(
+    args: &SalvageArgs,
+    segment: SegmentIndex,
+    output: &Path,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    if content::is_stream(output) && args.json {
+        return Err(exit::usage("--json needs -o with the name of a file"));
+    }
+    let blob = blob_at(&super::open(&args.source)?, segment)?;
+    let bytes = blob.decompress()?;
+    if content::is_stream(output) {
+        content::write_to_stdout(console, &bytes, true)?;
+        return Ok(Exit::Clean);
+    }
+    content::write_to_file(output, &args.source.file, &bytes)?;
+    let (header, output) = (blob.header(), output.display().to_string());
+    if args.json {
+        let object = json!({
+            "segment": segment.get(), "raw": header.raw_bytes,
+            "compressed": header.compressed_bytes, "output": output,
+        });
+        json::line(console, &object)?;
+    } else {
+        let bytes = text::count(header.raw_bytes, "byte");
+        console.say(format_args!("segment {segment}: {bytes} written to {output}"))?;
+    }
+    Ok(Exit::Clean)
+}
+
+/// Lists what there is, and writes each blob into `folder` if there is one.
+fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> anyhow::Result<Exit> {
+    let file = super::open(&args.source)?;
+    let places = Places::of(&file);
+    let spinner = progress::spinner(console, "looking for blobs");
+    let report = file.salvage();
+    spinner.finish_and_clear();
+    let report = report?;
+    if let Some(folder) = folder {
+        let name = folder.display();
+        fs::create_dir_all(folder).with_context(|| format!("{name}: cannot make the folder"))?;
+    }
+    let mut table = table();
+    let mut exit = Exit::Clean;
+    for blob in &report.blobs {
+        let output = folder.map(|folder| folder.join(file_name(blob)));
+        if let Some(output) = &output
+            && let Err(error) = write_new(&file, blob, output)
+        {
+            exit::complain(&error);
+            exit = Exit::Failure;
+            continue;
+        }
+        if args.json {
+            json::line(console, &object(&places, blob, output))?;
+        } else {
+            table.row(cells(&places, blob));
+        }
+    }
+    if !table.is_empty() {
+        table.write(console, "")?;
+    }
+    summary(args, console, &report)?;
+    Ok(exit)
+}
+
+/// Never replaces a file: several blobs may be all that is left of something.
+fn write_new(file: &IndexedStorageFile, blob: &SalvagedBlob, output: &Path) -> anyhow::Result<()> {
+    let content = file.salvage_at(blob.segment)?.decompress()?;
+    File::create_new(output)
+        .and_then(|mut file| file.write_all(&content))
+        .with_context(|| format!("{}: cannot write", output.display()))
+}
+
+fn file_name(blob: &SalvagedBlob) -> String {
+    match blob.slot {
+        Some(slot) => format!("segment-{}.slot-{slot}.bin", blob.segment),
+        None => format!("segment-{}.bin", blob.segment),
+    }
+}
+
+fn table() -> Table {
+    let right = ["segment", "count", "position", "raw", "compressed", "slot", "x", "z"];
+    let mut columns: Vec<_> = right.map(|title| (title, Align::Right)).to_vec();
+    columns.push(("remarks", Align::Left));
+    Table::new(&columns)
+}
+
+fn cells(places: &Places, blob: &SalvagedBlob) -> Vec<String> {
+    let sealed = blob.seal.as_ref().map(|seal| {
+        let identity = text::printable(&String::from_utf8_lossy(&seal.identity));
+        format!("sealed: {identity}, save {}", seal.save_counter)
+    });
+    let doubtful = blob.doubtful.then(|| "doubtful: partly overwritten".to_owned());
+    let remarks: Vec<String> = sealed.into_iter().chain(doubtful).collect();
+    let mut cells = vec![
+        blob.segment.to_string(),
+        blob.segment_count.to_string(),
+        text::thousands(blob.offset),
+        text::thousands(blob.header.raw_bytes),
+        text::thousands(blob.header.compressed_bytes),
+    ];
+    cells.extend(places.cells(blob.slot));
+    cells.push(remarks.join(", "));
+    cells
+}
+
+fn object(places: &Places, blob: &SalvagedBlob, output: Option<PathBuf>) -> Value {
+    let [slot, x, z] = places.json(blob.slot);
+    let fields = [
+        ("segment", json!(blob.segment.get())),
+        ("segments", json!(blob.segment_count)),
+        ("offset", json!(blob.offset)),
+        ("raw", json!(blob.header.raw_bytes)),
+        ("compressed", json!(blob.header.compressed_bytes)),
+        ("slot", slot),
+        ("x", x),
+        ("z", z),
+        ("sealed", json!(blob.seal.is_some())),
+        ("doubtful", json!(blob.doubtful)),
+    ];
+    let output = output.map(|output| ("output", json!(output.display().to_string())));
+    let fields = fields.into_iter().chain(output);
+    let object: Map<_, _> = fields.map(|(key, value)| (key.to_owned(), value)).collect();
+    Value::Object(object)
+}
+
+fn summary(
+    args: &SalvageArgs,
+    console: &mut Console,
+    report: &SalvageReport,
+) -> anyhow::Result<()> {
+    let name = args.source.file.display();
+    let blobs = text::count(report.blobs.len() as u64, "blob");
+    console.say(format_args!("{name}: {blobs} that no slot refers to"))?;
+    match &args.output {
+        _ if report.blobs.is_empty() => {}
+        Some(folder) => console.say(format_args!("written into {}", folder.display()))?,
+        None => console.say(format_args!("--segment N -o FILE extracts one, --all -o DIR all"))?,
+    }
+    if !report.complete {
+        let note = "the file is too large to be searched to its end";
+        console.say(format_args!("{name}: {note}; there may be more"))?;
+    }
+    Ok(())
+}

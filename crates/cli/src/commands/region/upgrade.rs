@@ -1,0 +1,97 @@
+//! `upgrade FILE`.
+
+use hyworld_indexed_storage::{
+    FormatVersion, IndexedStorageFile, OpenOptions, SlotDamage, UpgradeReport, Verified, upgrade,
+};
+use serde_json::json;
+
+use super::finding::{damage_json, write_damage};
+use super::place::Places;
+use crate::args::region::UpgradeArgs;
+use crate::exit::Exit;
+use crate::output::{Console, json, progress, text};
+
+pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let file = OpenOptions::new().open(&args.file)?;
+    let places = Places::of(&file);
+    let spinner = progress::spinner(console, "upgrading");
+    let done = if args.dry_run {
+        expected(&file)
+    } else {
+        drop(file);
+        upgrade(&args.file).map_err(Into::into)
+    };
+    spinner.finish_and_clear();
+    let done = done?;
+    report(args, console, &places, &done)?;
+    let is_clean = done.damaged.is_empty() && done.old.is_none();
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+}
+
+/// What upgrading would do to a version 0 file.
+fn expected(file: &IndexedStorageFile) -> anyhow::Result<UpgradeReport> {
+    let mut report =
+        UpgradeReport { from: file.version(), copied: 0, damaged: Vec::new(), old: None };
+    if file.version() == FormatVersion::V1 {
+        return Ok(report);
+    }
+    for slot in file.occupied() {
+        match file.verify(slot)? {
+            Verified::Damaged(damage) => {
+                report.damaged.push(SlotDamage { slot, damage });
+                // What has a place can be copied as it is.
+                let has_place = file.stat(slot).is_ok();
+                report.copied = report.copied.saturating_add(has_place.into());
+            }
+            _ => report.copied = report.copied.saturating_add(1),
+        }
+    }
+    if !report.damaged.is_empty() {
+        let mut old = file.path().as_os_str().to_owned();
+        old.push(".old");
+        report.old = Some(old.into());
+    }
+    Ok(report)
+}
+
+fn report(
+    args: &UpgradeArgs,
+    console: &mut Console,
+    places: &Places,
+    done: &UpgradeReport,
+) -> anyhow::Result<()> {
+    let old = done.old.as_ref().map(|old| old.display().to_string());
+    if args.json {
+        let object = json!({
+            "from": done.from.number(), "copied": done.copied,
+            "damaged": damage_json(places, &done.damaged), "old": old, "dry_run": args.dry_run,
+        });
+        return Ok(json::line(console, &object)?);
+    }
+    let name = args.file.display();
+    let blobs = text::count(done.copied, "blob");
+    match (done.from, done.copied, args.dry_run) {
+        (FormatVersion::V0, _, false) => {
+            console.report(format_args!("{name}: now version 1, {blobs} copied"))?;
+        }
+        (FormatVersion::V0, _, true) => {
+            console.report(format_args!("{name}: would become version 1, {blobs} copied"))?;
+        }
+        (FormatVersion::V1, 0, _) => {
+            console.report(format_args!("{name}: is version 1 already, nothing to do"))?;
+        }
+        (FormatVersion::V1, _, _) => {
+            console.report(format_args!("{name}: {blobs} brought over from the old file"))?;
+        }
+    }
+    if !done.damaged.is_empty() && !console.is_quiet() {
+        let slots = text::count(done.damaged.len() as u64, "damaged slot");
+        console.report(format_args!("{slots}, copied as they are where that is possible:"))?;
+        write_damage(console, places, &done.damaged)?;
+    }
+    if let Some(old) = old {
+        let verb = if args.dry_run { "would be" } else { "was" };
+        console.report(format_args!("the old file {verb} kept as {old}"))?;
+    }
+    Ok(())
+}

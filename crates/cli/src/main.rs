@@ -1,0 +1,27 @@
+//! `hyworld`, the command line: words, flags, tables, progress bars, exit codes. The work is done
+//! by the libraries, and everything that happens here a Rust program can do with them.
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Cli;
+use output::Console;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(args::command_line());
+    let mut console = Console::new(&cli.global);
+    let outcome = commands::run(cli.command, &mut console).and_then(|exit| {
+        console.flush_data()?;
+        Ok(exit)
+    });
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) => exit::report(&error).into(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Progress of long work: a bar or a spinner on a terminal, nothing anywhere else.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use super::Console;
+
+/// How often a spinner turns.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A bar over `count` slots.
+pub(crate) fn bar(console: &Console, what: &'static str, count: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(count as u64), target(console));
+    let style = "{msg} {wide_bar} {human_pos}/{human_len} slots, {rate}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
+    }
+    bar.with_message(what)
+}
+
+fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {
+    // The bar has nobody to tell that it cannot be written.
+    write!(out, "{:.0}/s", state.per_sec()).unwrap_or_default();
+}
+
+/// Work of unknown length.
+pub(crate) fn spinner(console: &Console, what: &'static str) -> ProgressBar {
+    let spinner = ProgressBar::with_draw_target(None, target(console)).with_message(what);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+        spinner.set_style(style.tick_chars("|/-\\ "));
+    }
+    if !spinner.is_hidden() {
+        spinner.enable_steady_tick(TICK);
+    }
+    spinner
+}
+
+fn target(console: &Console) -> ProgressDrawTarget {
+    if console.is_quiet() || !io::stderr().is_terminal() {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    }
+}

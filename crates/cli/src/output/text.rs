@@ -1,0 +1,158 @@
+//! Numbers, sizes and times as people read them, and text that cannot disturb a terminal.
+
+use std::time::Duration;
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn thousands(number: impl Into<u64>) -> String {
+    let digits = number.into().to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (done, digit) in digits.chars().enumerate() {
+        if done > 0 && (digits.len() - done) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of bytes in the largest unit that it fills, with one decimal.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let fitting = units.into_iter().find(|&(_, unit)| bytes >= unit);
+    match fitting {
+        Some((name, unit)) => format!("{} {name}", quotient(bytes, unit)),
+        None => count(bytes, "byte"),
+    }
+}
+
+/// `part` of `whole` in per cent, rounded to one decimal.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    let whole = u128::from(whole.max(1));
+    let tenths = (u128::from(part) * 1000 + whole / 2) / whole;
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// How many times `whole` is as large as `part`, with one decimal.
+pub(crate) fn ratio(whole: u64, part: u64) -> String {
+    format!("{}:1", quotient(whole, part.max(1)))
+}
+
+/// `a / b` with one decimal, rounded down.
+fn quotient(a: u64, b: u64) -> String {
+    let tenths = u128::from(a) * 10 / u128::from(b.max(1));
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// `1 slot`, `2 slots`.
+pub(crate) fn count(number: impl Into<u64>, noun: &str) -> String {
+    let number = number.into();
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(number))
+}
+
+/// A duration in ms or s, with one decimal.
+pub(crate) fn duration(time: Duration) -> String {
+    let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    if micros < 1_000_000 {
+        format!("{} ms", quotient(micros, 1000))
+    } else {
+        format!("{} s", quotient(micros, 1_000_000))
+    }
+}
+
+/// Bytes in a time, as a speed.
+pub(crate) fn speed(bytes: u64, time: Duration) -> String {
+    let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1);
+    let a_second = u128::from(bytes) * 1_000_000 / u128::from(micros);
+    format!("{}/s", size(u64::try_from(a_second).unwrap_or(u64::MAX)))
+}
+
+/// Words in lines of up to `width` characters, each with `indent` before it.
+pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut column = usize::MAX;
+    for word in words.split(' ') {
+        let len = word.chars().count();
+        if column.saturating_add(len).saturating_add(1) > width {
+            let line_break = if text.is_empty() { "" } else { "\n" };
+            text.extend([line_break, indent]);
+            column = indent.chars().count();
+        } else {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += len;
+    }
+    text
+}
+
+/// Text from a file or a file name with control characters spelled out, so that it stays on its
+/// line and cannot give orders to the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            printable.extend(character.escape_default());
+        } else {
+            printable.push(character);
+        }
+    }
+    printable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let cases = [(0_u64, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, expected) in cases {
+            assert_eq!(thousands(number), expected);
+        }
+        assert_eq!(thousands(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn sizes_take_the_unit_that_they_fill() {
+        let cases = [
+            (1, "1 byte"),
+            (1023, "1,023 bytes"),
+            (1024, "1.0 KiB"),
+            (1_048_575, "1023.9 KiB"),
+            (5 << 30, "5.0 GiB"),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(size(bytes), expected);
+        }
+        assert!(size(u64::MAX).ends_with(" GiB"));
+    }
+
+    #[test]
+    fn parts_of_nothing_are_nothing() {
+        assert_eq!(percent(0, 0), "0.0 %");
+        assert_eq!(percent(1, 8), "12.5 %");
+        assert_eq!(ratio(0, 0), "0.0:1");
+        assert_eq!(ratio(460, 10), "46.0:1");
+    }
+
+    #[test]
+    fn times_and_speeds() {
+        assert_eq!(duration(Duration::from_micros(1500)), "1.5 ms");
+        assert_eq!(duration(Duration::from_millis(2340)), "2.3 s");
+        assert_eq!(speed(1 << 20, Duration::from_millis(500)), "2.0 MiB/s");
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        assert_eq!(wrap("one two three", "  ", 10), "  one two\n  three");
+        assert_eq!(wrap("one two", "  ", 9), "  one two");
+        assert_eq!(wrap("much_too_long a", "", 4), "much_too_long\na");
+    }
+
+    #[test]
+    fn control_characters_are_spelled_out() {
+        assert_eq!(printable("a\u{1b}[31m\nb"), "a\\u{1b}[31m\\nb");
+    }
+}

@@ -1,0 +1,32 @@
+//! `bench region`: it measures, leaves nothing behind, and its numbers fit together.
+
+use crate::run::{Place, keys};
+
+#[test]
+fn measurements_fit_together_and_leave_nothing_behind() {
+    let place = Place::with("v1/multiseg", "0.0.region.bin");
+    let before = place.names();
+    let command =
+        ["bench", "region", "0.0.region.bin", "--rounds", "1", "--scratch", ".", "--json"];
+    let object = place.run(&command).json();
+    assert_eq!(place.names(), before);
+    assert_eq!(object["blobs"], 8);
+    assert_eq!(keys(&object["one"]), keys(&object["all"]));
+    for passes in ["one", "all"] {
+        let number = |key: &str| object[passes][key].as_f64().unwrap();
+        assert!(number("raw_decompress_us") > 0.0 && number("write_relaxed_us") > 0.0);
+        let ratio = number("read_us") / number("raw_decompress_us");
+        assert!((number("read_ratio") / ratio - 1.0).abs() < 0.5, "{object}");
+    }
+    let text = place.run(&["bench", "region", "0.0.region.bin", "--rounds", "1"]).ok();
+    for part in ["8 blobs", "zstd decompresses", "write, relaxed", "p99"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn a_file_without_blobs_cannot_be_measured() {
+    let place = Place::with("v1/empty", "0.0.region.bin");
+    let error = place.run(&["bench", "region", "0.0.region.bin"]).fails(3);
+    assert_eq!(error, "0.0.region.bin: cannot measure: the file holds no blobs");
+}

@@ -1,0 +1,84 @@
+//! What is generated from the definitions, and the manual that must agree with them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::run::Place;
+
+const VERBS: [&str; 10] =
+    ["info", "ls", "get", "put", "rm", "verify", "salvage", "compact", "upgrade", "seal"];
+
+fn manual() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn completions_know_every_verb() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&["completions", shell]).ok();
+        for verb in VERBS {
+            assert!(script.contains(verb), "{shell}: {verb}");
+        }
+        assert!(script.contains("rebuild-index"), "{shell}");
+    }
+    place.run(&["completions", "cobol"]).ends(2);
+}
+
+#[test]
+fn man_pages() {
+    let place = Place::new();
+    let page = place.run(&["man"]).ok();
+    assert!(page.contains(".TH hyworld 1"), "{page}");
+    let run = place.run(&["man", "pages"]).ends(0);
+    assert_eq!(run.text(), "");
+    for verb in VERBS {
+        let page = fs::read_to_string(place.path(&format!("pages/hyworld-region-{verb}.1")));
+        assert!(page.unwrap().contains("SYNOPSIS"), "{verb}");
+    }
+    let main = fs::read_to_string(place.path("pages/hyworld.1")).unwrap();
+    let options = |page: &str| page.split(".SH SUBCOMMANDS").next().unwrap().to_owned();
+    assert_eq!(options(&main), options(&page));
+}
+
+/// The part of the manual about one verb.
+fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
+    let after = manual.split_once(&format!("\n{heading}\n"));
+    let after = after.unwrap_or_else(|| unreachable!("the manual has no {heading:?}")).1;
+    after.split("\n## ").next().unwrap()
+}
+
+#[test]
+fn the_manual_has_every_option_and_every_json_shape() {
+    let place = Place::new();
+    let manual = manual();
+    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain([["bench", "region"]]);
+    for [group, verb] in commands {
+        let help = place.run(&[group, verb, "--help"]).ok();
+        let about = section(&manual, &format!("## {group} {verb}"));
+        let words = help.split([' ', ',', '\n', '[', ']', '`']);
+        let options = words.filter(|word| word.starts_with("--") && word.len() > 2);
+        for option in options {
+            let option = option.trim_end_matches(':');
+            let is_global = ["--jobs", "--quiet", "--verbose", "--help"].contains(&option);
+            assert!(is_global || about.contains(option), "{verb} {option}");
+        }
+        let shape = help.lines().filter(|line| line.trim_start().starts_with(['{', '"']));
+        let mut lines = 0;
+        for line in shape {
+            assert!(about.contains(line.trim()), "{verb}: {line}");
+            lines += 1;
+        }
+        assert!(lines > 0, "{verb} documents its JSON");
+    }
+}
+
+#[test]
+fn help_and_version() {
+    let place = Place::new();
+    let help = place.run(&["--help"]).ok();
+    assert!(help.contains("Exit codes:"), "{help}");
+    let version = place.run(&["--version"]).ok();
+    assert_eq!(version, format!("hyworld {}\n", env!("CARGO_PKG_VERSION")));
+}

@@ -1,0 +1,18 @@
+//! The real binary, run in temporary folders: what it prints, where to, how it ends, and what it
+//! leaves on disk. One program, so that the topics can share `run`.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod bench;
+mod checking;
+mod demo;
+mod documents;
+mod reading;
+mod rebuilding;
+mod rewriting;
+mod run;
+mod salvaging;
+mod streams;
+mod upgrading;
+mod writing;

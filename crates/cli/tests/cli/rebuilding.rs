@@ -1,0 +1,109 @@
+//! `verify --rebuild-index`.
+
+use serde_json::{Value, json};
+
+use crate::run::{Place, keys};
+
+const FILE: &str = "0.0.region.bin";
+const SLOTS: [&str; 3] = ["0", "33", "1023"];
+
+/// A sealed file whose index table was overwritten with zeros, and the same file before.
+fn lost_index() -> (Place, Vec<u8>) {
+    let place = Place::new();
+    for slot in SLOTS {
+        let content = format!("content of {slot}");
+        let put = ["region", "put", FILE, slot, "-", "--seal"];
+        place.run_with(&put, content.as_bytes()).ends(0);
+    }
+    let whole = place.bytes(FILE);
+    let mut damaged = whole.clone();
+    damaged.get_mut(32..4128).unwrap().fill(0);
+    place.file(FILE, &damaged);
+    (place, whole)
+}
+
+#[test]
+fn a_lost_index_table_is_put_back() {
+    let (place, whole) = lost_index();
+    let damaged = place.bytes(FILE);
+    let text = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
+    let expected = "\
+0.0.region.bin: 0 blobs checked, all whole; 0 sealed
+slot   x   z  segment  saves  now    identity
+   0   0   0        1      1  empty  chunk:0,0
+  33   1   1        2      1  empty  chunk:1,1
+1023  31  31        3      1  empty  chunk:31,31
+3 slots marked empty: entries that were lost, or chunks removed on purpose
+index table changed; what it was before is in 0.0.region.bin.index.bak
+";
+    assert_eq!(text, expected);
+    assert_eq!(place.bytes(FILE), whole);
+    assert_eq!(place.bytes("0.0.region.bin.index.bak"), damaged[..4128]);
+    let text = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
+    assert!(
+        text.contains("no sealed blob was found for a slot that is empty or damaged"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_changes_before_somebody_says_so() {
+    let (place, _) = lost_index();
+    let before = place.state();
+    let dry = place.run(&["region", "verify", FILE, "--rebuild-index", "--dry-run"]).ends(1);
+    assert!(dry.text().contains("chunk:31,31"), "{}", dry.text());
+    let asked = place.run(&["region", "verify", FILE, "--rebuild-index"]).ends(1);
+    assert!(asked.text().ends_with("nothing was changed; --yes applies the plan\n"));
+    assert_eq!(place.state(), before);
+}
+
+#[test]
+fn rebuilding_as_json() {
+    let (place, whole) = lost_index();
+    let run = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes", "--json"]).ends(0);
+    let lines = run.json_lines();
+    let types: Vec<&Value> = lines.iter().map(|line| &line["type"]).collect();
+    assert_eq!(types, ["summary", "change", "change", "change", "rebuild"]);
+    let expected =
+        ["type", "slot", "x", "z", "segment", "was_absent", "save_counter", "time_ms", "identity"];
+    assert_eq!(keys(&lines[1]), expected);
+    assert_eq!(lines[3]["identity"], "chunk:31,31");
+    let backup = "0.0.region.bin.index.bak";
+    let expected = json!({"type": "rebuild", "changes": 3, "applied": true, "backup": backup});
+    assert_eq!(lines[4].to_string(), expected.to_string());
+    assert_eq!(place.bytes(FILE), whole);
+}
+
+#[test]
+fn a_wrong_entry_is_put_right_and_still_counts_as_found() {
+    let (place, whole) = lost_index();
+    let mut crossed = whole.clone();
+    // Slot 0 points at the blob of slot 33 and the other way round.
+    crossed.copy_within(32..36, 32 + 4 * 33);
+    crossed[32..36].copy_from_slice(&whole[32 + 4 * 33..][..4]);
+    place.file(FILE, &crossed);
+    let run = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
+    assert!(run.text().contains("seal-slot"), "{}", run.text());
+    assert_eq!(place.bytes(FILE), whole);
+    place.run(&["region", "verify", FILE]).ends(0);
+}
+
+#[test]
+fn version_0_is_not_rebuilt() {
+    let place = Place::with("v0/basic", "a.bin");
+    let before = place.state();
+    let line = place.run(&["region", "verify", "a.bin", "--rebuild-index", "--yes"]).fails(1);
+    assert!(line.contains("`hyworld region upgrade` does that"), "{line}");
+    assert_eq!(place.state(), before);
+}
+
+#[test]
+fn dry_run_and_yes_belong_to_rebuilding() {
+    let place = Place::with("v1/basic", "a.bin");
+    for wrong in [["--dry-run", "-v"], ["--yes", "-v"], ["--yes", "--dry-run"]] {
+        let arguments = [["region", "verify"].as_slice(), &["a.bin"], &wrong].concat();
+        place.run(&arguments).ends(2);
+    }
+    let both = ["region", "verify", "a.bin", "--rebuild-index", "--yes", "--dry-run"];
+    place.run(&both).ends(2);
+}

@@ -1,0 +1,124 @@
+//! Where output goes, readers that go away, locks and permissions.
+
+use std::fs;
+use std::process::Stdio;
+
+use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_testkit::sample;
+
+use crate::run::Place;
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    place.file("content", &sample(3, 3_000_000));
+    place.run(&["region", "put", "a.bin", "0", "content"]).ends(0);
+    let verbs: [&[&str]; 6] = [
+        &["region", "get", "a.bin", "0"],
+        &["region", "info", "a.bin"],
+        &["region", "ls", "a.bin"],
+        &["region", "verify", "a.bin"],
+        &["completions", "bash"],
+        &["man"],
+    ];
+    for verb in verbs {
+        let mut command = place.command(verb);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{verb:?}: {err}");
+        assert!(!err.contains("hyworld:") && !err.contains("panicked"), "{verb:?}: {err}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_stdout_is_an_error() {
+    let place = Place::with("v1/basic", "a.bin");
+    for verb in ["info", "ls", "verify"] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = place.command(&["region", verb, "a.bin", "-q"]).stdout(full).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        let expected = if verb == "verify" { (Some(0), 0) } else { (Some(3), 1) };
+        assert_eq!((output.status.code(), err.lines().count()), expected, "{verb}: {err}");
+        assert!(err.is_empty() || err.starts_with("hyworld: cannot write to stdout: "), "{err}");
+    }
+}
+
+#[test]
+fn a_file_that_somebody_writes_can_be_read_but_not_changed() {
+    let place = Place::with("v1/basic", "a.bin");
+    place.file("content", b"x");
+    let writer = IndexedStorageFile::open(place.path("a.bin")).unwrap();
+    let before = place.state();
+    let changing: [&[&str]; 7] = [
+        &["put", "a.bin", "0", "content"],
+        &["rm", "a.bin", "0"],
+        &["compact", "a.bin"],
+        &["seal", "a.bin"],
+        &["upgrade", "a.bin"],
+        &["put", "a.bin", "0", "content", "--seal"],
+        &["rm", "a.bin", "0", "--json"],
+    ];
+    assert!(writer.contains(BlobIndex::new(0)).unwrap(), "`rm` has something to do");
+    for verb in changing {
+        let line = place.run(&[&["region"], verb].concat()).fails(3);
+        assert!(line.starts_with("a.bin: another program has this file open"), "{line}");
+    }
+    for verb in ["info", "ls", "verify", "salvage"] {
+        place.run(&["region", verb, "a.bin"]).ends(0);
+    }
+    place.run(&["region", "compact", "a.bin", "--dry-run"]).ends(0);
+    assert_eq!(place.state(), before);
+    drop(writer);
+    place.run(&["region", "rm", "a.bin", "0"]).ends(0);
+}
+
+#[test]
+fn read_only_files_in_read_only_folders_can_be_read() {
+    let place = Place::with("v1/basic", "a.bin");
+    let (path, before) = (place.path("a.bin"), place.state());
+    let folder = path.parent().unwrap();
+    let set = |read_only| {
+        for path in [path.as_path(), folder] {
+            let mut permissions = fs::metadata(path).unwrap().permissions();
+            permissions.set_readonly(read_only);
+            fs::set_permissions(path, permissions).unwrap();
+        }
+    };
+    set(true);
+    let runs =
+        ["info", "ls", "verify", "salvage"].map(|verb| place.run(&["region", verb, "a.bin"]));
+    let get = place.run(&["region", "get", "a.bin", "0"]);
+    set(false);
+    assert_eq!(get.ends(0).out, place.content("a.bin")[&0]);
+    for run in runs {
+        run.ends(0);
+    }
+    assert_eq!(place.state(), before);
+}
+
+#[test]
+fn data_goes_to_stdout_and_talk_to_stderr() {
+    let place = Place::with("v1/orphan_segments", "a.bin");
+    for verb in ["ls", "salvage"] {
+        let run = place.run(&["region", verb, "a.bin"]).ends(0);
+        assert_eq!(run.text().lines().count(), 2, "a title and one row: {}", run.text());
+        assert!(!run.err.is_empty() && !run.err.contains("hyworld:"), "{}", run.err);
+        let quiet = place.run(&["region", verb, "a.bin", "--quiet"]).ends(0);
+        assert_eq!(quiet.text(), run.text());
+        assert_eq!(quiet.err, "");
+    }
+}
+
+#[test]
+fn no_terminal_no_progress_and_no_colour() {
+    let place = Place::with("v1/fragmented", "a.bin");
+    for verb in ["verify", "seal", "salvage", "compact"] {
+        let run = place.run(&["region", verb, "a.bin"]).ends(0);
+        let all = [run.text(), &run.err].concat();
+        assert!(!all.contains(['\u{1b}', '\r']), "{verb}: {all:?}");
+    }
+}
