@@ -33,8 +33,8 @@ pub struct CompactReport {
 /// not decode. What only salvage could have found is gone afterwards.
 ///
 /// # Errors
-/// The file cannot be opened for writing, has version 0, a damaged slot would be lost, or the disk is full. The
-/// file is then as it was.
+/// The file cannot be opened for writing, has version 0, a damaged slot would be lost, or the disk
+/// is full. The file is then as it was.
 pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<CompactReport> {
     let path = path.as_ref();
     let open = OpenOptions::new().write(true).upgrade(false).blob_bytes_max(u32::MAX);
