@@ -2,6 +2,7 @@
 //! completions and man pages come from them.
 
 pub(crate) mod bench;
+pub(crate) mod fingerprint;
 pub(crate) mod region;
 mod shapes;
 mod value;
@@ -76,6 +77,13 @@ pub(crate) enum Command {
     /// DIR stays for you to look at.
     #[command(after_long_help = shapes::DEMO)]
     Demo(DemoArgs),
+    /// Print what every chunk holds, as digests that do not depend on how it is stored
+    ///
+    /// Two chunks with the same blocks have the same digest of blocks, whatever the order of their
+    /// palettes, their compression or their light. PATH is a region file, a folder of region files
+    /// or a world; chunks are sorted by z, then by x.
+    #[command(after_long_help = shapes::FINGERPRINT)]
+    Fingerprint(fingerprint::FingerprintArgs),
     /// Measure how fast it is, as ratios to zstd itself
     #[command(subcommand)]
     Bench(bench::Verb),

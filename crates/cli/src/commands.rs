@@ -1,8 +1,10 @@
 //! The verbs, one file each.
 
 mod bench;
+mod chunk_files;
 mod completions;
 mod demo;
+mod fingerprint;
 mod man;
 mod parallel;
 mod region;
@@ -17,6 +19,7 @@ pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exi
         Command::Region(verb) => region::run(verb, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
+        Command::Fingerprint(args) => fingerprint::run(&args, console),
         Command::Completions { shell } => completions::run(shell, console),
         Command::Man { dir } => man::run(dir.as_deref(), console),
     }

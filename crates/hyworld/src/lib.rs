@@ -5,6 +5,7 @@
 //!
 //! | module | what it answers |
 //! |---|---|
+//! | [`chunk`] | What is in a chunk, and how do I change it without losing the rest? |
 //! | [`coords`] | In which chunk, region file and slot is this block? |
 //! | [`indexed_storage`] | How do I read, write, check and rescue the blobs of a region file? |
 //!
@@ -35,8 +36,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What a document means is not part of the library yet: blobs are opaque bytes here. The command
-//! line, `hyworld`, is the package `hyworld-cli`.
+//! What a document means is the business of `chunk`: blobs are opaque bytes to a region file. The
+//! command line, `hyworld`, is the package `hyworld-cli`.
 
+pub use hyworld_chunk as chunk;
 pub use hyworld_coords as coords;
 pub use hyworld_indexed_storage as indexed_storage;

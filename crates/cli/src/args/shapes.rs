@@ -74,3 +74,10 @@ pub(super) const BENCH_REGION: &str = r#"--json: one object, times in microsecon
    "write_each_us","open_read_us","open_write_us","random_read_p50_us",
    "random_read_p99_us"}
 The ratios are to zstd alone on the same number of threads."#;
+
+pub(super) const FINGERPRINT: &str = r#"--json: one object a line for each chunk
+  {"x","z","sha256","raw","entities","block_components","height_sum",
+   "cells":{"blocks","filler","rotation","fluids","levels","light_local",
+   "light_global","height","tint"}}
+sha256 is that of the document; docs/format/chunk.md has the digests of cells.
+A chunk that cannot be read is named on stderr; exit code 1."#;

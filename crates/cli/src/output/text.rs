@@ -67,6 +67,12 @@ pub(crate) fn speed(bytes: u64, time: Duration) -> String {
     format!("{}/s", size(u64::try_from(a_second).unwrap_or(u64::MAX)))
 }
 
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |number: u8| char::from_digit(number.into(), 16).unwrap_or('?');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 /// Words in lines of up to `width` characters, each with `indent` before it.
 pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
     let mut text = String::new();

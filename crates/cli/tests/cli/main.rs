@@ -8,6 +8,7 @@ mod bench;
 mod checking;
 mod demo;
 mod documents;
+mod fingerprint;
 mod reading;
 mod rebuilding;
 mod rewriting;

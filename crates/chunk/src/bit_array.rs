@@ -1,0 +1,173 @@
+//! Ten-bit numbers, one for each column of a chunk.
+//!
+//! Number `k` has bits `10k` to `10k + 9` of a stream whose bit `j` is bit `j % 8` of byte `j / 8`.
+//! So five bytes hold four numbers, 1,024 of them fill 1,280 bytes, and no bit is left over.
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+
+use std::fmt;
+
+use hyworld_coords::{COLUMNS_PER_CHUNK, LocalColumn};
+
+/// How many numbers there are.
+pub(crate) const COUNT: usize = COLUMNS_PER_CHUNK as usize;
+
+/// How many bytes they take.
+pub(crate) const PACKED_BYTES: usize = 1280;
+
+/// The greatest number that fits.
+const MASK: u16 = 1023;
+
+/// The numbers as they are stored, so that writing them is a copy and reading one touches two
+/// bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct TenBitArray(Box<[u8; PACKED_BYTES]>);
+
+impl TenBitArray {
+    pub(crate) fn zeros() -> Self {
+        Self(Box::new([0; PACKED_BYTES]))
+    }
+
+    /// The stored form; `None` unless the length is right.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Some(Self(Box::new(*bytes.as_array()?)))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8; PACKED_BYTES] {
+        &self.0
+    }
+
+    pub(crate) fn get(&self, column: LocalColumn) -> u16 {
+        let (byte, shift) = place(column);
+        let pair = self.0.get(byte..).and_then(<[u8]>::first_chunk);
+        pair.map_or(0, |&pair| u16::from_le_bytes(pair) >> shift & MASK)
+    }
+
+    /// Only the low ten bits of `number` are kept.
+    pub(crate) fn set(&mut self, column: LocalColumn, number: u16) {
+        let (byte, shift) = place(column);
+        if let Some(pair) = self.0.get_mut(byte..).and_then(<[u8]>::first_chunk_mut) {
+            let others = u16::from_le_bytes(*pair) & !(MASK << shift);
+            *pair = (others | (number & MASK) << shift).to_le_bytes();
+        }
+    }
+
+    /// All numbers in the order of the columns.
+    pub(crate) fn unpack(&self) -> [u16; COUNT] {
+        let mut numbers = [0; COUNT];
+        let (packed, _) = self.0.as_chunks::<5>();
+        let (unpacked, _) = numbers.as_chunks_mut();
+        for (five, four) in packed.iter().zip(unpacked) {
+            let word = five.iter().rev().fold(0, |word, &byte: &u8| word << 8 | u64::from(byte));
+            *four = [word, word >> 10, word >> 20, word >> 30].map(low_ten_bits);
+        }
+        numbers
+    }
+
+    /// Only the low ten bits of each number are kept.
+    pub(crate) fn pack(numbers: &[u16; COUNT]) -> Self {
+        let mut bytes = Self::zeros();
+        let (unpacked, _) = numbers.as_chunks();
+        let (packed, _) = bytes.0.as_chunks_mut::<5>();
+        for (four, five) in unpacked.iter().zip(packed) {
+            let [first, second, third, fourth] = four.map(|number| u64::from(number & MASK));
+            let word = first | second << 10 | third << 20 | fourth << 30;
+            if let Some(bytes) = word.to_le_bytes().first_chunk() {
+                *five = *bytes;
+            }
+        }
+        bytes
+    }
+}
+
+/// Shows the numbers, not the bytes.
+impl fmt::Debug for TenBitArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.unpack()).finish()
+    }
+}
+
+/// The first of the two bytes that hold the number of a column, and where in them it begins: at
+/// bit 0, 2, 4 or 6, so that ten more bits always fit.
+fn place(column: LocalColumn) -> (usize, u16) {
+    let bit = column.index().saturating_mul(10);
+    (usize::from(bit / 8), bit % 8)
+}
+
+fn low_ten_bits(word: u64) -> u16 {
+    (word & 1023) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use hyworld_testkit::Random;
+
+    use super::*;
+
+    /// The format in its own words, one bit after the other.
+    fn bit_by_bit(bytes: &[u8], k: usize) -> u16 {
+        (0..10)
+            .map(|i| {
+                let j = 10 * k + i;
+                u16::from(bytes[j / 8] >> (j % 8) & 1) << i
+            })
+            .sum()
+    }
+
+    fn column(k: usize) -> LocalColumn {
+        LocalColumn::from_index(u16::try_from(k).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn golden_bytes() {
+        let mut numbers = [0; COUNT];
+        numbers[..5].copy_from_slice(&[1, 2, 3, 1023, 512]);
+        let packed = TenBitArray::pack(&numbers);
+        assert_eq!(packed.as_bytes()[..8], [0x01, 0x08, 0x30, 0xC0, 0xFF, 0x00, 0x02, 0x00]);
+        assert_eq!(packed.unpack(), numbers);
+    }
+
+    #[test]
+    fn numbers_are_where_the_format_says() {
+        let bytes = Random::new(7).bytes(PACKED_BYTES);
+        let packed = TenBitArray::from_bytes(&bytes).unwrap();
+        let numbers = packed.unpack();
+        for (k, &number) in numbers.iter().enumerate() {
+            assert_eq!(number, bit_by_bit(&bytes, k), "number {k}");
+            assert_eq!(packed.get(column(k)), number, "number {k}");
+        }
+        assert_eq!(TenBitArray::pack(&numbers).as_bytes()[..], bytes);
+    }
+
+    #[test]
+    fn setting_one_leaves_the_others() {
+        let mut random = Random::new(8);
+        let mut packed = TenBitArray::from_bytes(&random.bytes(PACKED_BYTES)).unwrap();
+        let mut numbers = packed.unpack();
+        for _ in 0..5000 {
+            let k = random.below(1024) as usize;
+            let number = u16::try_from(random.below(1024)).unwrap();
+            packed.set(column(k), number);
+            numbers[k] = number;
+            assert_eq!(packed.get(column(k)), number);
+        }
+        assert_eq!(packed.unpack(), numbers);
+        assert_eq!(packed, TenBitArray::pack(&numbers));
+    }
+
+    #[test]
+    fn numbers_that_are_too_large_stay_in_their_place() {
+        let mut packed = TenBitArray::zeros();
+        packed.set(column(1), u16::MAX);
+        assert_eq!(packed.unpack()[..3], [0, 1023, 0]);
+        let mut numbers = [0; COUNT];
+        numbers[1] = u16::MAX;
+        assert_eq!(TenBitArray::pack(&numbers), packed);
+    }
+
+    #[test]
+    fn any_other_length_is_refused() {
+        for len in [0, 1, 1279, 1281] {
+            assert_eq!(TenBitArray::from_bytes(&vec![0; len]), None, "{len} bytes");
+        }
+    }
+}

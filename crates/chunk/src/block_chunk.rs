@@ -1,0 +1,328 @@
+//! `BlockChunk.Data`: heights and tints of a chunk, and in old versions its blocks.
+//!
+//! ```text
+//! u8       whether block physics must run
+//! heights  column palette of i16
+//! tints    column palette of i32
+//! ---      versions 1 and 2 go on
+//! i32 BE   section count
+//! sections block sections of that version
+//! ```
+
+use crate::column_palette::{HeightMap, TintMap};
+use crate::error::{Error, Malformed, Problem, Result};
+use crate::wire::Reader;
+
+/// What the least section needs: an empty palette, two lights that are absent, two counters.
+const SECTION_BYTES_MIN: usize = 11;
+
+/// The column data of a chunk.
+///
+/// Version 3 is what the game has always written in public. Versions 1 and 2 also hold the blocks,
+/// which newer ones keep in `ChunkColumn`. No sample of version 0 is known; the two layouts differ
+/// only in their tail, so that of version 0 is taken for sections if there is one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockChunk {
+    version: i32,
+    /// As stored: anything but 0 means yes.
+    needs_physics: u8,
+    /// The height map.
+    pub heights: HeightMap,
+    /// The tint map.
+    pub tints: TintMap,
+    inline_sections: Option<InlineSections>,
+}
+
+impl BlockChunk {
+    /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
+    pub const VERSION: i32 = 3;
+
+    /// All heights and tints 0.
+    pub fn new() -> Self {
+        Self {
+            version: Self::VERSION,
+            needs_physics: 0,
+            heights: HeightMap::default(),
+            tints: TintMap::default(),
+            inline_sections: None,
+        }
+    }
+
+    /// Reads the field of a component of this `Version`, which is 0 if the component has none.
+    ///
+    /// # Errors
+    /// [`Error::Newer`] above version 3, [`Error::Malformed`] if the bytes are not what the
+    /// version says.
+    pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
+        if version > Self::VERSION {
+            return Err(Error::Newer { path: String::new(), found: version, known: Self::VERSION });
+        }
+        if version < 0 {
+            let (what, found) = ("the version of the block chunk", version.into());
+            let problem = Problem::Value { what, found, expected: "0 to 3" };
+            return Err(Malformed { at: 0, problem }.into());
+        }
+        let mut reader = Reader::new(data);
+        let needs_physics = reader.u8()?;
+        let heights = HeightMap::decode(&mut reader)?;
+        let tints = TintMap::decode(&mut reader)?;
+        let has_sections = match version {
+            0 => reader.left() > 0,
+            _ => version < Self::VERSION,
+        };
+        let inline_sections =
+            if has_sections { Some(InlineSections::decode(version, &mut reader)?) } else { None };
+        reader.finish()?;
+        Ok(Self { version, needs_physics, heights, tints, inline_sections })
+    }
+
+    /// The bytes for a component of version [`version`](Self::version).
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = vec![self.needs_physics];
+        self.heights.encode(&mut out);
+        self.tints.encode(&mut out);
+        if let Some(sections) = &self.inline_sections {
+            sections.encode(&mut out);
+        }
+        out
+    }
+
+    /// The `Version` that the component must state beside these bytes.
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// Whether the game must let blocks fall in this chunk once it is loaded.
+    pub fn needs_physics(&self) -> bool {
+        self.needs_physics != 0
+    }
+
+    /// Sets whether the game must let blocks fall, and says whether that is a change.
+    pub fn set_needs_physics(&mut self, needs_physics: bool) -> bool {
+        let changed = self.needs_physics() != needs_physics;
+        if changed {
+            self.needs_physics = needs_physics.into();
+        }
+        changed
+    }
+
+    /// The blocks of an old chunk. They count instead of those in `ChunkColumn`.
+    pub fn inline_sections(&self) -> Option<&InlineSections> {
+        self.inline_sections.as_ref()
+    }
+
+    /// Makes this a block chunk of version 3 and hands out the sections that it can no longer
+    /// hold.
+    pub fn upgrade(&mut self) -> Option<InlineSections> {
+        self.version = Self::VERSION;
+        self.inline_sections.take()
+    }
+}
+
+impl Default for BlockChunk {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The block sections inside an old block chunk, from the bottom up, one after the other and
+/// without lengths: only decoding them shows where one ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InlineSections {
+    version: i32,
+    count: usize,
+    start: usize,
+    bytes: Vec<u8>,
+}
+
+impl InlineSections {
+    /// All that is left is taken for sections; their own decoder must find the end.
+    fn decode(version: i32, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let count = reader.i32()?;
+        let count = reader.count(count, SECTION_BYTES_MIN)?;
+        let start = reader.at();
+        let bytes = if count == 0 { Vec::new() } else { reader.bytes(reader.left())?.to_vec() };
+        Ok(Self { version, count, start, bytes })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        // The count was read from an i32.
+        out.extend(i32::try_from(self.count).unwrap_or(i32::MAX).to_be_bytes());
+        out.extend(&self.bytes);
+    }
+
+    /// The version of the sections, which is that of the block chunk.
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// How many sections there should be.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Where in the field they begin, for positions in errors.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Their bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyworld_coords::LocalColumn;
+
+    use super::*;
+
+    /// Two sections of the least size, all air and no light, with different counters.
+    const TWO_SECTIONS: [u8; 22] =
+        [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 4];
+
+    fn version_3() -> Vec<u8> {
+        let mut bytes = vec![0, 1, 0, 0, 0, 0, 5, 0, 0];
+        bytes.resize(9 + 1280, 0);
+        bytes.extend([1, 0, 0x28, 0x9E, 0x5B, 0xFF, 0, 5, 0, 0]);
+        bytes.resize(9 + 1280 + 10 + 1280, 0);
+        bytes
+    }
+
+    fn version_2() -> Vec<u8> {
+        let mut bytes = version_3();
+        bytes.extend([0, 0, 0, 2]);
+        bytes.extend(TWO_SECTIONS);
+        bytes
+    }
+
+    fn malformed(result: Result<BlockChunk>) -> Malformed {
+        match result {
+            Err(Error::Malformed { source, .. }) => source,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn golden_bytes() {
+        let bytes = version_3();
+        let mut chunk = BlockChunk::decode(3, &bytes).unwrap();
+        let column = LocalColumn::new(31, 31).unwrap();
+        assert_eq!(chunk.heights.value(column), 0);
+        assert_eq!(chunk.tints.value(column).cast_unsigned(), 0xFF5B_9E28);
+        assert_eq!((chunk.version(), chunk.needs_physics()), (3, false));
+        assert_eq!(chunk.inline_sections(), None);
+        assert_eq!(chunk.encode(), bytes);
+
+        assert!(chunk.heights.set(column, 70));
+        let changed = chunk.encode();
+        assert_eq!(changed.len(), bytes.len() + 2);
+        assert_eq!(BlockChunk::decode(3, &changed), Ok(chunk));
+    }
+
+    #[test]
+    fn a_new_chunk_has_height_0_everywhere() {
+        let bytes = BlockChunk::new().encode();
+        assert_eq!(bytes[..9], [0, 1, 0, 0, 0, 0, 5, 0, 0]);
+        assert!(bytes[9..9 + 1280].iter().all(|&byte| byte == 0));
+        assert_eq!(BlockChunk::decode(3, &bytes), Ok(BlockChunk::default()));
+    }
+
+    #[test]
+    fn sections_of_old_versions_are_kept() {
+        for version in [0, 1, 2] {
+            let bytes = version_2();
+            let mut chunk = BlockChunk::decode(version, &bytes).unwrap();
+            let sections = chunk.inline_sections().unwrap();
+            assert_eq!((sections.count(), sections.version()), (2, version));
+            assert_eq!(sections.start(), 9 + 1280 + 10 + 1280 + 4);
+            assert_eq!(sections.bytes(), TWO_SECTIONS);
+            assert_eq!((chunk.version(), chunk.encode()), (version, bytes));
+
+            assert_eq!(chunk.upgrade().unwrap().bytes(), TWO_SECTIONS);
+            assert_eq!((chunk.version(), chunk.encode()), (3, version_3()));
+        }
+    }
+
+    #[test]
+    fn the_tail_is_optional_only_in_version_0() {
+        let chunk = BlockChunk::decode(0, &version_3()).unwrap();
+        assert_eq!(chunk.inline_sections(), None);
+        assert_eq!((chunk.version(), chunk.encode()), (0, version_3()));
+        for version in [1, 2] {
+            let problem = Problem::Truncated { needed: 4, left: 0 };
+            let expected = Malformed { at: version_3().len(), problem };
+            assert_eq!(malformed(BlockChunk::decode(version, &version_3())), expected);
+        }
+        let expected =
+            Malformed { at: version_3().len(), problem: Problem::Trailing { bytes: 26 } };
+        assert_eq!(malformed(BlockChunk::decode(3, &version_2())), expected);
+    }
+
+    #[test]
+    fn section_counts_are_checked() {
+        let at = version_3().len() + 4;
+        for count in [3, -1, i32::MAX, i32::MIN] {
+            let mut bytes = version_2();
+            bytes[at - 4..at].copy_from_slice(&count.to_be_bytes());
+            let problem = Problem::Count { found: count, most: 2 };
+            assert_eq!(malformed(BlockChunk::decode(2, &bytes)), Malformed { at, problem });
+        }
+        let mut bytes = version_2();
+        bytes[at - 1] = 0;
+        let problem = Problem::Trailing { bytes: 22 };
+        assert_eq!(malformed(BlockChunk::decode(2, &bytes)), Malformed { at, problem });
+        bytes.truncate(at);
+        let chunk = BlockChunk::decode(2, &bytes).unwrap();
+        assert_eq!(chunk.inline_sections().map(InlineSections::count), Some(0));
+        assert_eq!(chunk.encode(), bytes);
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        let newer = Error::Newer { path: String::new(), found: 4, known: 3 };
+        assert_eq!(BlockChunk::decode(4, &version_3()), Err(newer));
+        assert_eq!(malformed(BlockChunk::decode(-1, &version_3())).at, 0);
+    }
+
+    #[test]
+    fn any_true_is_kept_until_it_changes() {
+        let mut bytes = version_3();
+        bytes[0] = 7;
+        let mut chunk = BlockChunk::decode(3, &bytes).unwrap();
+        assert!(chunk.needs_physics());
+        assert!(!chunk.set_needs_physics(true));
+        assert_eq!(chunk.encode(), bytes);
+        assert!(chunk.set_needs_physics(false));
+        assert_eq!(chunk.encode(), version_3());
+        assert!(chunk.set_needs_physics(true));
+        assert_eq!(chunk.encode()[0], 1);
+    }
+
+    /// The sections of old versions are not looked into here, so theirs must be noticed later.
+    #[test]
+    fn every_truncation_is_noticed_up_to_the_sections() {
+        let bytes = version_3();
+        for len in 0..bytes.len() {
+            assert!(BlockChunk::decode(3, &bytes[..len]).is_err(), "{len} bytes");
+        }
+        let bytes = version_2();
+        for len in 0..bytes.len() {
+            assert!(BlockChunk::decode(2, &bytes[..len]).is_err(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn every_flip_is_an_error_or_is_kept() {
+        for (version, good) in [(3, version_3()), (2, version_2())] {
+            for position in 0..good.len() {
+                let mut bytes = good.clone();
+                bytes[position] ^= 1 << (position % 8);
+                if let Ok(chunk) = BlockChunk::decode(version, &bytes) {
+                    assert_eq!(chunk.encode(), bytes, "version {version} byte {position}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! `BlockHealthChunk.Data`: the blocks of a chunk that are damaged or about to break.
+//!
+//! ```text
+//! u8   version, 1 or 2
+//! i32  damaged count, each:  i32 x, i32 y, i32 z, f32 health, i64 time of the last damage
+//! i32  fragile count, each:  i32 x, i32 y, i32 z, f32 seconds            not in version 1
+//! ```
+//!
+//! All big-endian.
+
+use hyworld_coords::BlockPos;
+
+use crate::error::{Error, Malformed, Problem, Result};
+use crate::wire::Reader;
+
+/// Bytes of a [`DamagedBlock`].
+const DAMAGED_BYTES: usize = 24;
+
+/// Bytes of a [`FragileBlock`].
+const FRAGILE_BYTES: usize = 16;
+
+/// The damaged and fragile blocks of a chunk, in the order in which they are stored.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockHealthChunk {
+    version: u8,
+    /// Blocks that are not whole. A block that is not listed is.
+    pub damaged: Vec<DamagedBlock>,
+    /// Blocks that break after some time. Version 1 has none.
+    pub fragile: Vec<FragileBlock>,
+}
+
+/// A block that somebody has begun to break.
+///
+/// The position is one in the world, so it must be shifted where a chunk is moved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DamagedBlock {
+    /// Where.
+    pub pos: BlockPos,
+    /// What is left, from 0 to 1. Other numbers are kept too.
+    pub health: f32,
+    /// When it was last damaged, in milliseconds since 1970 on the clock of the game. That stands
+    /// in the year 1, so the number is negative.
+    pub last_damage_ms: i64,
+}
+
+/// A block that breaks by itself.
+///
+/// The position is one in the world, so it must be shifted where a chunk is moved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FragileBlock {
+    /// Where.
+    pub pos: BlockPos,
+    /// How long it lasts.
+    pub seconds: f32,
+}
+
+impl BlockHealthChunk {
+    /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
+    pub const VERSION: u8 = 2;
+
+    /// All blocks whole.
+    pub fn new() -> Self {
+        Self { version: Self::VERSION, damaged: Vec::new(), fragile: Vec::new() }
+    }
+
+    /// Reads the field. It states its version itself.
+    ///
+    /// # Errors
+    /// [`Error::Newer`] above version 2, [`Error::Malformed`] if the bytes are not what the
+    /// version says.
+    pub fn decode(data: &[u8]) -> Result<Self> {
+        let mut reader = Reader::new(data);
+        let version = reader.u8()?;
+        if version > Self::VERSION {
+            let (found, known) = (version.into(), Self::VERSION.into());
+            return Err(Error::Newer { path: String::new(), found, known });
+        }
+        if version == 0 {
+            let (what, expected) = ("the version of the block health", "1 or 2");
+            let problem = Problem::Value { what, found: 0, expected };
+            return Err(Malformed { at: 0, problem }.into());
+        }
+        let damaged = list(&mut reader, DAMAGED_BYTES, DamagedBlock::decode)?;
+        let fragile = match version {
+            1 => Vec::new(),
+            _ => list(&mut reader, FRAGILE_BYTES, FragileBlock::decode)?,
+        };
+        reader.finish()?;
+        Ok(Self { version, damaged, fragile })
+    }
+
+    /// The bytes of the field, of version [`version`](Self::version).
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = vec![self.version()];
+        put_count(&mut out, self.damaged.len());
+        for block in &self.damaged {
+            block.encode(&mut out);
+        }
+        if self.version() > 1 {
+            put_count(&mut out, self.fragile.len());
+            for block in &self.fragile {
+                block.encode(&mut out);
+            }
+        }
+        out
+    }
+
+    /// The version that was read, or 2 if a fragile block was added to version 1.
+    pub fn version(&self) -> u8 {
+        if self.fragile.is_empty() { self.version } else { Self::VERSION }
+    }
+
+    /// Whether all blocks are whole, as in nearly every chunk.
+    pub fn is_empty(&self) -> bool {
+        self.damaged.is_empty() && self.fragile.is_empty()
+    }
+}
+
+impl Default for BlockHealthChunk {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl DamagedBlock {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let pos = position(reader)?;
+        Ok(Self { pos, health: reader.f32()?, last_damage_ms: reader.i64()? })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_position(out, self.pos);
+        out.extend(self.health.to_be_bytes());
+        out.extend(self.last_damage_ms.to_be_bytes());
+    }
+}
+
+impl FragileBlock {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(Self { pos: position(reader)?, seconds: reader.f32()? })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_position(out, self.pos);
+        out.extend(self.seconds.to_be_bytes());
+    }
+}
+
+fn list<'a, T>(
+    reader: &mut Reader<'a>,
+    entry_bytes: usize,
+    entry: impl Fn(&mut Reader<'a>) -> Result<T, Malformed>,
+) -> Result<Vec<T>, Malformed> {
+    let count = reader.i32()?;
+    let count = reader.count(count, entry_bytes)?;
+    (0..count).map(|_| entry(reader)).collect()
+}
+
+/// More entries than an i32 can say would fill 32 gigabytes and are not reached.
+fn put_count(out: &mut Vec<u8>, count: usize) {
+    out.extend(i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes());
+}
+
+fn position(reader: &mut Reader<'_>) -> Result<BlockPos, Malformed> {
+    Ok(BlockPos::new(reader.i32()?, reader.i32()?, reader.i32()?))
+}
+
+fn put_position(out: &mut Vec<u8>, pos: BlockPos) {
+    for coordinate in [pos.x, pos.y, pos.z] {
+        out.extend(coordinate.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::*;
+
+    const NONE: [u8; 9] = [2, 0, 0, 0, 0, 0, 0, 0, 0];
+
+    fn one_of_each() -> Vec<u8> {
+        let mut bytes = vec![2, 0, 0, 0, 1];
+        bytes.extend([0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 70, 0, 0, 1, 0]);
+        bytes.extend([0x3F, 0, 0, 0]);
+        bytes.extend([0xFF, 0xFF, 0xC7, 0x7C, 0xED, 0xD3, 0x28, 0x00]);
+        bytes.extend([0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7]);
+        bytes.extend([0x40, 0x20, 0, 0]);
+        bytes
+    }
+
+    #[test]
+    fn golden_none() {
+        let chunk = BlockHealthChunk::decode(&NONE).unwrap();
+        assert_eq!(chunk, BlockHealthChunk::default());
+        assert!(chunk.is_empty());
+        assert_eq!(chunk.encode(), NONE);
+    }
+
+    #[test]
+    fn golden_one_of_each() {
+        let bytes = one_of_each();
+        let chunk = BlockHealthChunk::decode(&bytes).unwrap();
+        // The first instant of the year 1.
+        let last_damage_ms = -62_135_596_800_000;
+        let pos = BlockPos::new(-1, 70, 256);
+        assert_eq!(chunk.damaged, [DamagedBlock { pos, health: 0.5, last_damage_ms }]);
+        let pos = BlockPos::new(5, 6, 7);
+        assert_eq!(chunk.fragile, [FragileBlock { pos, seconds: 2.5 }]);
+        assert!(!chunk.is_empty());
+        assert_eq!(chunk.encode(), bytes);
+    }
+
+    #[test]
+    fn version_1_lacks_fragile_blocks_until_one_is_added() {
+        let mut bytes = one_of_each();
+        bytes[0] = 1;
+        let tail = Malformed { at: 29, problem: Problem::Trailing { bytes: 20 } };
+        assert_eq!(BlockHealthChunk::decode(&bytes), Err(tail.into()));
+        bytes.truncate(29);
+        let mut chunk = BlockHealthChunk::decode(&bytes).unwrap();
+        assert_eq!((chunk.version(), chunk.encode()), (1, bytes));
+        assert!(!chunk.is_empty());
+        chunk.fragile.push(FragileBlock { pos: BlockPos::new(5, 6, 7), seconds: 2.5 });
+        assert_eq!((chunk.version(), chunk.encode()), (2, one_of_each()));
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        let mut bytes = NONE;
+        bytes[0] = 3;
+        let newer = Error::Newer { path: String::new(), found: 3, known: 2 };
+        assert_eq!(BlockHealthChunk::decode(&bytes), Err(newer));
+        bytes[0] = 0;
+        assert!(matches!(BlockHealthChunk::decode(&bytes), Err(Error::Malformed { .. })));
+    }
+
+    #[test]
+    fn counts_that_cannot_be_true_are_refused() {
+        for count in [2, -1, i32::MAX, i32::MIN] {
+            let mut bytes = one_of_each();
+            bytes[1..5].copy_from_slice(&count.to_be_bytes());
+            let problem = Problem::Count { found: count, most: 1 };
+            let expected = Malformed { at: 5, problem };
+            assert_eq!(BlockHealthChunk::decode(&bytes), Err(expected.into()));
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_noticed() {
+        let bytes = one_of_each();
+        for len in 0..bytes.len() {
+            assert!(BlockHealthChunk::decode(&bytes[..len]).is_err(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn every_flip_is_an_error_or_is_kept() {
+        for position in 0..one_of_each().len() {
+            for bit in 0..8 {
+                let mut bytes = one_of_each();
+                bytes[position] ^= 1 << bit;
+                if let Ok(chunk) = BlockHealthChunk::decode(&bytes) {
+                    assert_eq!(chunk.encode(), bytes, "byte {position} bit {bit}");
+                }
+            }
+        }
+    }
+
+    fn pos() -> impl Strategy<Value = BlockPos> {
+        any::<(i32, i32, i32)>().prop_map(|(x, y, z)| BlockPos::new(x, y, z))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(2026),
+            ..ProptestConfig::with_cases(128)
+        })]
+
+        #[test]
+        fn round_trip(
+            damaged in prop::collection::vec((pos(), 0.0..1.0_f32, any::<i64>()), 0..20),
+            fragile in prop::collection::vec((pos(), 0.0..99.0_f32), 0..20),
+        ) {
+            let mut chunk = BlockHealthChunk::new();
+            chunk.damaged.extend(damaged.into_iter().map(|(pos, health, last_damage_ms)| {
+                DamagedBlock { pos, health, last_damage_ms }
+            }));
+            chunk.fragile.extend(
+                fragile.into_iter().map(|(pos, seconds)| FragileBlock { pos, seconds }),
+            );
+            prop_assert_eq!(BlockHealthChunk::decode(&chunk.encode()), Ok(chunk));
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..80), version in 0..4_u8) {
+            let mut bytes = bytes;
+            bytes.insert(0, version);
+            if let Ok(chunk) = BlockHealthChunk::decode(&bytes) {
+                prop_assert_eq!(chunk.encode(), bytes);
+            }
+        }
+    }
+}

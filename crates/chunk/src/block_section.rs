@@ -1,0 +1,314 @@
+//! `Block.Data`: the blocks of a section, with all that belongs to them.
+//!
+//! ```text
+//! i32  migration version        from version 6
+//!      block palette
+//!      ticking blocks           unless the block palette is empty
+//!      filler palette           from version 4
+//!      rotation palette         from version 5
+//!      local light
+//!      global light
+//! u16  local change counter
+//! u16  global change counter
+//! ```
+//!
+//! Everything is big-endian; `docs/format/section.md` has the parts. Before version 5 rotation and
+//! filler stood in the names of blocks: [`upgrade`](BlockSection::upgrade) takes them out.
+
+mod check;
+mod filler;
+mod rotation;
+mod ticking;
+
+use hyworld_coords::LocalBlock;
+
+use crate::error::{Error, Malformed, Problem, Result};
+use crate::light::Light;
+use crate::palette::{AssetKey, EditError, Palette, PaletteType};
+use crate::wire::Reader;
+
+pub use check::SectionAnomaly;
+pub(crate) use check::check_palette;
+pub use filler::Filler;
+pub use rotation::Rotation;
+pub use ticking::TickingBlocks;
+
+/// The blocks of a section.
+///
+/// ```
+/// use hyworld_chunk::{AssetKey, BlockSection, Filler, Rotation};
+/// use hyworld_coords::LocalBlock;
+///
+/// let mut section = BlockSection::new(11);
+/// let cell = LocalBlock::new(3, 0, 5).ok_or("not in a section")?;
+/// let stairs = AssetKey::new("Wood_Stairs").ok_or("too long")?;
+/// section.set_block(cell, stairs, Rotation::NONE, Filler::BASE)?;
+/// assert_eq!(section.block(cell), "Wood_Stairs");
+/// assert_eq!(section.local_change_counter, 1);
+///
+/// let bytes = section.encode();
+/// assert_eq!(BlockSection::decode(section.version(), &bytes)?, section);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockSection {
+    pub(crate) version: i32,
+    pub(crate) migration_version: i32,
+    pub(crate) blocks: Palette<AssetKey>,
+    pub(crate) ticking: TickingBlocks,
+    pub(crate) fillers: Palette<Filler>,
+    pub(crate) rotations: Palette<Rotation>,
+    /// Light from emitters and the open sky.
+    pub local_light: Light,
+    /// Light that has spread, from other sections too.
+    pub global_light: Light,
+    /// Goes up with every change of a block; the local light is current if it has this number.
+    pub local_change_counter: u16,
+    /// The same for the global light.
+    pub global_change_counter: u16,
+}
+
+impl BlockSection {
+    /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
+    pub const VERSION: i32 = 6;
+
+    /// A section of air, without light. The migration version is the number of block migrations
+    /// that the names which will be put in have behind them.
+    pub fn new(migration_version: i32) -> Self {
+        Self {
+            version: Self::VERSION,
+            migration_version,
+            blocks: Palette::empty(),
+            ticking: TickingBlocks::default(),
+            fillers: Palette::empty(),
+            rotations: Palette::empty(),
+            local_light: Light::default(),
+            global_light: Light::default(),
+            local_change_counter: 0,
+            global_change_counter: 0,
+        }
+    }
+
+    /// Reads the field of a component of this `Version`, which is 0 if the component has none.
+    ///
+    /// # Errors
+    /// [`Error::Newer`] above version 6, [`Error::Malformed`] if the bytes are not what the
+    /// version says.
+    pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
+        if version > Self::VERSION {
+            return Err(Error::Newer { path: String::new(), found: version, known: Self::VERSION });
+        }
+        let mut reader = Reader::new(data);
+        let section = Self::read(version, &mut reader)?;
+        reader.finish()?;
+        Ok(section)
+    }
+
+    /// Reads a section that other things may follow.
+    pub(crate) fn read(version: i32, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        if !(0..=Self::VERSION).contains(&version) {
+            let (what, expected) = ("the version of a block section", "0 to 6");
+            return Err(reader.malformed(Problem::Value { what, found: version.into(), expected }));
+        }
+        let migration_version = if version >= 6 { reader.i32()? } else { 0 };
+        let blocks = Palette::decode(reader)?;
+        let ticking = match blocks.kind() {
+            PaletteType::Empty => TickingBlocks::default(),
+            _ => TickingBlocks::decode(reader)?,
+        };
+        let fillers = if version >= 4 { Palette::decode(reader)? } else { Palette::empty() };
+        let rotations = if version >= 5 { Palette::decode(reader)? } else { Palette::empty() };
+        Ok(Self {
+            version,
+            migration_version,
+            blocks,
+            ticking,
+            fillers,
+            rotations,
+            local_light: Light::decode(reader)?,
+            global_light: Light::decode(reader)?,
+            local_change_counter: reader.u16()?,
+            global_change_counter: reader.u16()?,
+        })
+    }
+
+    /// The bytes for a component of version [`version`](Self::version).
+    pub fn encode(&self) -> Vec<u8> {
+        const TICKING_BYTES_MAX: usize = 4100;
+        let palettes = self.blocks.encoded_bytes()
+            + self.fillers.encoded_bytes()
+            + self.rotations.encoded_bytes();
+        let lights = self.local_light.encoded_bytes() + self.global_light.encoded_bytes();
+        let mut out = Vec::with_capacity(palettes + TICKING_BYTES_MAX + lights + 8);
+        if self.version >= 6 {
+            out.extend(self.migration_version.to_be_bytes());
+        }
+        self.blocks.encode(&mut out);
+        if self.blocks.kind() != PaletteType::Empty {
+            self.ticking.encode(&mut out);
+        }
+        if self.version >= 4 {
+            self.fillers.encode(&mut out);
+        }
+        if self.version >= 5 {
+            self.rotations.encode(&mut out);
+        }
+        self.local_light.encode(&mut out);
+        self.global_light.encode(&mut out);
+        out.extend(self.local_change_counter.to_be_bytes());
+        out.extend(self.global_change_counter.to_be_bytes());
+        out
+    }
+
+    /// The `Version` that the component must state beside these bytes.
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// How many block migrations the names have behind them; 0 before version 6.
+    pub fn migration_version(&self) -> i32 {
+        self.migration_version
+    }
+
+    /// The names of all blocks.
+    pub fn blocks(&self) -> &Palette<AssetKey> {
+        &self.blocks
+    }
+
+    /// The fillers of all blocks.
+    pub fn fillers(&self) -> &Palette<Filler> {
+        &self.fillers
+    }
+
+    /// The rotations of all blocks.
+    pub fn rotations(&self) -> &Palette<Rotation> {
+        &self.rotations
+    }
+
+    /// The blocks that tick.
+    pub fn ticking(&self) -> &TickingBlocks {
+        &self.ticking
+    }
+
+    /// The name of one block.
+    pub fn block(&self, cell: LocalBlock) -> &AssetKey {
+        self.blocks.get(cell)
+    }
+
+    /// Which cell of a large block this is.
+    pub fn filler(&self, cell: LocalBlock) -> Filler {
+        *self.fillers.get(cell)
+    }
+
+    /// Which way a block is turned.
+    pub fn rotation(&self, cell: LocalBlock) -> Rotation {
+        *self.rotations.get(cell)
+    }
+
+    /// Whether blocks, fillers, rotations and ticking are the same in both, however they are
+    /// stored. Light and counters are not compared.
+    pub fn same_cells(&self, other: &Self) -> bool {
+        self.blocks.same_cells(&other.blocks)
+            && self.fillers.same_cells(&other.fillers)
+            && self.rotations.same_cells(&other.rotations)
+            && self.ticking.iter().eq(other.ticking.iter())
+    }
+
+    /// Puts a block into a cell, and says whether that was a change. A change raises both
+    /// counters by one, so that the game computes the light anew.
+    ///
+    /// Whether the cell ticks stays as it is; but a section in which only air is left stores
+    /// nothing about ticking, and forgets it.
+    ///
+    /// # Errors
+    /// [`EditError`], and nothing is changed.
+    pub fn set_block(
+        &mut self,
+        cell: LocalBlock,
+        block: AssetKey,
+        rotation: Rotation,
+        filler: Filler,
+    ) -> Result<bool, EditError> {
+        self.fill_blocks(cell, cell, block, rotation, filler)
+    }
+
+    /// Puts a block into all cells of a box, both corners included. It counts as one change.
+    ///
+    /// # Errors
+    /// [`EditError`], and nothing is changed.
+    pub fn fill_blocks(
+        &mut self,
+        corner: LocalBlock,
+        opposite: LocalBlock,
+        block: AssetKey,
+        rotation: Rotation,
+        filler: Filler,
+    ) -> Result<bool, EditError> {
+        self.require_current()?;
+        // Asked before the blocks change, so that it is all or nothing. Rotations are never too
+        // many.
+        if !self.fillers.can_fill(corner, opposite, &filler) {
+            return Err(EditError::PaletteFull);
+        }
+        let blocks = self.blocks.fill(corner, opposite, block)?;
+        let fillers = self.fillers.fill(corner, opposite, filler)?;
+        let rotations = self.rotations.fill(corner, opposite, rotation)?;
+        if blocks + fillers + rotations == 0 {
+            return Ok(false);
+        }
+        if self.blocks.kind() == PaletteType::Empty {
+            self.ticking = TickingBlocks::default();
+        }
+        self.count_change();
+        Ok(true)
+    }
+
+    /// Raises both change counters by one, as every change of a block does.
+    pub fn count_change(&mut self) {
+        self.local_change_counter = self.local_change_counter.wrapping_add(1);
+        self.global_change_counter = self.global_change_counter.wrapping_add(1);
+    }
+
+    /// Lets a cell tick, or stops it, and says whether that was a change. In a section of air
+    /// nothing ticks.
+    pub fn set_ticking(&mut self, cell: LocalBlock, ticks: bool) -> bool {
+        self.blocks.kind() != PaletteType::Empty && self.ticking.set(cell, ticks)
+    }
+
+    /// Throws both lights away, in a way that makes the game compute them anew.
+    pub fn forget_light(&mut self) {
+        self.count_change();
+        for (light, counter) in [
+            (&mut self.local_light, self.local_change_counter),
+            (&mut self.global_light, self.global_change_counter),
+        ] {
+            *light = Light { change_id: counter.wrapping_sub(1), tree: None };
+        }
+    }
+
+    /// Renames blocks, as a block migration does: `rename` gives the new name, or `None` to keep
+    /// the old one. Light stays valid. Says whether anything was renamed.
+    pub fn rename_blocks(&mut self, rename: impl FnMut(&AssetKey) -> Option<AssetKey>) -> bool {
+        self.blocks.map_keys(rename)
+    }
+
+    /// Says how many block migrations the names have behind them now.
+    ///
+    /// # Errors
+    /// [`EditError::OldVersion`]: before version 6 there is no place for it.
+    pub fn set_migration_version(&mut self, migration_version: i32) -> Result<(), EditError> {
+        self.require_current()?;
+        self.migration_version = migration_version;
+        Ok(())
+    }
+
+    fn require_current(&self) -> Result<(), EditError> {
+        match self.version {
+            Self::VERSION => Ok(()),
+            version => Err(EditError::OldVersion { version }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Which blocks of a section tick.
+
+use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
+
+use crate::error::{Malformed, Problem};
+use crate::wire::Reader;
+
+/// Words for all cells of a section.
+const WORDS_MAX: u16 = BLOCKS_PER_SECTION / 64;
+
+/// A set of cells: those whose blocks the game ticks.
+///
+/// ```text
+///  0  2    how many cells are in the set; the game counts anew when it loads
+///  2  2    n, the number of words
+///  4  8*n  words; bit b of word w, from the lowest, is the cell with index 64 * w + b
+/// ```
+///
+/// The game leaves out zero words at the end. What a file has instead is kept until a cell is
+/// added or removed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TickingBlocks {
+    listed_count: u16,
+    words: Vec<u64>,
+}
+
+impl TickingBlocks {
+    /// Whether a cell is in the set.
+    pub fn contains(&self, cell: LocalBlock) -> bool {
+        let (place, bit) = place(cell);
+        self.words.get(place).is_some_and(|word| word & bit != 0)
+    }
+
+    /// How many cells are in the set.
+    pub fn count(&self) -> u16 {
+        let count: u32 = self.words.iter().map(|word| word.count_ones()).sum();
+        u16::try_from(count).unwrap_or(BLOCKS_PER_SECTION)
+    }
+
+    /// How many cells are in the set according to the file.
+    pub fn listed_count(&self) -> u16 {
+        self.listed_count
+    }
+
+    /// Whether no cell is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// The cells of the set, in the order of their indices.
+    pub fn iter(&self) -> impl Iterator<Item = LocalBlock> {
+        (0_u16..).zip(&self.words).flat_map(|(place, &word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.filter_map(move |bit: u16| LocalBlock::from_index(place * 64 + bit))
+        })
+    }
+
+    /// Adds or removes a cell, and says whether that was a change.
+    pub(super) fn set(&mut self, cell: LocalBlock, ticks: bool) -> bool {
+        if self.contains(cell) == ticks {
+            return false;
+        }
+        let (place, bit) = place(cell);
+        if self.words.len() <= place {
+            self.words.resize(place + 1, 0);
+        }
+        if let Some(word) = self.words.get_mut(place) {
+            *word ^= bit;
+        }
+        let used = self.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        self.words.truncate(used);
+        self.listed_count = self.count();
+        true
+    }
+
+    /// How many words at the end say nothing.
+    pub(super) fn idle_words(&self) -> usize {
+        self.words.iter().rev().take_while(|&&word| word == 0).count()
+    }
+
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let listed_count = reader.u16()?;
+        let at = reader.at();
+        let words = reader.u16()?;
+        if words > WORDS_MAX {
+            let (what, expected) = ("the number of ticking words", "at most 512");
+            let found = words.into();
+            return Err(Malformed { at, problem: Problem::Value { what, found, expected } });
+        }
+        let bytes = reader.bytes(8 * usize::from(words))?;
+        let words = bytes.as_chunks().0.iter().map(|&word| u64::from_be_bytes(word)).collect();
+        Ok(Self { listed_count, words })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(self.listed_count.to_be_bytes());
+        out.extend(u16::try_from(self.words.len()).unwrap_or(WORDS_MAX).to_be_bytes());
+        out.extend(self.words.iter().flat_map(|word| word.to_be_bytes()));
+    }
+}
+
+/// The word of a cell, and its bit there.
+fn place(cell: LocalBlock) -> (usize, u64) {
+    (usize::from(cell.index() / 64), 1 << (cell.index() % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(bytes: &[u8]) -> Result<TickingBlocks, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let ticking = TickingBlocks::decode(&mut reader)?;
+        reader.finish()?;
+        Ok(ticking)
+    }
+
+    fn encode(ticking: &TickingBlocks) -> Vec<u8> {
+        let mut out = Vec::new();
+        ticking.encode(&mut out);
+        out
+    }
+
+    fn cell(index: u16) -> LocalBlock {
+        LocalBlock::from_index(index).unwrap()
+    }
+
+    #[test]
+    fn golden_bytes() {
+        let mut ticking = TickingBlocks::default();
+        assert_eq!(encode(&ticking), [0, 0, 0, 0]);
+        assert!(ticking.set(cell(0), true) && ticking.set(cell(71), true));
+        assert!(!ticking.set(cell(71), true));
+        let golden = [0, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0x80];
+        assert_eq!(encode(&ticking), golden);
+        assert_eq!(decode(&golden), Ok(ticking.clone()));
+        assert_eq!(ticking.iter().map(LocalBlock::index).collect::<Vec<_>>(), [0, 71]);
+        assert!(ticking.set(cell(71), false) && ticking.contains(cell(0)));
+        assert_eq!(
+            encode(&ticking),
+            golden[..12]
+                .iter()
+                .enumerate()
+                .map(|(i, &b)| { if i == 1 || i == 3 { 1 } else { b } })
+                .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn every_cell_can_tick() {
+        let mut ticking = TickingBlocks::default();
+        for index in (0..32_768).rev() {
+            ticking.set(cell(index), true);
+        }
+        assert_eq!((ticking.count(), ticking.listed_count()), (32_768, 32_768));
+        assert!(ticking.iter().eq(LocalBlock::all()));
+        assert_eq!(decode(&encode(&ticking)), Ok(ticking));
+    }
+
+    #[test]
+    fn what_the_game_would_not_write_is_kept_until_a_change() {
+        let odd = [0xab, 0xcd, 0, 2, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut ticking = decode(&odd).unwrap();
+        assert_eq!((ticking.count(), ticking.listed_count()), (2, 0xabcd));
+        assert_eq!(ticking.idle_words(), 1);
+        assert!(!ticking.set(cell(1), true) && !ticking.set(cell(3), false));
+        assert_eq!(encode(&ticking), odd);
+        ticking.set(cell(1), false);
+        assert_eq!(encode(&ticking), [0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 4]);
+        ticking.set(cell(2), false);
+        assert!(ticking.is_empty());
+        assert_eq!(encode(&ticking), [0; 4]);
+    }
+
+    #[test]
+    fn truncations_and_too_many_words_are_refused() {
+        let whole = [&[0, 1, 0, 3][..], &[1; 24]].concat();
+        for len in 0..whole.len() {
+            assert!(decode(&whole[..len]).is_err(), "{len} bytes");
+        }
+        assert!(decode(&[&[0, 0, 2, 0][..], &[0; 4096]].concat()).is_ok());
+        let error = decode(&[&[0, 0, 2, 1][..], &[0; 4104]].concat()).unwrap_err();
+        assert_eq!(error.at, 2);
+    }
+}

@@ -1,0 +1,259 @@
+//! One element of a document: a type, a key, and the bytes of its value.
+
+use super::RawDocument;
+use crate::error::{Malformed, Problem};
+
+/// The type byte of an element.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Kind(pub u8);
+
+impl Kind {
+    /// A 64-bit float.
+    pub const DOUBLE: Self = Self(0x01);
+    /// UTF-8 text.
+    pub const STRING: Self = Self(0x02);
+    /// A document.
+    pub const DOCUMENT: Self = Self(0x03);
+    /// An array: a document with the keys "0", "1", and so on.
+    pub const ARRAY: Self = Self(0x04);
+    /// Bytes with a subtype.
+    pub const BINARY: Self = Self(0x05);
+    /// True or false.
+    pub const BOOLEAN: Self = Self(0x08);
+    /// Nothing.
+    pub const NULL: Self = Self(0x0A);
+    /// A 32-bit integer.
+    pub const INT32: Self = Self(0x10);
+    /// A 64-bit integer.
+    pub const INT64: Self = Self(0x12);
+
+    /// How many bytes a value of this type has that begins with `bytes`.
+    fn value_bytes(self, bytes: &[u8]) -> Result<usize, Problem> {
+        match self.0 {
+            0x06 | 0x0A | 0x7F | 0xFF => Ok(0),
+            0x08 => Ok(1),
+            0x10 => Ok(4),
+            0x01 | 0x09 | 0x11 | 0x12 => Ok(8),
+            0x07 => Ok(12),
+            0x13 => Ok(16),
+            0x02 | 0x0D | 0x0E => Ok(length_word(bytes, 1)?.saturating_add(4)),
+            0x03 | 0x04 | 0x0F => length_word(bytes, 5),
+            0x05 => Ok(length_word(bytes, 0)?.saturating_add(5)),
+            0x0C => Ok(length_word(bytes, 1)?.saturating_add(16)),
+            0x0B => {
+                let first = c_string_bytes(bytes)?;
+                let second = c_string_bytes(bytes.get(first..).unwrap_or_default())?;
+                Ok(first.saturating_add(second))
+            }
+            found => Err(Problem::Value {
+                what: "the type of an element",
+                found: i64::from(found),
+                expected: "a BSON type",
+            }),
+        }
+    }
+}
+
+/// The little-endian length at the beginning of a value.
+fn length_word(bytes: &[u8], least: usize) -> Result<usize, Problem> {
+    let truncated = Problem::Truncated { needed: 4, left: bytes.len() };
+    let found = i32::from_le_bytes(*bytes.first_chunk().ok_or(truncated)?);
+    usize::try_from(found).ok().filter(|&len| len >= least).ok_or(Problem::Value {
+        what: "the length of a value",
+        found: i64::from(found),
+        expected: "a length that its type can have",
+    })
+}
+
+/// Length of the zero-terminated string at the beginning of `bytes`, with its zero.
+fn c_string_bytes(bytes: &[u8]) -> Result<usize, Problem> {
+    let zero = bytes.iter().position(|&byte| byte == 0);
+    zero.map(|zero| zero.saturating_add(1))
+        .ok_or(Problem::Truncated { needed: bytes.len().saturating_add(1), left: bytes.len() })
+}
+
+/// One element of a document.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Element<'a> {
+    kind: Kind,
+    key: &'a str,
+    value: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Element<'a> {
+    /// The element at the beginning of `bytes`, which is `at` bytes into its document, and what
+    /// follows it.
+    pub(super) fn split(bytes: &'a [u8], at: usize) -> Result<(Self, &'a [u8]), Malformed> {
+        let malformed = |problem| Malformed { at, problem };
+        let (kind, rest) = bytes
+            .split_first()
+            .ok_or_else(|| malformed(Problem::Truncated { needed: 1, left: 0 }))?;
+        let kind = Kind(*kind);
+        let key_bytes = c_string_bytes(rest).map_err(malformed)?;
+        let (key, rest) = rest.split_at_checked(key_bytes).unwrap_or_default();
+        let key = key.split_last().map_or(&[][..], |(_, key)| key);
+        let key = std::str::from_utf8(key).map_err(|_| malformed(Problem::NotUtf8))?;
+        let len = kind.value_bytes(rest).map_err(malformed)?;
+        let truncated = Problem::Truncated { needed: len, left: rest.len() };
+        let (value, after) = rest.split_at_checked(len).ok_or_else(|| malformed(truncated))?;
+        let value_at = at.saturating_add(1).saturating_add(key_bytes);
+        Ok((Self { kind, key, value, at: value_at }, after))
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &'a str {
+        self.key
+    }
+
+    /// Its type.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The bytes of its value.
+    pub fn value(&self) -> &'a [u8] {
+        self.value
+    }
+
+    /// Where its value begins, in bytes from the beginning of the document.
+    pub fn value_at(&self) -> usize {
+        self.at
+    }
+
+    /// The document or array that it is.
+    pub fn as_document(&self) -> Option<RawDocument<'a>> {
+        let nested = matches!(self.kind, Kind::DOCUMENT | Kind::ARRAY);
+        RawDocument::new(self.value).ok().filter(|_| nested)
+    }
+
+    /// The integer that it is.
+    pub fn as_i32(&self) -> Option<i32> {
+        let value = self.value.first_chunk().filter(|_| self.kind == Kind::INT32)?;
+        Some(i32::from_le_bytes(*value))
+    }
+
+    /// The integer that it is, of either size.
+    pub fn as_i64(&self) -> Option<i64> {
+        let value = self.value.first_chunk().filter(|_| self.kind == Kind::INT64);
+        value.map(|value| i64::from_le_bytes(*value)).or_else(|| self.as_i32().map(i64::from))
+    }
+
+    /// The number that it is, of any type.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self.kind {
+            Kind::DOUBLE => self.value.first_chunk().map(|value| f64::from_le_bytes(*value)),
+            _ => self.as_i32().map(f64::from),
+        }
+    }
+
+    /// The text that it is.
+    pub fn as_str(&self) -> Option<&'a str> {
+        let (_, text) = self.value.split_first_chunk::<4>()?;
+        let (zero, text) = text.split_last()?;
+        let is_text = self.kind == Kind::STRING && *zero == 0;
+        std::str::from_utf8(text).ok().filter(|_| is_text)
+    }
+
+    /// The boolean that it is.
+    pub fn as_bool(&self) -> Option<bool> {
+        self.value.first().filter(|_| self.kind == Kind::BOOLEAN).map(|&byte| byte != 0)
+    }
+
+    /// The binary that it is: subtype and bytes.
+    pub fn as_binary(&self) -> Option<(u8, &'a [u8])> {
+        let (_, rest) = self.value.split_first_chunk::<4>()?;
+        let (subtype, bytes) = rest.split_first()?;
+        (self.kind == Kind::BINARY).then_some((*subtype, bytes))
+    }
+
+    /// Checks what walking over it does not: documents end with a zero, text is text.
+    pub(super) fn check(&self) -> Result<(), Malformed> {
+        let problem = match self.kind {
+            Kind::DOCUMENT | Kind::ARRAY => {
+                RawDocument::new(self.value).err().map(|malformed| malformed.problem)
+            }
+            Kind::STRING => self.as_str().is_none().then_some(Problem::NotUtf8),
+            _ => None,
+        };
+        match problem {
+            Some(problem) => Err(Malformed { at: self.at, problem }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bson::DocumentWriter;
+
+    /// A value of every type, with its length.
+    fn every_kind() -> Vec<(u8, Vec<u8>)> {
+        let empty = DocumentWriter::new().finish();
+        let scope = [&17_i32.to_le_bytes()[..], b"\x02\0\0\0f\0", &[0; 2], &empty].concat();
+        vec![
+            (0x01, vec![0; 8]),
+            (0x02, b"\x02\0\0\0x\0".to_vec()),
+            (0x03, empty.clone()),
+            (0x04, empty),
+            (0x05, b"\x03\0\0\0\x04abc".to_vec()),
+            (0x06, vec![]),
+            (0x07, vec![7; 12]),
+            (0x08, vec![1]),
+            (0x09, vec![9; 8]),
+            (0x0A, vec![]),
+            (0x0B, b"pattern\0flags\0".to_vec()),
+            (0x0C, [b"\x02\0\0\0x\0".as_slice(), &[0; 12]].concat()),
+            (0x0D, b"\x02\0\0\0x\0".to_vec()),
+            (0x0E, b"\x02\0\0\0x\0".to_vec()),
+            (0x0F, scope),
+            (0x10, vec![1; 4]),
+            (0x11, vec![1; 8]),
+            (0x12, vec![1; 8]),
+            (0x13, vec![1; 16]),
+            (0x7F, vec![]),
+            (0xFF, vec![]),
+        ]
+    }
+
+    #[test]
+    fn every_type_is_stepped_over() {
+        for (kind, value) in every_kind() {
+            let bytes = [&[kind][..], b"key\0", &value, b"\x0Anext\0"].concat();
+            let (element, rest) = Element::split(&bytes, 0).unwrap();
+            assert_eq!((element.key(), element.value()), ("key", &*value), "{kind:#x}");
+            assert_eq!(rest, b"\x0Anext\0", "{kind:#x}");
+            assert_eq!(element.value_at(), 5);
+        }
+    }
+
+    #[test]
+    fn every_truncation_of_every_type_is_noticed() {
+        for (kind, value) in every_kind() {
+            let bytes = [&[kind][..], b"key\0", &value].concat();
+            for len in 0..bytes.len() {
+                assert!(Element::split(&bytes[..len], 0).is_err(), "{kind:#x} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_types_and_impossible_lengths_are_refused() {
+        for bytes in [b"\x14k\0....".as_slice(), b"\x02k\0\0\0\0\0", b"\x05k\0\xFF\xFF\xFF\xFF"] {
+            let refused = Element::split(bytes, 7).unwrap_err();
+            assert_eq!(refused.at, 7);
+            assert!(matches!(refused.problem, Problem::Value { .. }), "{refused}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_only_as_what_they_are() {
+        let bytes = b"\x10k\0\xFE\xFF\xFF\xFF";
+        let (element, _) = Element::split(bytes, 0).unwrap();
+        assert_eq!((element.as_i32(), element.as_i64()), (Some(-2), Some(-2)));
+        assert_eq!(element.as_f64(), Some(-2.0));
+        assert_eq!((element.as_str(), element.as_bool()), (None, None));
+        assert!(element.as_binary().is_none() && element.as_document().is_none());
+    }
+}

@@ -1,0 +1,197 @@
+//! Documents as JSON text, in the legacy extended form that the game writes, and back.
+//!
+//! Two spaces of indent, one member or element a line, no newline at the end. Binary values are
+//! `{"$binary": "<base64>", "$type": "04"}`; everything else is what JSON has. What plain JSON
+//! cannot tell apart, and what the game never stores, gets an object with a `$` key, so that the
+//! way back always leads to the same bytes.
+
+mod base64;
+mod number;
+mod parse;
+mod text;
+
+pub use parse::JsonProblem;
+
+use super::{Document, Kind, Value};
+
+/// The key that marks a value of a type that JSON does not have: `{"$bson": type, "$base64": ..}`.
+const OTHER_KEY: &str = "$bson";
+
+impl Document {
+    /// The document as JSON text, as the game writes it.
+    ///
+    /// ```
+    /// use hyworld_chunk::bson::{Document, Value};
+    ///
+    /// let mut document = Document::new();
+    /// document.set("Scale", Value::Double(100.0));
+    /// document.set("Tags", Value::Array(vec![]));
+    /// let json = document.to_json();
+    /// assert_eq!(json, "{\n  \"Scale\": 100.0,\n  \"Tags\": []\n}");
+    /// assert_eq!(Document::from_json(&json)?, document);
+    /// # Ok::<(), hyworld_chunk::bson::JsonProblem>(())
+    /// ```
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        write_document(self, 0, &mut out);
+        out
+    }
+
+    /// Reads a document from JSON text.
+    ///
+    /// # Errors
+    /// The text is no JSON object, or is nested too deep.
+    pub fn from_json(text: &str) -> Result<Self, JsonProblem> {
+        parse::document(text)
+    }
+}
+
+fn write_document(document: &Document, depth: usize, out: &mut String) {
+    let members = document.fields().map(|(key, value)| (Some(key), value));
+    write_container(('{', '}'), members, depth, out);
+}
+
+fn write_container<'a>(
+    brackets: (char, char),
+    members: impl Iterator<Item = (Option<&'a str>, &'a Value)>,
+    depth: usize,
+    out: &mut String,
+) {
+    out.push(brackets.0);
+    let inner = depth.saturating_add(1);
+    let mut is_empty = true;
+    for (key, value) in members {
+        if !is_empty {
+            out.push(',');
+        }
+        is_empty = false;
+        new_line(inner, out);
+        if let Some(key) = key {
+            text::write(key, out);
+            out.push_str(": ");
+        }
+        write_value(value, inner, out);
+    }
+    if !is_empty {
+        new_line(depth, out);
+    }
+    out.push(brackets.1);
+}
+
+fn new_line(depth: usize, out: &mut String) {
+    out.push('\n');
+    for _ in 0..depth {
+        out.push_str("  ");
+    }
+}
+
+fn write_value(value: &Value, depth: usize, out: &mut String) {
+    match value {
+        Value::Double(value) if is_odd_nan(*value) => {
+            write_other(Kind::DOUBLE, &value.to_le_bytes(), depth, out);
+        }
+        Value::Double(value) => number::write_double(*value, out),
+        Value::String(value) => text::write(value, out),
+        Value::Document(document) if parse::is_ambiguous(document) => {
+            write_other(Kind::DOCUMENT, &document.to_bytes(), depth, out);
+        }
+        Value::Document(document) => write_document(document, depth, out),
+        Value::Array(values) => {
+            write_container(('[', ']'), values.iter().map(|value| (None, value)), depth, out);
+        }
+        Value::Binary { subtype, bytes } => {
+            let mut object = Document::new();
+            object.set("$binary", Value::String(base64::encode(bytes)));
+            object.set("$type", Value::String(format!("{subtype:02X}")));
+            write_document(&object, depth, out);
+        }
+        Value::Boolean(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Null => out.push_str("null"),
+        Value::Int32(value) => out.push_str(&value.to_string()),
+        Value::Int64(value) if i32::try_from(*value).is_err() => out.push_str(&value.to_string()),
+        Value::Int64(value) => {
+            // Written plainly it would come back as a 32-bit number.
+            let mut object = Document::new();
+            object.set("$numberLong", Value::String(value.to_string()));
+            write_document(&object, depth, out);
+        }
+        Value::Other { kind, bytes } => write_other(*kind, bytes, depth, out),
+    }
+}
+
+fn write_other(kind: Kind, bytes: &[u8], depth: usize, out: &mut String) {
+    let mut object = Document::new();
+    object.set(OTHER_KEY, Value::Int32(i32::from(kind.0)));
+    object.set("$base64", Value::String(base64::encode(bytes)));
+    write_document(&object, depth, out);
+}
+
+/// JSON text has one `NaN`, floats have many.
+fn is_odd_nan(value: f64) -> bool {
+    value.is_nan() && value.to_bits() != f64::NAN.to_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Document {
+        let mut inner = Document::new();
+        inner.set("X", Value::Double(-0.0));
+        let mut document = Document::new();
+        document.set("Text", Value::String("a\"b\\c\n\u{1}\u{2028}\u{1F600}\u{e9}".to_owned()));
+        document.set("Int", Value::Int32(-5));
+        document.set("Long", Value::Int64(1_781_648_297_615));
+        document.set("ShortLong", Value::Int64(7));
+        document.set("Uuid", Value::Binary { subtype: 4, bytes: vec![0xE3; 16] });
+        document.set("List", Value::Array(vec![Value::Null, Value::Document(inner)]));
+        document.set("Empty", Value::Document(Document::new()));
+        document.set("Date", Value::Other { kind: Kind(9), bytes: vec![1, 2, 3, 4, 5, 6, 7, 8] });
+        document.set("Nan", Value::Double(f64::NAN));
+        document
+    }
+
+    #[test]
+    fn golden_text() {
+        let mut document = sample();
+        document.remove("Nan");
+        let expected = r#"{
+  "Text": "a\"b\\c\n\u0001\u2028\ud83d\ude00EACUTE",
+  "Int": -5,
+  "Long": 1781648297615,
+  "ShortLong": {
+    "$numberLong": "7"
+  },
+  "Uuid": {
+    "$binary": "4+Pj4+Pj4+Pj4+Pj4+Pj4w==",
+    "$type": "04"
+  },
+  "List": [
+    null,
+    {
+      "X": -0.0
+    }
+  ],
+  "Empty": {},
+  "Date": {
+    "$bson": 9,
+    "$base64": "AQIDBAUGBwg="
+  }
+}"#
+        .replace("EACUTE", "\u{e9}");
+        assert_eq!(document.to_json(), expected);
+        assert_eq!(Document::from_json(&expected).unwrap(), document);
+    }
+
+    #[test]
+    fn the_way_back_leads_to_the_same_bytes() {
+        let mut document = sample();
+        let mut binary = Document::new();
+        binary.set("$binary", Value::String("AAAA".to_owned()));
+        binary.set("$type", Value::String("00".to_owned()));
+        document.set("NotBinary", Value::Document(binary));
+        document.set("OddNan", Value::Double(f64::from_bits(0x7FF8_0000_0000_0001)));
+        let again = Document::from_json(&document.to_json()).unwrap();
+        assert_eq!(again.to_bytes(), document.to_bytes());
+    }
+}

@@ -1,0 +1,77 @@
+//! Floats in the form that Java gives them.
+
+/// Appends a float as Java's `Double.toString` writes it: the fewest digits that lead back to the
+/// same number, plain between 10^-3 and 10^7, else with an exponent.
+pub(super) fn write_double(value: f64, out: &mut String) {
+    if !value.is_finite() {
+        out.push_str(match (value.is_nan(), value > 0.0) {
+            (true, _) => "NaN",
+            (false, true) => "Infinity",
+            (false, false) => "-Infinity",
+        });
+        return;
+    }
+    // Shortest digits, as in -1.2345e-7.
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let magnitude = value.abs();
+    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
+        let plain = value.to_string();
+        out.push_str(&plain);
+        if !plain.contains('.') {
+            out.push_str(".0");
+        }
+        return;
+    }
+    out.push_str(mantissa);
+    if !mantissa.contains('.') {
+        out.push_str(".0");
+    }
+    out.push('E');
+    out.push_str(&exponent.to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(value: f64) -> String {
+        let mut out = String::new();
+        write_double(value, &mut out);
+        out
+    }
+
+    #[test]
+    fn golden_texts() {
+        for (value, text) in [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (100.0, "100.0"),
+            (0.300_000_011_920_928_96, "0.30000001192092896"),
+            (1.0e-5, "1.0E-5"),
+            (0.001, "0.001"),
+            (0.000_999_999, "9.99999E-4"),
+            (9_999_999.0, "9999999.0"),
+            (1.0e7, "1.0E7"),
+            (1.0e10, "1.0E10"),
+            (9.999_999_843_067_494e17, "9.999999843067494E17"),
+            (-86.720_016_479_492_19, "-86.72001647949219"),
+            (f64::MIN_POSITIVE, "2.2250738585072014E-308"),
+            (f64::MAX, "1.7976931348623157E308"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-Infinity"),
+        ] {
+            assert_eq!(written(value), text);
+        }
+    }
+
+    #[test]
+    fn every_text_leads_back() {
+        for bits in (0..u64::MAX).step_by(0x0003_1415_9265_3589) {
+            let value = f64::from_bits(bits);
+            let again: f64 = written(value).parse().unwrap();
+            assert!(again.to_bits() == bits || value.is_nan(), "{value:e}");
+        }
+    }
+}

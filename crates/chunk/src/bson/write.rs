@@ -1,0 +1,144 @@
+//! Building a document.
+
+use super::{Element, Kind};
+
+/// Appends elements to a new document.
+///
+/// ```
+/// use hyworld_chunk::bson::DocumentWriter;
+///
+/// let mut writer = DocumentWriter::new();
+/// writer.int32("n", 5);
+/// assert_eq!(writer.finish(), b"\x0c\0\0\0\x10n\0\x05\0\0\0\0");
+/// ```
+#[derive(Clone, Debug)]
+pub struct DocumentWriter {
+    bytes: Vec<u8>,
+}
+
+impl Default for DocumentWriter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl DocumentWriter {
+    /// An empty document.
+    pub fn new() -> Self {
+        Self { bytes: vec![0; 4] }
+    }
+
+    /// Appends an element whose value is encoded already.
+    pub fn raw(&mut self, key: &str, kind: Kind, value: &[u8]) {
+        self.bytes.push(kind.0);
+        // A key cannot contain the zero that ends it; whatever follows one is left out.
+        let key = key.split('\0').next().unwrap_or_default();
+        self.bytes.extend(key.as_bytes());
+        self.bytes.push(0);
+        self.bytes.extend(value);
+    }
+
+    /// Appends an element of another document as it is.
+    pub fn element(&mut self, element: &Element<'_>) {
+        self.raw(element.key(), element.kind(), element.value());
+    }
+
+    /// Appends a document or an array that is encoded already.
+    pub fn document(&mut self, key: &str, document: &[u8]) {
+        self.raw(key, Kind::DOCUMENT, document);
+    }
+
+    /// Appends an integer.
+    pub fn int32(&mut self, key: &str, value: i32) {
+        self.raw(key, Kind::INT32, &value.to_le_bytes());
+    }
+
+    /// Appends a float.
+    pub fn double(&mut self, key: &str, value: f64) {
+        self.raw(key, Kind::DOUBLE, &value.to_le_bytes());
+    }
+
+    /// Appends a boolean.
+    pub fn boolean(&mut self, key: &str, value: bool) {
+        self.raw(key, Kind::BOOLEAN, &[u8::from(value)]);
+    }
+
+    /// Appends text.
+    pub fn string(&mut self, key: &str, text: &str) {
+        let mut value = length(text.len().saturating_add(1)).to_vec();
+        value.extend(text.as_bytes());
+        value.push(0);
+        self.raw(key, Kind::STRING, &value);
+    }
+
+    /// Appends bytes.
+    pub fn binary(&mut self, key: &str, subtype: u8, bytes: &[u8]) {
+        self.raw(key, Kind::BINARY, &[]);
+        self.bytes.extend(length(bytes.len()));
+        self.bytes.push(subtype);
+        self.bytes.extend(bytes);
+    }
+
+    /// The finished document.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.bytes.push(0);
+        let len = length(self.bytes.len());
+        for (place, byte) in self.bytes.iter_mut().zip(len) {
+            *place = byte;
+        }
+        self.bytes
+    }
+}
+
+/// A length word. Nothing that this crate builds comes near 2 GiB: blobs are limited far below.
+fn length(len: usize) -> [u8; 4] {
+    i32::try_from(len).unwrap_or(i32::MAX).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bson::RawDocument;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut writer = DocumentWriter::new();
+        writer.int32("i", -7);
+        writer.double("d", 0.5);
+        writer.boolean("b", true);
+        writer.string("s", "t\u{e4}xt");
+        writer.binary("x", 4, &[1, 2, 3]);
+        writer.document("o", &DocumentWriter::new().finish());
+        let bytes = writer.finish();
+        let document = RawDocument::new(&bytes).unwrap();
+        assert_eq!(document.check(), Ok(()));
+        let get = |key| document.get(key).unwrap().unwrap();
+        assert_eq!(get("i").as_i32(), Some(-7));
+        assert_eq!(get("d").as_f64(), Some(0.5));
+        assert_eq!(get("b").as_bool(), Some(true));
+        assert_eq!(get("s").as_str(), Some("t\u{e4}xt"));
+        assert_eq!(get("x").as_binary(), Some((4, [1, 2, 3].as_slice())));
+        assert_eq!(get("o").as_document().unwrap().elements().count(), 0);
+    }
+
+    #[test]
+    fn elements_are_copied_as_they_are() {
+        let mut source = DocumentWriter::new();
+        source.string("a", "x");
+        source.raw("odd", Kind(0x13), &[9; 16]);
+        let source = source.finish();
+        let mut copy = DocumentWriter::new();
+        for element in RawDocument::new(&source).unwrap().elements() {
+            copy.element(&element.unwrap());
+        }
+        assert_eq!(copy.finish(), source);
+    }
+
+    #[test]
+    fn a_zero_ends_a_key() {
+        let mut writer = DocumentWriter::new();
+        writer.int32("a\0b", 1);
+        let bytes = writer.finish();
+        assert!(RawDocument::new(&bytes).unwrap().get("a").unwrap().is_some());
+    }
+}

@@ -1,0 +1,13 @@
+//! The game's own components as types. Those that are one binary field keep everything else in
+//! their document; those that hold further holders keep them as they are until one is changed.
+
+mod block_entities;
+mod data;
+mod entities;
+mod markers;
+mod spawned_npcs;
+
+pub use block_entities::BlockComponentChunk;
+pub use entities::{Entity, EntityChunk};
+pub use markers::{ChunkSection, WorldChunk};
+pub use spawned_npcs::ChunkSpawnedNpcData;

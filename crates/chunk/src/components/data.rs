@@ -1,0 +1,144 @@
+//! Components that are one binary field, `Data`.
+
+use crate::block_chunk::BlockChunk;
+use crate::block_health::BlockHealthChunk;
+use crate::block_section::BlockSection;
+use crate::bson::RawDocument;
+use crate::component::{Component, Fields};
+use crate::environment::EnvironmentChunk;
+use crate::error::{Malformed, Problem, Result};
+use crate::fluid::FluidSection;
+use crate::physics::BlockPhysics;
+
+const DATA_KEY: &str = "Data";
+
+/// The bytes of a component's binary field.
+fn data(document: RawDocument<'_>) -> Result<&[u8]> {
+    let found = document.get(DATA_KEY)?;
+    let (_, bytes) = found.and_then(|data| data.as_binary()).ok_or(Malformed {
+        at: found.map_or(0, |data| data.value_at()),
+        problem: Problem::Missing { what: "the binary field Data".to_owned() },
+    })?;
+    Ok(bytes)
+}
+
+impl Component for BlockChunk {
+    const ID: &'static str = "BlockChunk";
+    const VERSION: i32 = Self::VERSION;
+
+    fn decode(document: RawDocument<'_>, version: i32) -> Result<Self> {
+        Self::decode(version, data(document)?).map_err(|error| error.inside(DATA_KEY))
+    }
+
+    fn encode(&self, fields: &mut Fields) {
+        fields.binary(DATA_KEY, &self.encode());
+    }
+
+    fn version(&self) -> i32 {
+        self.version()
+    }
+}
+
+impl Component for EnvironmentChunk {
+    const ID: &'static str = "EnvironmentChunk";
+
+    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
+    }
+
+    fn encode(&self, fields: &mut Fields) {
+        fields.binary(DATA_KEY, &self.encode());
+    }
+}
+
+impl Component for BlockHealthChunk {
+    const ID: &'static str = "BlockHealthChunk";
+
+    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
+    }
+
+    fn encode(&self, fields: &mut Fields) {
+        fields.binary(DATA_KEY, &self.encode());
+    }
+}
+
+impl Component for BlockSection {
+    const ID: &'static str = "Block";
+    const VERSION: i32 = Self::VERSION;
+
+    fn decode(document: RawDocument<'_>, version: i32) -> Result<Self> {
+        Self::decode(version, data(document)?).map_err(|error| error.inside(DATA_KEY))
+    }
+
+    fn encode(&self, fields: &mut Fields) {
+        fields.binary(DATA_KEY, &self.encode());
+    }
+
+    fn version(&self) -> i32 {
+        self.version()
+    }
+}
+
+impl Component for FluidSection {
+    const ID: &'static str = "Fluid";
+
+    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
+    }
+
+    fn encode(&self, fields: &mut Fields) {
+        fields.binary(DATA_KEY, &self.encode());
+    }
+}
+
+impl Component for BlockPhysics {
+    const ID: &'static str = "BlockPhysics";
+
+    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
+    }
+
+    fn encode(&self, fields: &mut Fields) {
+        fields.binary(DATA_KEY, &self.encode());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Holder;
+    use crate::bson::DocumentWriter;
+    use crate::error::Error;
+
+    #[test]
+    fn a_component_without_its_field_says_so() {
+        let mut holder = Holder::new();
+        holder.set_raw("BlockChunk", &DocumentWriter::new().finish()).unwrap();
+        let error = holder.get::<BlockChunk>().unwrap_err();
+        assert_eq!(error.to_string(), "BlockChunk: at byte 0: the binary field Data is missing");
+    }
+
+    #[test]
+    fn an_error_in_the_field_names_the_field() {
+        let mut writer = DocumentWriter::new();
+        writer.binary("Data", 0, &[2, 0, 0]);
+        let mut holder = Holder::new();
+        holder.set_raw("BlockHealthChunk", &writer.finish()).unwrap();
+        let error = holder.get::<BlockHealthChunk>().unwrap_err();
+        assert!(matches!(&error, Error::Malformed { path, .. } if path == "BlockHealthChunk.Data"));
+    }
+
+    #[test]
+    fn fields_beside_the_data_stay() {
+        let mut writer = DocumentWriter::new();
+        writer.binary("Data", 0, &BlockHealthChunk::new().encode());
+        writer.string("LastRepairGameTime", "0001-02-12T21:36:09.047982402Z");
+        let document = writer.finish();
+        let mut holder = Holder::new();
+        holder.set_raw("BlockHealthChunk", &document).unwrap();
+        let health = holder.get::<BlockHealthChunk>().unwrap().unwrap();
+        holder.put(&health).unwrap();
+        assert_eq!(holder.raw("BlockHealthChunk").unwrap().as_bytes(), document);
+    }
+}

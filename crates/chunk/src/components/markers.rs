@@ -1,0 +1,53 @@
+//! Components without fields. They are there because the game asks for them.
+
+use crate::bson::RawDocument;
+use crate::component::{Component, Fields};
+use crate::error::Result;
+
+/// Marks a holder as a chunk. It has no fields: not even the position is stored in a chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WorldChunk;
+
+/// Marks a holder as a section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ChunkSection;
+
+impl Component for WorldChunk {
+    const ID: &'static str = "WorldChunk";
+
+    fn decode(_document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn encode(&self, _fields: &mut Fields) {}
+}
+
+impl Component for ChunkSection {
+    const ID: &'static str = "ChunkSection";
+
+    fn decode(_document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn encode(&self, _fields: &mut Fields) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Holder;
+    use crate::bson::DocumentWriter;
+
+    #[test]
+    fn what_a_later_game_puts_into_them_stays() {
+        let mut writer = DocumentWriter::new();
+        writer.int32("Later", 1);
+        let document = writer.finish();
+        let mut holder = Holder::new();
+        holder.set_raw("WorldChunk", &document).unwrap();
+        let marker = holder.get::<WorldChunk>().unwrap().unwrap();
+        holder.put(&marker).unwrap();
+        assert_eq!(holder.raw("WorldChunk").unwrap().as_bytes(), document);
+        assert_eq!(holder.get::<ChunkSection>().unwrap(), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! `EnvironmentChunk.Data`: which environment there is at each height of each column.
+//!
+//! ```text
+//! i32  environment count, each:  i32 id, utf name
+//! 1024 columns, each:  i32 m, m x i32 greatest height, (m + 1) x i32 id
+//! ```
+//!
+//! All big-endian. Run 0 of a column reaches up to height 0 of its list, run i from there to height
+//! i, and the last one has no end. Ids mean something only through the list: they are what some
+//! session of the game happened to give, and differ between chunks of one world.
+
+mod edit;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use hyworld_coords::{ColumnArray, LocalColumn, MAX_Y, MIN_Y};
+
+use crate::error::{Malformed, Result};
+use crate::wire::{Reader, put_utf};
+
+/// The name of environments whose id is not listed. The game lists them under it when it saves.
+pub const UNKNOWN_ENVIRONMENT: &str = "Unknown";
+
+/// What a listed environment needs at least: its id and the length of its name.
+const LISTED_BYTES_MIN: usize = 6;
+
+/// The environments of a chunk.
+///
+/// All is kept as it was read: the order of the list, environments that no column uses, and runs
+/// that the game would write otherwise. Only a column that is changed is put in order.
+///
+/// Two values are equal if their bytes are, which is more than that they mean the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EnvironmentChunk {
+    list: Vec<ListedEnvironment>,
+    /// All columns behind each other, as stored.
+    words: Vec<i32>,
+    /// Where in `words` each column begins.
+    starts: ColumnArray<usize>,
+}
+
+/// An entry of the list that gives ids their meaning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ListedEnvironment {
+    /// The number that columns use.
+    pub id: i32,
+    /// What it stands for.
+    pub name: String,
+}
+
+/// Some heights of a column with one environment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EnvironmentRun {
+    /// Which heights. The lowest run begins, and the highest ends, far outside of the world.
+    pub ys: RangeInclusive<i32>,
+    /// The id; [`EnvironmentChunk::name_of`] says what it means.
+    pub id: i32,
+}
+
+/// A column as stored.
+#[derive(Clone, Copy, Default)]
+struct Column<'a> {
+    max_ys: &'a [i32],
+    /// One more than heights.
+    ids: &'a [i32],
+}
+
+impl EnvironmentChunk {
+    /// The same environment everywhere.
+    ///
+    /// # Errors
+    /// If the name is too long.
+    pub fn uniform(name: &str) -> Result<Self> {
+        let words = Vec::new();
+        let mut chunk = Self { list: Vec::new(), words, starts: ColumnArray::filled(0) };
+        let id = chunk.id_for(name)?;
+        chunk.words = [0, id].repeat(LocalColumn::all().len());
+        chunk.starts = ColumnArray::from_fn(|column| usize::from(column.index()) * 2);
+        Ok(chunk)
+    }
+
+    /// Reads the field.
+    ///
+    /// # Errors
+    /// If the bytes end early or late, or a name is not UTF-8. Heights in a wrong order and ids
+    /// that are not listed are no errors: the game reads them too.
+    pub fn decode(data: &[u8]) -> Result<Self> {
+        let mut reader = Reader::new(data);
+        let list = decode_list(&mut reader)?;
+        let start = reader.at();
+        let columns = reader.clone().bytes(reader.left())?;
+        let mut starts = ColumnArray::filled(0);
+        for column in LocalColumn::all() {
+            starts[column] = reader.at().saturating_sub(start) / 4;
+            let count = reader.i32()?;
+            let count = reader.count(count, 8)?;
+            reader.bytes(count.saturating_mul(8).saturating_add(4))?;
+        }
+        reader.finish()?;
+        let (words, _) = columns.as_chunks();
+        let words = words.iter().map(|&word| i32::from_be_bytes(word)).collect();
+        Ok(Self { list, words, starts })
+    }
+
+    /// The bytes of the field.
+    pub fn encode(&self) -> Vec<u8> {
+        let names: usize = self.list.iter().map(|entry| LISTED_BYTES_MIN + entry.name.len()).sum();
+        let mut out = Vec::with_capacity(4 + names + 4 * self.words.len());
+        // As many as an i32 can say would fill 12 gigabytes and are not reached.
+        out.extend(i32::try_from(self.list.len()).unwrap_or(i32::MAX).to_be_bytes());
+        for entry in &self.list {
+            out.extend(entry.id.to_be_bytes());
+            put_utf(&mut out, &entry.name);
+        }
+        out.extend(self.words.iter().flat_map(|word| word.to_be_bytes()));
+        out
+    }
+
+    /// The environments that are listed, used or not, in the order in which they are stored.
+    pub fn list(&self) -> &[ListedEnvironment] {
+        &self.list
+    }
+
+    /// What an id means in this chunk; [`UNKNOWN_ENVIRONMENT`] if it is not listed. Should it be
+    /// listed twice, the last entry counts.
+    pub fn name_of(&self, id: i32) -> &str {
+        let entry = self.list.iter().rev().find(|entry| entry.id == id);
+        entry.map_or(UNKNOWN_ENVIRONMENT, |entry| &entry.name)
+    }
+
+    /// The environment at a height of a column. Any height will do, but only those of blocks
+    /// matter: outside of them old chunks have ids that are not listed.
+    pub fn name(&self, column: LocalColumn, y: i32) -> &str {
+        self.name_of(self.id(column, y))
+    }
+
+    /// The id of the environment at a height of a column.
+    pub fn id(&self, column: LocalColumn, y: i32) -> i32 {
+        let Column { max_ys, ids } = self.column(column);
+        let run = max_ys.iter().position(|&max_y| y <= max_y).unwrap_or(max_ys.len());
+        ids.get(run).copied().unwrap_or_default()
+    }
+
+    /// The runs of a column from the bottom up, without gaps. Neighbours can have the same id if
+    /// they are stored so.
+    pub fn runs(&self, column: LocalColumn) -> impl Iterator<Item = EnvironmentRun> {
+        let Column { max_ys, ids } = self.column(column);
+        // None once the greatest height of all is reached.
+        let mut next = Some(i32::MIN);
+        max_ys.iter().copied().chain([i32::MAX]).zip(ids).filter_map(move |(max_y, &id)| {
+            let min_y = next.filter(|&min_y| min_y <= max_y)?;
+            next = max_y.checked_add(1);
+            Some(EnvironmentRun { ys: min_y..=max_y, id })
+        })
+    }
+
+    /// The environments that blocks of this chunk have. What is only listed, or only used above
+    /// or below the world, is left out.
+    pub fn names_used(&self) -> BTreeSet<&str> {
+        let in_world = |run: &EnvironmentRun| *run.ys.start() <= MAX_Y && *run.ys.end() >= MIN_Y;
+        let runs = LocalColumn::all().flat_map(|column| self.runs(column).filter(in_world));
+        let ids: BTreeSet<i32> = runs.map(|run| run.id).collect();
+        // The last entry for an id replaces the ones before.
+        let names: BTreeMap<i32, &str> =
+            self.list.iter().map(|entry| (entry.id, entry.name.as_str())).collect();
+        ids.into_iter().map(|id| names.get(&id).copied().unwrap_or(UNKNOWN_ENVIRONMENT)).collect()
+    }
+
+    fn column(&self, column: LocalColumn) -> Column<'_> {
+        let words = self.words.get(self.starts[column]..).unwrap_or_default();
+        let Some((&count, rest)) = words.split_first() else {
+            return Column::default();
+        };
+        let count = usize::try_from(count).unwrap_or_default();
+        let (max_ys, rest) = rest.split_at_checked(count).unwrap_or_default();
+        Column { max_ys, ids: rest.get(..=count).unwrap_or_default() }
+    }
+}
+
+fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malformed> {
+    let count = reader.i32()?;
+    let count = reader.count(count, LISTED_BYTES_MIN)?;
+    (0..count)
+        .map(|_| Ok(ListedEnvironment { id: reader.i32()?, name: reader.utf()?.to_owned() }))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

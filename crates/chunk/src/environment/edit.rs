@@ -1,0 +1,163 @@
+//! Changing environments. What is changed is put in order; the rest stays as it was read.
+
+use std::collections::BTreeSet;
+use std::ops::{Bound, RangeBounds};
+
+use hyworld_coords::LocalColumn;
+
+use super::{EnvironmentChunk, ListedEnvironment, UNKNOWN_ENVIRONMENT};
+use crate::error::{Malformed, Problem, Result};
+
+/// How long a name may be: the greatest length that the game can write.
+const NAME_BYTES_MAX: usize = 65_534;
+
+/// The id under which the game lists [`UNKNOWN_ENVIRONMENT`].
+const UNKNOWN_ID: i32 = 0;
+
+impl EnvironmentChunk {
+    /// Gives some heights of a column an environment, and says whether that changed anything.
+    ///
+    /// The ends of `ys` can be open: `..` makes the column uniform, as the game stores it.
+    /// `0..=319` instead keeps what is stored above and below the world.
+    ///
+    /// # Errors
+    /// If the name is too long.
+    pub fn set(
+        &mut self,
+        column: LocalColumn,
+        ys: impl RangeBounds<i32>,
+        name: &str,
+    ) -> Result<bool> {
+        let Some((first, last)) = ends(&ys) else {
+            return Ok(false);
+        };
+        let touched = |start: i32, end: i32| start <= last && first <= end;
+        let same = self
+            .runs(column)
+            .filter(|run| touched(*run.ys.start(), *run.ys.end()))
+            .all(|run| self.name_of(run.id) == name);
+        if same {
+            return Ok(false);
+        }
+        let id = self.id_for(name)?;
+        let runs = self.runs_with(column, (first, last), id);
+        self.replace(column, &runs);
+        Ok(true)
+    }
+
+    /// Gives every listed environment of one name another name, and says how many there were.
+    /// Columns refer to them by id, so they follow.
+    ///
+    /// # Errors
+    /// If the new name is too long.
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<usize> {
+        check_name(to)?;
+        let mut renamed = 0;
+        for entry in self.list.iter_mut().filter(|entry| entry.name == from) {
+            to.clone_into(&mut entry.name);
+            renamed += 1;
+        }
+        Ok(renamed)
+    }
+
+    /// Takes environments off the list that no column uses at any height, and says how many.
+    pub fn remove_unused(&mut self) -> usize {
+        let used: BTreeSet<i32> = self.ids_stored().collect();
+        let before = self.list.len();
+        self.list.retain(|entry| used.contains(&entry.id));
+        before - self.list.len()
+    }
+
+    /// The id for a name, which is listed if it was not.
+    pub(super) fn id_for(&mut self, name: &str) -> Result<i32> {
+        // An entry does not count if a later one gives its id another meaning.
+        let counts =
+            |entry: &&ListedEnvironment| entry.name == name && self.name_of(entry.id) == entry.name;
+        if let Some(entry) = self.list.iter().find(counts) {
+            return Ok(entry.id);
+        }
+        check_name(name)?;
+        let id = self.new_id(name);
+        self.list.push(ListedEnvironment { id, name: name.to_owned() });
+        Ok(id)
+    }
+
+    /// An id without a meaning. Those that columns use and nobody lists have one:
+    /// [`UNKNOWN_ENVIRONMENT`].
+    fn new_id(&self, name: &str) -> i32 {
+        let listed: BTreeSet<i32> = self.list.iter().map(|entry| entry.id).collect();
+        if name == UNKNOWN_ENVIRONMENT && !listed.contains(&UNKNOWN_ID) {
+            return UNKNOWN_ID;
+        }
+        let stored: BTreeSet<i32> = self.ids_stored().collect();
+        let is_free = |id: &i32| !listed.contains(id) && !stored.contains(id);
+        // There are more numbers than a chunk has bytes, so one is always found.
+        (UNKNOWN_ID..=i32::MAX).skip(1).find(is_free).unwrap_or(i32::MIN)
+    }
+
+    /// The ids that columns use at any height.
+    fn ids_stored(&self) -> impl Iterator<Item = i32> {
+        LocalColumn::all().flat_map(|column| self.column(column).ids.iter().copied())
+    }
+
+    /// The runs of a column after a change, each as its greatest height and id, such that no two
+    /// neighbours have the same id.
+    fn runs_with(
+        &self,
+        column: LocalColumn,
+        (first, last): (i32, i32),
+        id: i32,
+    ) -> Vec<(i32, i32)> {
+        let below = self.runs(column).take_while(|run| *run.ys.start() < first);
+        let below = below.map(|run| ((*run.ys.end()).min(first.saturating_sub(1)), run.id));
+        let above = self.runs(column).skip_while(|run| *run.ys.end() <= last);
+        let above = above.map(|run| (*run.ys.end(), run.id));
+        let mut runs: Vec<(i32, i32)> = Vec::new();
+        for (max_y, id) in below.chain([(last, id)]).chain(above) {
+            match runs.last_mut() {
+                Some((top, same)) if *same == id => *top = max_y,
+                _ => runs.push((max_y, id)),
+            }
+        }
+        runs
+    }
+
+    /// Stores other runs for a column. The last of them has no end, so its height is not stored.
+    fn replace(&mut self, column: LocalColumn, runs: &[(i32, i32)]) {
+        let max_ys = runs.iter().map(|run| run.0).take(runs.len().saturating_sub(1));
+        let count = i32::try_from(max_ys.len()).unwrap_or(i32::MAX);
+        let words = [count].into_iter().chain(max_ys).chain(runs.iter().map(|run| run.1));
+        let new_len = runs.len() * 2;
+        let old_len = self.column(column).ids.len() * 2;
+        let start = self.starts[column];
+        self.words.splice(start..start + old_len, words);
+        for later in LocalColumn::all().skip(usize::from(column.index()) + 1) {
+            self.starts[later] = self.starts[later] + new_len - old_len;
+        }
+    }
+}
+
+/// The first and the last height; `None` if there are none.
+fn ends(ys: &impl RangeBounds<i32>) -> Option<(i32, i32)> {
+    let first = match ys.start_bound() {
+        Bound::Included(&y) => y,
+        Bound::Excluded(&y) => y.checked_add(1)?,
+        Bound::Unbounded => i32::MIN,
+    };
+    let last = match ys.end_bound() {
+        Bound::Included(&y) => y,
+        Bound::Excluded(&y) => y.checked_sub(1)?,
+        Bound::Unbounded => i32::MAX,
+    };
+    (first <= last).then_some((first, last))
+}
+
+fn check_name(name: &str) -> Result<(), Malformed> {
+    if name.len() <= NAME_BYTES_MAX {
+        return Ok(());
+    }
+    let what = "the length of the name of an environment";
+    let found = i64::try_from(name.len()).unwrap_or(i64::MAX);
+    let problem = Problem::Value { what, found, expected: "at most 65534 bytes" };
+    Err(Malformed { at: 0, problem })
+}

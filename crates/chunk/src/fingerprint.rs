@@ -1,0 +1,266 @@
+//! What a chunk holds, as digests that do not depend on how it is stored.
+//!
+//! Palette order and types, ids, compression and counts do not show. The digests are the first 8
+//! bytes of a SHA-256, over all 327,680 cells of the chunk from the bottom section up, in the
+//! order of their indices; `docs/format/chunk.md` has the exact bytes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use hyworld_coords::{LocalBlock, LocalColumn};
+use sha2::{Digest as _, Sha256};
+
+use crate::chunk::Chunk;
+use crate::components::{BlockComponentChunk, EntityChunk};
+use crate::error::Result;
+use crate::fluid::FluidSection;
+use crate::light::Light;
+use crate::palette::{AssetKey, Palette, PaletteKey};
+use crate::view::{ChunkView, SectionView};
+
+/// Cells of a section.
+const CELLS: usize = 32_768;
+/// Sections of a chunk.
+const SECTIONS: usize = 10;
+
+/// The first 8 bytes of a SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 8]);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Digests of what the cells and columns of a chunk hold.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CellDigests {
+    /// Names of blocks.
+    pub blocks: Digest,
+    /// Fillers.
+    pub filler: Digest,
+    /// Rotations.
+    pub rotation: Digest,
+    /// Names of fluids.
+    pub fluids: Digest,
+    /// Levels of fluids.
+    pub levels: Digest,
+    /// Local light.
+    pub light_local: Digest,
+    /// Global light.
+    pub light_global: Digest,
+    /// Heights.
+    pub height: Digest,
+    /// Tints.
+    pub tint: Digest,
+}
+
+/// What a chunk holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Fingerprint {
+    /// SHA-256 of the document: differs whenever a byte does.
+    pub sha256: [u8; 32],
+    /// Length of the document.
+    pub raw_bytes: usize,
+    /// Number of entities.
+    pub entities: usize,
+    /// Number of block entities.
+    pub block_components: usize,
+    /// Sum of all heights.
+    pub height_sum: i64,
+    /// Digests of cells and columns: the same content gives the same ones.
+    pub cells: CellDigests,
+}
+
+impl Fingerprint {
+    /// Takes the fingerprint of a chunk's document.
+    ///
+    /// # Errors
+    /// A component is malformed, or a newer game wrote it.
+    pub fn of(document: Vec<u8>) -> Result<Self> {
+        let sha256 = Sha256::digest(&document).into();
+        let raw_bytes = document.len();
+        let chunk = Chunk::decode(document)?;
+        let view = ChunkView::new(&chunk)?;
+        let entities = chunk.get::<EntityChunk>()?.map_or(0, |entities| entities.entities.len());
+        let block_components = chunk.get::<BlockComponentChunk>()?.map_or(0, |blocks| blocks.len());
+        let heights = view.columns().heights.values();
+        Ok(Self {
+            sha256,
+            raw_bytes,
+            entities,
+            block_components,
+            height_sum: heights.values().map(|height| i64::from(*height)).sum(),
+            cells: CellDigests::of(&view),
+        })
+    }
+}
+
+impl CellDigests {
+    /// Takes the digests of a decoded chunk.
+    pub fn of(view: &ChunkView) -> Self {
+        let sections = view.sections();
+        let columns = || LocalColumn::all();
+        let heights = columns().flat_map(|column| view.height(column).to_le_bytes());
+        let tints = columns().flat_map(|column| view.tint(column).to_le_bytes());
+        Self {
+            blocks: names(sections, |section| section.block().blocks()),
+            filler: wide(sections, |section| {
+                values(section.block().fillers(), |filler| filler.bits())
+            }),
+            rotation: narrow(sections, |section| {
+                values(section.block().rotations(), |rotation| rotation.index())
+            }),
+            fluids: names(sections, |section| section.fluid().fluids()),
+            levels: narrow(sections, |section| levels(section.fluid())),
+            light_local: wide(sections, |section| light(&section.block().local_light)),
+            light_global: wide(sections, |section| light(&section.block().global_light)),
+            height: finish(Sha256::new().chain_update(heights.collect::<Vec<_>>())),
+            tint: finish(Sha256::new().chain_update(tints.collect::<Vec<_>>())),
+        }
+    }
+}
+
+fn finish(hash: Sha256) -> Digest {
+    let digest: [u8; 32] = hash.finalize().into();
+    Digest(digest.first_chunk().copied().unwrap_or_default())
+}
+
+/// The value of every cell; `None` if all have the default one, which is zero.
+fn values<K: PaletteKey, N>(palette: &Palette<K>, number: impl Fn(&K) -> N) -> Option<Vec<N>>
+where
+    N: Copy + Default + PartialEq,
+{
+    let zero = N::default();
+    if palette.uniform().is_some_and(|key| number(key) == zero) {
+        return None;
+    }
+    let mut cells = Vec::with_capacity(CELLS);
+    for run in palette.runs() {
+        cells.resize(cells.len().saturating_add(run.len.into()), number(run.key));
+    }
+    Some(cells)
+}
+
+fn levels(fluid: &FluidSection) -> Option<Vec<u8>> {
+    let has_levels = !fluid.is_empty();
+    has_levels.then(|| LocalBlock::all().map(|cell| fluid.level(cell)).collect())
+}
+
+fn light(light: &Light) -> Option<Vec<u16>> {
+    let tree = light.tree.as_ref()?;
+    Some(tree.expand().values().map(|value| value.bits()).collect())
+}
+
+/// The digest of ten sections of 16-bit numbers.
+fn wide(sections: &[SectionView], cells: impl Fn(&SectionView) -> Option<Vec<u16>>) -> Digest {
+    static ZEROS: OnceLock<Digest> = OnceLock::new();
+    bytes(sections, CELLS * 2, &ZEROS, |section| {
+        let cells = cells(section)?;
+        Some(cells.into_iter().flat_map(u16::to_le_bytes).collect())
+    })
+}
+
+/// The digest of ten sections of 8-bit numbers.
+fn narrow(sections: &[SectionView], cells: impl Fn(&SectionView) -> Option<Vec<u8>>) -> Digest {
+    static ZEROS: OnceLock<Digest> = OnceLock::new();
+    bytes(sections, CELLS, &ZEROS, cells)
+}
+
+/// The digest of ten sections, of which most are zeros: those are hashed once for all chunks.
+fn bytes(
+    sections: &[SectionView],
+    section_bytes: usize,
+    zeros: &'static OnceLock<Digest>,
+    cells: impl Fn(&SectionView) -> Option<Vec<u8>>,
+) -> Digest {
+    let empty = vec![0; section_bytes];
+    let found: Vec<Option<Vec<u8>>> = sections.iter().map(cells).collect();
+    let hash = || {
+        let parts = found.iter().map(|cells| cells.as_ref().unwrap_or(&empty));
+        finish(parts.fold(Sha256::new(), Sha256::chain_update))
+    };
+    if found.len() == SECTIONS && found.iter().all(Option::is_none) {
+        *zeros.get_or_init(hash)
+    } else {
+        hash()
+    }
+}
+
+/// The digest of names: the distinct ones in order, then for each cell the number of its name.
+fn names(sections: &[SectionView], palette: impl Fn(&SectionView) -> &Palette<AssetKey>) -> Digest {
+    let mut numbers: BTreeMap<&str, u16> = BTreeMap::new();
+    for section in sections {
+        let used = palette(section).exact_counts();
+        numbers.extend(used.into_iter().map(|(key, _)| (key.as_str(), 0)));
+    }
+    let mut hash = Sha256::new();
+    for ((name, number), place) in numbers.iter_mut().zip(0..) {
+        *number = place;
+        hash.update(name);
+        hash.update("\n");
+    }
+    let number = |key: &AssetKey| numbers.get(key.as_str()).copied().unwrap_or(u16::MAX);
+    let mut cells = Vec::with_capacity(CELLS * 2);
+    for section in sections {
+        cells.clear();
+        for run in palette(section).runs() {
+            let bytes = number(run.key).to_le_bytes();
+            cells.extend(std::iter::repeat_n(bytes, run.len.into()).flatten());
+        }
+        hash.update(&cells);
+    }
+    finish(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_section::Rotation;
+    use hyworld_coords::ChunkBlock;
+
+    fn cells(chunk: &Chunk) -> CellDigests {
+        CellDigests::of(&ChunkView::new(chunk).unwrap())
+    }
+
+    #[test]
+    fn digests_of_a_chunk_of_air() {
+        let digests = cells(&Chunk::new());
+        // From an independent implementation: 655,360 and 327,680 zero bytes, and 4,096.
+        assert_eq!(digests.filler.to_string(), "ff6335069b6e140e");
+        assert_eq!(digests.light_global, digests.filler);
+        assert_eq!(digests.levels, digests.rotation);
+        assert_ne!(digests.levels, digests.filler);
+        assert_eq!(digests.blocks, digests.fluids);
+    }
+
+    #[test]
+    fn the_same_content_has_the_same_digests_however_it_came_about() {
+        let stone = AssetKey::new("Rock_Stone").unwrap();
+        let wood = AssetKey::new("Wood").unwrap();
+        let at = |index| ChunkBlock::from_index(index).unwrap();
+        let edit = |steps: &[(u32, &AssetKey)]| {
+            let mut chunk = Chunk::new();
+            let mut view = ChunkView::new(&chunk).unwrap();
+            for (index, key) in steps {
+                view.set_block(at(*index), (*key).clone(), Rotation::NONE).unwrap();
+            }
+            view.save(&mut chunk).unwrap();
+            chunk
+        };
+        let one = edit(&[(70_000, &stone), (5, &wood)]);
+        let other = edit(&[(5, &stone), (70_000, &wood), (70_000, &stone), (5, &wood)]);
+        assert_ne!(one.encode(), other.encode(), "the counters differ");
+        assert_eq!(cells(&one), cells(&other));
+        assert_ne!(cells(&one).blocks, cells(&Chunk::new()).blocks);
+        assert_ne!(cells(&one).height, cells(&Chunk::new()).height);
+    }
+}

@@ -1,0 +1,290 @@
+//! [`Holder`]: components by id, in order. The chunk itself is one, and so is each of its
+//! sections, block entities and entities.
+
+use crate::bson::{DocumentWriter, Kind, RawDocument};
+use crate::component::{self, Component};
+use crate::error::{Malformed, Problem, Result};
+use crate::piece::Piece;
+
+/// The key of the components in a holder's document.
+pub(crate) const COMPONENTS_KEY: &str = "Components";
+
+/// An ordered set of components, kept as the bytes that they were read from until one is changed.
+///
+/// Encoding a holder in which nothing was changed returns the identical bytes; after a change
+/// only what was changed differs.
+///
+/// ```
+/// use hyworld_chunk::Holder;
+/// use hyworld_chunk::bson::DocumentWriter;
+///
+/// let mut holder = Holder::new();
+/// holder.set_raw("UnknownComponent", &DocumentWriter::new().finish())?;
+/// let bytes = holder.encode();
+/// assert_eq!(Holder::decode(bytes.clone())?.encode(), bytes);
+/// # Ok::<(), hyworld_chunk::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Holder {
+    /// The document as it was read; `None` once something was changed.
+    source: Option<Piece>,
+    fields: Vec<Field>,
+    components: Vec<Entry>,
+}
+
+/// A field of the holder's document.
+#[derive(Clone, PartialEq, Debug)]
+enum Field {
+    /// The place of the components.
+    Components,
+    /// Something beside them that we do not know.
+    Other(Entry),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct Entry {
+    key: Box<str>,
+    kind: Kind,
+    value: Piece,
+}
+
+impl Default for Holder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Holder {
+    /// A holder without components.
+    pub fn new() -> Self {
+        Self { source: None, fields: vec![Field::Components], components: Vec::new() }
+    }
+
+    /// Reads a holder's document. Its components are found, not decoded.
+    ///
+    /// # Errors
+    /// The document is malformed, or has no `Components`.
+    pub fn decode(document: Vec<u8>) -> Result<Self> {
+        Self::from_piece(Piece::new(document))
+    }
+
+    pub(crate) fn from_piece(source: Piece) -> Result<Self> {
+        let document = RawDocument::new(source.bytes())?;
+        let mut fields = Vec::new();
+        let mut components = None;
+        for element in document.elements() {
+            let element = element?;
+            let value = source.part(element.value_at(), element.value().len());
+            let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
+            if is_first && element.as_document().is_some() {
+                fields.push(Field::Components);
+                components = Some(value);
+            } else {
+                let (key, kind) = (element.key().into(), element.kind());
+                fields.push(Field::Other(Entry { key, kind, value }));
+            }
+        }
+        let missing =
+            || Malformed { at: 0, problem: Problem::Missing { what: COMPONENTS_KEY.to_owned() } };
+        let components = Self::find_components(&components.ok_or_else(missing)?)?;
+        Ok(Self { source: Some(source), fields, components })
+    }
+
+    fn find_components(piece: &Piece) -> Result<Vec<Entry>> {
+        let mut found = Vec::new();
+        for element in RawDocument::new(piece.bytes())?.elements() {
+            let element = element?;
+            found.push(Entry {
+                key: element.key().into(),
+                kind: element.kind(),
+                value: piece.part(element.value_at(), element.value().len()),
+            });
+        }
+        Ok(found)
+    }
+
+    /// The ids of its components, in order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.components.iter().map(|entry| &*entry.key)
+    }
+
+    /// Whether it has a component.
+    pub fn contains(&self, id: &str) -> bool {
+        self.entry(id).is_some()
+    }
+
+    /// The document of a component, `None` if there is no such component or if it is no document.
+    pub fn raw(&self, id: &str) -> Option<RawDocument<'_>> {
+        let entry = self.entry(id).filter(|entry| entry.kind == Kind::DOCUMENT)?;
+        RawDocument::new(entry.value.bytes()).ok()
+    }
+
+    pub(crate) fn piece(&self, id: &str) -> Option<&Piece> {
+        self.entry(id).map(|entry| &entry.value)
+    }
+
+    fn entry(&self, id: &str) -> Option<&Entry> {
+        self.components.iter().find(|entry| &*entry.key == id)
+    }
+
+    /// Decodes a component, `None` if there is no such component.
+    ///
+    /// # Errors
+    /// It is malformed, or a newer game wrote it. Its bytes are kept in any case.
+    pub fn get<C: Component>(&self) -> Result<Option<C>> {
+        let decoded = self.raw(C::ID).map(component::decode).transpose();
+        decoded.map_err(|error| error.inside(C::ID))
+    }
+
+    /// Writes a component over the one that is there, or behind the others.
+    ///
+    /// # Errors
+    /// The document that is there is malformed.
+    pub fn put<C: Component>(&mut self, component: &C) -> Result<()> {
+        let encoded = component::encode(component, self.raw(C::ID));
+        let encoded = encoded.map_err(|error| error.inside(C::ID))?;
+        self.set_raw(C::ID, &encoded)
+    }
+
+    /// Gives a component a document. Nothing changes if it has that document already.
+    ///
+    /// # Errors
+    /// `document` is none.
+    pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
+        RawDocument::new(document)?;
+        let is_new_value = |entry: &Entry| entry.value.bytes() != document;
+        match self.components.iter_mut().find(|entry| &*entry.key == id) {
+            Some(entry) if entry.kind != Kind::DOCUMENT || is_new_value(entry) => {
+                entry.kind = Kind::DOCUMENT;
+                entry.value = Piece::new(document.to_vec());
+                self.source = None;
+            }
+            Some(_) => {}
+            None => {
+                let value = Piece::new(document.to_vec());
+                self.components.push(Entry { key: id.into(), kind: Kind::DOCUMENT, value });
+                self.source = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a component; whether it was there.
+    pub fn remove(&mut self, id: &str) -> bool {
+        let before = self.components.len();
+        self.components.retain(|entry| &*entry.key != id);
+        let is_removed = self.components.len() < before;
+        if is_removed {
+            self.source = None;
+        }
+        is_removed
+    }
+
+    /// Puts the components into the order that the game gives to this set of ids.
+    pub(crate) fn sort_by(&mut self, rank: impl Fn(&str) -> usize) {
+        self.components.sort_by_key(|entry| rank(&entry.key));
+        self.source = None;
+    }
+
+    /// Whether it differs from what was read; a new one always does.
+    pub fn is_changed(&self) -> bool {
+        self.source.is_none()
+    }
+
+    /// Its document.
+    pub fn encode(&self) -> Vec<u8> {
+        if let Some(source) = &self.source {
+            return source.bytes().to_vec();
+        }
+        let mut components = DocumentWriter::new();
+        for Entry { key, kind, value } in &self.components {
+            components.raw(key, *kind, value.bytes());
+        }
+        let components = components.finish();
+        let mut writer = DocumentWriter::new();
+        for field in &self.fields {
+            match field {
+                Field::Components => writer.document(COMPONENTS_KEY, &components),
+                Field::Other(Entry { key, kind, value }) => writer.raw(key, *kind, value.bytes()),
+            }
+        }
+        writer.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    fn text(value: &str) -> Vec<u8> {
+        let mut writer = DocumentWriter::new();
+        writer.string("Text", value);
+        writer.finish()
+    }
+
+    fn sample() -> Vec<u8> {
+        let mut components = DocumentWriter::new();
+        components.document("Zebra", &text("z"));
+        components.document("Apple", &text("a"));
+        components.int32("Odd", 7);
+        let mut writer = DocumentWriter::new();
+        writer.int32("Version", 2);
+        writer.document("Components", &components.finish());
+        writer.boolean("Tail", true);
+        writer.finish()
+    }
+
+    #[test]
+    fn untouched_it_encodes_to_what_was_read() {
+        let holder = Holder::decode(sample()).unwrap();
+        assert!(!holder.is_changed());
+        assert_eq!(holder.encode(), sample());
+        assert_eq!(holder.ids().collect::<Vec<_>>(), ["Zebra", "Apple", "Odd"]);
+        assert!(holder.raw("Apple").is_some() && holder.raw("Odd").is_none());
+    }
+
+    #[test]
+    fn a_change_and_its_undoing_give_the_same_bytes() {
+        let mut holder = Holder::decode(sample()).unwrap();
+        holder.set_raw("Apple", &text("a")).unwrap();
+        assert!(!holder.is_changed(), "the same document is no change");
+        holder.set_raw("Apple", &text("other")).unwrap();
+        assert!(holder.is_changed());
+        assert_ne!(holder.encode(), sample());
+        holder.set_raw("Apple", &text("a")).unwrap();
+        assert_eq!(holder.encode(), sample());
+    }
+
+    #[test]
+    fn new_components_go_last_and_removed_ones_leave_no_trace() {
+        let mut holder = Holder::decode(sample()).unwrap();
+        holder.set_raw("New", &text("n")).unwrap();
+        assert_eq!(holder.ids().last(), Some("New"));
+        assert!(holder.remove("New") && !holder.remove("New"));
+        assert_eq!(holder.encode(), sample());
+    }
+
+    #[test]
+    fn every_truncation_and_flipped_bit_is_survived() {
+        let bytes = sample();
+        for len in 0..bytes.len() {
+            assert!(Holder::decode(bytes[..len].to_vec()).is_err(), "{len}");
+        }
+        for position in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut flipped = bytes.clone();
+                flipped[position] ^= 1 << bit;
+                if let Ok(holder) = Holder::decode(flipped.clone()) {
+                    assert_eq!(holder.encode(), flipped, "byte {position} bit {bit}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_without_components_is_no_holder() {
+        let refused = Holder::decode(text("x")).unwrap_err();
+        assert!(matches!(refused, Error::Malformed { .. }), "{refused}");
+    }
+}

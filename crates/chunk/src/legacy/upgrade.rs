@@ -1,0 +1,106 @@
+//! From a block section of any version to one of version 6.
+//!
+//! Everything goes by what a cell holds and not by ids, because that is where the game's own
+//! upgrade fails: given sixteen kinds of blocks and no air it turns blocks into air.
+
+use hyworld_coords::SectionArray;
+
+use super::LegacyBlock;
+use crate::block_section::{BlockSection, TickingBlocks};
+use crate::fluid::FluidSection;
+use crate::palette::{AssetKey, EditError, Palette, PaletteType};
+use crate::physics::BlockPhysics;
+
+/// A section of version 6, and what its blocks' old names said that is stored elsewhere now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UpgradedSection {
+    /// The blocks. Their migration version is 0, as that of every older section.
+    pub section: BlockSection,
+    /// Fluids, to be [laid over](FluidSection::overlay) those that the section has.
+    pub fluids: FluidSection,
+    /// Support, to be [laid over](BlockPhysics::overlay) what the section has.
+    pub support: BlockPhysics,
+    /// Names that look old but cannot be taken apart. They are kept as the names of their blocks.
+    pub kept: Vec<AssetKey>,
+}
+
+impl BlockSection {
+    /// Makes this a section of version 6. One that is keeps every byte.
+    ///
+    /// The game renames blocks before it takes their names apart, so migrations that are known
+    /// should be [applied](Self::rename_blocks) before.
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`], which takes more kinds of blocks than any world has.
+    pub fn upgrade(mut self) -> Result<UpgradedSection, EditError> {
+        let has_properties = self.version <= 4;
+        let has_fillers = self.version >= 4;
+        self.version = Self::VERSION;
+        let keys = self.blocks.entries().iter().map(|entry| &entry.key);
+        if !has_properties || !keys.into_iter().any(|key| LegacyBlock::is_legacy(key)) {
+            let (fluids, support) = (FluidSection::new(), BlockPhysics::new());
+            return Ok(UpgradedSection { section: self, fluids, support, kept: Vec::new() });
+        }
+        let found = self.blocks.indices();
+        let mut kept = Vec::new();
+        let cells = Cells {
+            blocks: found.keys.iter().map(|key| parse(key, &mut kept)).collect(),
+            indices: &found.indices,
+        };
+        let blocks = cells.palette(|block| name(block.block))?;
+        let rotations = cells.palette(|block| block.rotation)?;
+        let fillers = cells.palette(|block| block.filler)?;
+        let fluids = FluidSection::from_parts(
+            cells.palette(|block| block.fluid.map_or(AssetKey::EMPTY, |fluid| name(fluid.name)))?,
+            &cells.values(|block| block.fluid.map_or(0, |fluid| fluid.level)),
+        );
+        let support = BlockPhysics::from_values(&cells.values(|block| block.support));
+        self.blocks = blocks;
+        self.rotations = rotations;
+        if !has_fillers {
+            self.fillers = fillers;
+        }
+        if self.blocks.kind() == PaletteType::Empty {
+            self.ticking = TickingBlocks::default();
+        }
+        Ok(UpgradedSection { section: self, fluids, support, kept })
+    }
+}
+
+/// What the name says; a name that makes no sense stays the name of the block.
+fn parse<'a>(key: &'a AssetKey, kept: &mut Vec<AssetKey>) -> LegacyBlock<'a> {
+    LegacyBlock::parse(key).unwrap_or_else(|_| {
+        kept.push(key.clone());
+        LegacyBlock::plain(key)
+    })
+}
+
+/// A name that is part of one that was stored, or of today's fluids, and so is not too long.
+fn name(text: &str) -> AssetKey {
+    AssetKey::new(text).unwrap_or_default()
+}
+
+/// What the names of a section say, and which cell has which name.
+struct Cells<'a> {
+    blocks: Vec<LegacyBlock<'a>>,
+    indices: &'a SectionArray<u16>,
+}
+
+impl Cells<'_> {
+    fn palette<K: crate::palette::PaletteKey>(
+        &self,
+        key: impl FnMut(&LegacyBlock<'_>) -> K,
+    ) -> Result<Palette<K>, EditError> {
+        let keys: Vec<K> = self.blocks.iter().map(key).collect();
+        Palette::from_indices(&keys, self.indices)
+    }
+
+    fn values(&self, value: impl FnMut(&LegacyBlock<'_>) -> u8) -> Vec<u16> {
+        let values: Vec<u8> = self.blocks.iter().map(value).collect();
+        let of = |&index: &u16| values.get(usize::from(index)).copied().unwrap_or(0).into();
+        self.indices.values().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

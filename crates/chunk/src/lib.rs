@@ -1,0 +1,82 @@
+//! The chunk codec: every byte of a chunk, understood and kept.
+//!
+//! A chunk is stored as one BSON document. It is a [`Holder`] of components, and so is each of its
+//! ten sections, its block entities and its entities. [`Chunk`] finds them without decoding;
+//! [`Component`]s decode to types when they are asked for; [`ChunkView`] decodes all that has to
+//! do with blocks and answers questions that do not depend on the version the chunk was stored in.
+//!
+//! Lossless by construction: encoding a chunk in which nothing was changed returns the identical
+//! bytes, and after a change only what was changed differs. What is not understood is kept.
+//!
+//! ```
+//! use hyworld_chunk::{AssetKey, Chunk, ChunkView, Rotation};
+//! use hyworld_coords::ChunkBlock;
+//!
+//! let mut chunk = Chunk::new();
+//! let mut view = ChunkView::new(&chunk)?;
+//! let at = ChunkBlock::new(3, 64, 31).ok_or("not in a chunk")?;
+//! let stone = AssetKey::new("Rock_Stone").ok_or("too long")?;
+//! view.set_block(at, stone, Rotation::NONE)?;
+//! view.save(&mut chunk)?;
+//!
+//! let again = ChunkView::new(&Chunk::decode(chunk.encode())?)?;
+//! assert_eq!(again.block(at).block, "Rock_Stone");
+//! assert_eq!(again.height(at.column()), 64);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It knows neither files nor providers. The formats are in `docs/format/chunk.md` and
+//! `docs/format/section.md`.
+
+mod bit_array;
+mod block_chunk;
+mod block_health;
+mod block_section;
+pub mod bson;
+mod chunk;
+mod column_palette;
+mod component;
+mod components;
+mod environment;
+mod error;
+mod fingerprint;
+mod fluid;
+mod holder;
+mod legacy;
+mod light;
+pub mod limits;
+mod migration;
+mod new_chunk;
+mod order;
+mod palette;
+mod physics;
+mod piece;
+mod registry;
+mod view;
+mod wire;
+
+pub use block_chunk::{BlockChunk, InlineSections};
+pub use block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
+pub use block_section::{BlockSection, Filler, Rotation, SectionAnomaly, TickingBlocks};
+pub use chunk::Chunk;
+pub use column_palette::{ColumnKey, ColumnPalette, HeightMap, TintMap};
+pub use component::{Component, Fields};
+pub use components::{
+    BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, Entity, EntityChunk, WorldChunk,
+};
+pub use environment::{EnvironmentChunk, EnvironmentRun, ListedEnvironment, UNKNOWN_ENVIRONMENT};
+pub use error::{Error, Malformed, Problem, Result};
+pub use fingerprint::{CellDigests, Digest, Fingerprint};
+pub use fluid::FluidSection;
+pub use holder::Holder;
+pub use legacy::{LegacyBlock, LegacyFluid, LegacyKeyError, UpgradedSection};
+pub use light::{Light, LightTree, LightValue};
+pub use migration::{BlockMigration, BlockMigrations, MigrationError};
+pub use order::{HolderKind, component_order};
+pub use palette::{
+    AssetKey, EditError, PALETTE_ENTRIES_MAX, Palette, PaletteAnomaly, PaletteEntry,
+    PaletteIndices, PaletteKey, PaletteType, Run, Runs,
+};
+pub use physics::BlockPhysics;
+pub use registry::{ComponentRegistry, LiveHolder};
+pub use view::{BlockInfo, ChunkView, EditOutcome, SectionView};

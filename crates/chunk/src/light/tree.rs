@@ -1,0 +1,155 @@
+//! Light as a tree over the indices of a section's cells.
+//!
+//! A node splits a run of cells into eight runs of equal length. It is stored as one byte that
+//! says which of the eight have a node of their own, and then the eight one after the other: the
+//! node, with everything below it, or the big-endian value that all cells of the run have. The
+//! root covers 32,768 cells, a node of the fifth and last level eight.
+
+mod walk;
+
+use std::fmt;
+
+use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SectionArray};
+
+use super::LightValue;
+use crate::error::{Malformed, Problem};
+use crate::wire::Reader;
+
+/// Nodes of a tree in which no two neighbouring cells are alike: 1 + 8 + 64 + 512 + 4096.
+const NODES_MAX: usize = 4681;
+
+/// The length of a tree: a byte for each node, and two for each of the eight parts of each node
+/// that is not itself one of the nodes.
+const fn bytes_of(nodes: usize) -> usize {
+    15 * nodes + 2
+}
+
+/// The light of all cells of a section, as it is stored.
+///
+/// The game never stores a node whose eight parts are alike, except the root. A tree with such
+/// nodes is kept as it is; [`from_values`](Self::from_values) does not build one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LightTree {
+    /// The byte that said that there is a tree: 1, or whatever stood in its place.
+    flag: u8,
+    /// Walked through once, so that every node and value is known to be there.
+    bytes: Box<[u8]>,
+}
+
+impl LightTree {
+    /// The same light everywhere.
+    pub fn filled(value: LightValue) -> Self {
+        let [high, low] = value.bits().to_be_bytes();
+        let bytes = [0].into_iter().chain([high, low].into_iter().cycle().take(16)).collect();
+        Self { flag: 1, bytes }
+    }
+
+    /// The smallest tree with these values.
+    pub fn from_values(values: &SectionArray<LightValue>) -> Self {
+        let mut values = values.values().as_slice();
+        let mut bytes = Vec::new();
+        put_node(&mut bytes, &mut values, BLOCKS_PER_SECTION.into());
+        Self { flag: 1, bytes: bytes.into() }
+    }
+
+    /// The stored form of the root and everything below it.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many nodes it has: 1 to 4681.
+    pub fn nodes(&self) -> usize {
+        (self.bytes.len() - 2) / 15
+    }
+
+    /// The light of one cell. It walks past what is stored before that cell, so to look at many
+    /// cells [`expand`](Self::expand) is better.
+    pub fn get(&self, cell: LocalBlock) -> LightValue {
+        walk::value_at(&self.bytes, cell.index())
+    }
+
+    /// The light of every cell.
+    pub fn expand(&self) -> SectionArray<LightValue> {
+        let mut values = Vec::with_capacity(BLOCKS_PER_SECTION.into());
+        walk::visit(&self.bytes, |run| match run {
+            walk::Run::Same { value, len } => values.resize(values.len() + len, value),
+            walk::Run::Eight(eight) => values.extend(eight),
+        });
+        SectionArray::from_vec(values).unwrap_or_else(|| SectionArray::filled(LightValue::DARK))
+    }
+
+    /// The light of all cells, if they have the same.
+    pub fn uniform(&self) -> Option<LightValue> {
+        let first = walk::value_at(&self.bytes, 0);
+        let mut same = true;
+        walk::visit(&self.bytes, |run| {
+            same &= match run {
+                walk::Run::Same { value, .. } => value == first,
+                walk::Run::Eight(eight) => eight == [first; 8],
+            }
+        });
+        same.then_some(first)
+    }
+
+    /// Whether all cells have the same light.
+    pub fn is_uniform(&self) -> bool {
+        self.uniform().is_some()
+    }
+
+    /// Reads what follows the byte that said that there is a tree.
+    pub(super) fn decode(flag: u8, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let at = reader.at();
+        let found = reader.i32()?;
+        let fits =
+            |len: &usize| *len <= bytes_of(NODES_MAX) && *len > 2 && (len - 2).is_multiple_of(15);
+        let Some(len) = usize::try_from(found).ok().filter(fits) else {
+            let (what, expected) = ("the length of a light tree", "15 n + 2, n from 1 to 4681");
+            return Err(Malformed {
+                at,
+                problem: Problem::Value { what, found: found.into(), expected },
+            });
+        };
+        let at = reader.at();
+        let bytes = reader.bytes(len)?;
+        walk::check(bytes).map_err(|inner| Malformed { at: at + inner.at, ..inner })?;
+        Ok(Self { flag, bytes: bytes.into() })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.flag);
+        // At most a few ten thousand bytes, see `NODES_MAX`.
+        out.extend(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
+        out.extend(&*self.bytes);
+    }
+}
+
+/// Appends the node for the next `len` values, and takes them.
+fn put_node(out: &mut Vec<u8>, values: &mut &[LightValue], len: usize) {
+    let mask_at = out.len();
+    let mut mask = 0_u8;
+    out.push(mask);
+    for part in 0..8 {
+        let (run, rest) = values.split_at_checked(len / 8).unwrap_or((values, &[]));
+        let first = run.first().copied().unwrap_or_default();
+        if run.iter().all(|&value| value == first) {
+            out.extend(first.bits().to_be_bytes());
+            *values = rest;
+        } else {
+            mask |= 1 << part;
+            put_node(out, values, len / 8);
+        }
+    }
+    if let Some(byte) = out.get_mut(mask_at) {
+        *byte = mask;
+    }
+}
+
+/// Shows how large it is.
+impl fmt::Debug for LightTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LightTree({} nodes)", self.nodes())
+    }
+}
+
+#[cfg(test)]
+mod tests;

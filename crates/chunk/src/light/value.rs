@@ -1,0 +1,95 @@
+//! The light of one cell.
+
+use std::fmt;
+
+/// Three colours and the sky, each from 0 to 15.
+///
+/// ```
+/// use hyworld_chunk::LightValue;
+///
+/// let light = LightValue::from_bits(0xf321);
+/// assert_eq!((light.red(), light.green(), light.blue(), light.sky()), (1, 2, 3, 15));
+/// assert_eq!(LightValue::new(1, 2, 3, 15), Some(light));
+/// assert_eq!(LightValue::new(16, 0, 0, 0), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct LightValue(u16);
+
+impl LightValue {
+    /// No light at all.
+    pub const DARK: Self = Self(0);
+
+    /// The light with these channels; `None` unless all are below 16.
+    pub const fn new(red: u8, green: u8, blue: u8, sky: u8) -> Option<Self> {
+        if (red | green | blue | sky) > 15 {
+            return None;
+        }
+        Some(Self((sky as u16) << 12 | (blue as u16) << 8 | (green as u16) << 4 | red as u16))
+    }
+
+    /// The light that is stored as this number. Any number is one.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+
+    /// The number that it is stored as: red in the lowest four bits, then green, blue and sky.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// 0 to 15.
+    pub const fn red(self) -> u8 {
+        (self.0 & 15) as u8
+    }
+
+    /// 0 to 15.
+    pub const fn green(self) -> u8 {
+        (self.0 >> 4 & 15) as u8
+    }
+
+    /// 0 to 15.
+    pub const fn blue(self) -> u8 {
+        (self.0 >> 8 & 15) as u8
+    }
+
+    /// Light from the sky, 0 to 15.
+    pub const fn sky(self) -> u8 {
+        (self.0 >> 12 & 15) as u8
+    }
+}
+
+impl fmt::Debug for LightValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(bits) = self;
+        write!(f, "{bits:#06x}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_channel_has_its_four_bits() {
+        for bits in 0..=u16::MAX {
+            let light = LightValue::from_bits(bits);
+            assert_eq!(
+                LightValue::new(light.red(), light.green(), light.blue(), light.sky()),
+                Some(light)
+            );
+            assert_eq!(light.bits(), bits);
+        }
+        assert_eq!(LightValue::new(0, 0, 0, 15), Some(LightValue::from_bits(0xf000)));
+        assert_eq!(format!("{:?}", LightValue::from_bits(0xf1)), "0x00f1");
+    }
+
+    #[test]
+    fn channels_are_checked() {
+        for channel in 0..4 {
+            let mut channels = [0; 4];
+            channels[channel] = 16;
+            let [red, green, blue, sky] = channels;
+            assert_eq!(LightValue::new(red, green, blue, sky), None);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Block migrations: how the game renames blocks from version to version.
+//!
+//! A migration is a numbered asset with two maps from old block keys to new ones. A section states
+//! how many of them it has been through, so those from that number on are still to be applied.
+//! They belong to the game and are not shipped; `load.rs` reads them from a user's own files.
+
+mod load;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+pub use load::MigrationError;
+
+/// One migration asset.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct BlockMigration {
+    direct: BTreeMap<String, String>,
+    name: BTreeMap<String, String>,
+}
+
+impl BlockMigration {
+    /// A migration that renames the keys of these maps to their values. Where both have a key,
+    /// `direct` decides.
+    pub fn new(direct: BTreeMap<String, String>, name: BTreeMap<String, String>) -> Self {
+        Self { direct, name }
+    }
+
+    /// Reads an asset: an object with the optional maps `DirectMigrations` and `NameMigrations`.
+    /// What else it has is none of our business.
+    ///
+    /// # Errors
+    /// [`MigrationError::Malformed`] if it is not JSON, or a map has something else than strings.
+    pub fn from_json(text: &str) -> Result<Self, MigrationError> {
+        Self::from_value(&parse(text)?)
+    }
+
+    fn from_value(asset: &Value) -> Result<Self, MigrationError> {
+        let Some(asset) = asset.as_object() else {
+            return Err(malformed("a migration that is not an object"));
+        };
+        let direct = string_map(asset, "DirectMigrations")?;
+        let name = string_map(asset, "NameMigrations")?;
+        Ok(Self { direct, name })
+    }
+
+    /// The new key for a block key; `None` if it stays. Upper and lower case differ.
+    pub fn rename(&self, key: &str) -> Option<&str> {
+        self.direct.get(key).or_else(|| self.name.get(key)).map(String::as_str)
+    }
+}
+
+/// All migration assets of a game, by number.
+///
+/// ```
+/// use hyworld_chunk::{BlockMigration, BlockMigrations};
+///
+/// let mut migrations = BlockMigrations::default();
+/// let first = r#"{"DirectMigrations": {"Mud": "Soil"}}"#;
+/// let second = r#"{"NameMigrations": {"Soil": "Dirt"}}"#;
+/// migrations.insert(0, BlockMigration::from_json(first)?);
+/// migrations.insert(1, BlockMigration::from_json(second)?);
+/// assert_eq!(migrations.migrate("Mud", 0), ("Dirt", 2));
+/// assert_eq!(migrations.migrate("Mud", 1), ("Mud", 2));
+/// # Ok::<(), hyworld_chunk::MigrationError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct BlockMigrations {
+    assets: BTreeMap<u32, BlockMigration>,
+}
+
+impl BlockMigrations {
+    /// Reads many assets from one text: an object whose keys are their numbers.
+    ///
+    /// # Errors
+    /// [`MigrationError::Malformed`] if it is not JSON, a key is not a number, or an asset is not
+    /// one.
+    pub fn from_json(text: &str) -> Result<Self, MigrationError> {
+        let value = parse(text)?;
+        let Some(assets) = value.as_object() else {
+            return Err(malformed("migrations that are not an object"));
+        };
+        let mut migrations = Self::default();
+        for (key, asset) in assets {
+            let number = asset_number(key)
+                .ok_or_else(|| malformed(&format!("{key:?} is not the number of a migration")))?;
+            let asset = BlockMigration::from_value(asset)
+                .map_err(|error| error.inside(&format!("migration {number}")))?;
+            migrations.insert(number, asset);
+        }
+        Ok(migrations)
+    }
+
+    /// Adds the asset with this number, and hands out the one that it replaces.
+    pub fn insert(&mut self, number: u32, asset: BlockMigration) -> Option<BlockMigration> {
+        self.assets.insert(number, asset)
+    }
+
+    /// The asset with this number.
+    pub fn get(&self, number: u32) -> Option<&BlockMigration> {
+        self.assets.get(&number)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.assets.is_empty()
+    }
+
+    /// How many assets follow one another from number 0 on: what the game with these assets writes
+    /// as the migration version of a section.
+    pub fn version(&self) -> i32 {
+        self.next_missing(0)
+    }
+
+    /// What a block key has become since a section of migration version `from` was written, and
+    /// the migration version that it then has.
+    ///
+    /// Assets are applied by number, each to what the one before has made of the key, up to the
+    /// first number that is missing. A section that is newer than all assets keeps its version, so
+    /// that what we do not have can still be applied by somebody who has it.
+    pub fn migrate<'a>(&'a self, key: &'a str, from: i32) -> (&'a str, i32) {
+        let to = self.next_missing(from);
+        let assets = (from..to).filter_map(|number| self.asset(number));
+        (assets.fold(key, |key, asset| asset.rename(key).unwrap_or(key)), to)
+    }
+
+    fn asset(&self, number: i32) -> Option<&BlockMigration> {
+        self.assets.get(&u32::try_from(number).ok()?)
+    }
+
+    /// The first number without an asset, from this one on.
+    fn next_missing(&self, from: i32) -> i32 {
+        (from..i32::MAX).find(|&number| self.asset(number).is_none()).unwrap_or(i32::MAX)
+    }
+}
+
+/// The number that a text is, written as the game writes it: `7`, not `07` or `+7`.
+fn asset_number(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number: &u32| number.to_string() == text)
+}
+
+fn parse(text: &str) -> Result<Value, MigrationError> {
+    serde_json::from_str(text).map_err(|error| malformed(&error.to_string()))
+}
+
+/// A map of strings, empty if it is absent or null.
+fn string_map(
+    asset: &Map<String, Value>,
+    name: &str,
+) -> Result<BTreeMap<String, String>, MigrationError> {
+    let map = match asset.get(name) {
+        None | Some(Value::Null) => return Ok(BTreeMap::new()),
+        Some(Value::Object(map)) => map,
+        Some(_) => return Err(malformed(&format!("{name} is not an object"))),
+    };
+    let entry = |(old, new): (&String, &Value)| match new.as_str() {
+        Some(new) => Ok((old.clone(), new.to_owned())),
+        None => Err(malformed(&format!("{name} has something else than a string for {old:?}"))),
+    };
+    map.iter().map(entry).collect()
+}
+
+fn malformed(reason: &str) -> MigrationError {
+    MigrationError::Malformed { origin: String::new(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyworld_testkit::fixture;
+
+    use super::*;
+
+    fn lab() -> BlockMigrations {
+        let text = fixture("original/chunks/synthetic_migrations.migrations.json");
+        BlockMigrations::from_json(&String::from_utf8(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_assets_of_the_fixture_are_read() {
+        let migrations = lab();
+        assert_eq!(migrations.version(), 3);
+        let second = migrations.get(1).unwrap();
+        assert_eq!(second.direct.len(), 1);
+        assert_eq!(second.name.len(), 2);
+        assert_eq!(migrations.get(3), None);
+    }
+
+    #[test]
+    fn keys_go_through_all_assets_from_their_version_on() {
+        let migrations = lab();
+        let golden = [
+            ("Lab_Old", 0, "Lab_New"),
+            ("Lab_Old", 1, "Lab_Old"),
+            ("Lab_Mid", 0, "Lab_New"),
+            ("Lab_Mid", 1, "Lab_New"),
+            ("Lab_Mid", 2, "Lab_Mid"),
+            // Direct before name.
+            ("Lab_Both", 0, "Lab_FromDirect"),
+            // One asset is applied once, so that two keys can change places.
+            ("Lab_A", 0, "Lab_B"),
+            ("Lab_B", 2, "Lab_A"),
+            ("Lab_X", 2, "Lab_Y"),
+            ("lab_x", 2, "lab_x"),
+            ("", 0, ""),
+        ];
+        for (key, from, expected) in golden {
+            assert_eq!(migrations.migrate(key, from), (expected, 3), "{key} from {from}");
+        }
+    }
+
+    #[test]
+    fn newer_sections_keep_key_and_version() {
+        for from in [3, 4, 11, i32::MAX] {
+            assert_eq!(lab().migrate("Lab_Old", from), ("Lab_Old", from));
+        }
+        for from in [-1, i32::MIN] {
+            assert_eq!(lab().migrate("Lab_Old", from), ("Lab_Old", from));
+        }
+    }
+
+    #[test]
+    fn the_first_missing_number_ends_the_chain() {
+        let mut migrations = lab();
+        let last = BTreeMap::from([("Lab_Y".to_owned(), "Lab_Z".to_owned())]);
+        let last = BlockMigration::new(BTreeMap::new(), last);
+        assert_eq!(migrations.insert(4, last), None);
+        assert_eq!(migrations.version(), 3);
+        assert_eq!(migrations.migrate("Lab_X", 2), ("Lab_Y", 3));
+        assert_eq!(migrations.migrate("Lab_Y", 3), ("Lab_Y", 3));
+        assert_eq!(migrations.migrate("Lab_Y", 4), ("Lab_Z", 5), "begins behind the gap");
+        assert!(migrations.insert(3, BlockMigration::default()).is_none());
+        assert_eq!(migrations.migrate("Lab_X", 2), ("Lab_Z", 5));
+    }
+
+    #[test]
+    fn without_assets_nothing_changes() {
+        let none = BlockMigrations::default();
+        assert!(none.is_empty());
+        assert_eq!(none.migrate("Rock_Stone", 10), ("Rock_Stone", 10));
+        assert_eq!(none.migrate("Rock_Stone", 0), ("Rock_Stone", 0));
+    }
+
+    #[test]
+    fn maps_are_optional_and_the_rest_is_ignored() {
+        for text in ["{}", r#"{"DirectMigrations": null, "Comment": [1]}"#] {
+            assert_eq!(BlockMigration::from_json(text).unwrap(), BlockMigration::default());
+        }
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        let asset = |text: &str| BlockMigration::from_json(text).unwrap_err().to_string();
+        assert_eq!(asset("[]"), "a migration that is not an object");
+        assert_eq!(asset(r#"{"NameMigrations": 5}"#), "NameMigrations is not an object");
+        assert_eq!(
+            asset(r#"{"DirectMigrations": {"A": {"to": "B"}}}"#),
+            "DirectMigrations has something else than a string for \"A\""
+        );
+        assert_eq!(asset("{"), "EOF while parsing an object at line 1 column 1");
+        let all = |text: &str| BlockMigrations::from_json(text).unwrap_err().to_string();
+        assert_eq!(all(r#"{"01": {}}"#), "\"01\" is not the number of a migration");
+        assert_eq!(
+            all(r#"{"3": {"NameMigrations": []}}"#),
+            "migration 3: NameMigrations is not an object"
+        );
+        assert_eq!(all("7"), "migrations that are not an object");
+    }
+}

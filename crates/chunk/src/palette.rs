@@ -1,0 +1,238 @@
+//! Palettes of sections: which values occur, and which of them each cell has.
+//!
+//! Layout: `docs/format/section.md`. A palette is kept as it was read, oddities included, until one
+//! of its cells is given another value: entry order, ids, counts and type go back to the file as
+//! they came. What the first change straightens out is described at [`Palette::set`].
+
+mod bulk;
+mod cells;
+mod check;
+mod edit;
+mod key;
+mod nibbles;
+mod order;
+mod query;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use hyworld_coords::LocalBlock;
+
+use crate::error::{Malformed, Problem};
+use crate::wire::Reader;
+pub(crate) use bulk::in_box;
+use cells::Cells;
+
+pub use check::PaletteAnomaly;
+pub use edit::EditError;
+pub use key::{AssetKey, PaletteKey};
+pub(crate) use key::{Wire, sealed};
+pub(crate) use nibbles::Nibbles;
+pub use query::{PaletteIndices, Run, Runs};
+
+/// How many entries a palette can have. Their number is stored in 16 bits with a sign.
+pub const PALETTE_ENTRIES_MAX: usize = 32_767;
+
+/// The values of all cells of a section: blocks, fillers, rotations or fluids.
+///
+/// ```
+/// use hyworld_chunk::{AssetKey, Palette, PaletteType};
+/// use hyworld_coords::LocalBlock;
+///
+/// let stone = AssetKey::new("Rock_Stone").ok_or("too long")?;
+/// let cell = LocalBlock::new(1, 2, 3).ok_or("not in a section")?;
+/// let mut blocks = Palette::empty();
+/// assert!(blocks.set(cell, stone.clone())?);
+/// assert_eq!((blocks.get(cell), blocks.kind()), (&stone, PaletteType::HalfByte));
+/// blocks.set(cell, AssetKey::EMPTY)?;
+/// assert_eq!(blocks, Palette::empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Palette<K> {
+    entries: Vec<PaletteEntry<K>>,
+    cells: Cells,
+    /// Whether entries and cells are known to agree, as they must before a change. Not asked when
+    /// a palette is read, because the answer costs a look at every cell.
+    tidy: bool,
+}
+
+/// One value that a palette lists.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PaletteEntry<K> {
+    /// The number that cells with this value hold.
+    pub internal_id: u16,
+    /// The value.
+    pub key: K,
+    /// How many cells have it, according to the file.
+    pub count: u16,
+}
+
+/// How a palette stores its cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PaletteType {
+    /// Not at all: every cell has the default value.
+    Empty,
+    /// In 4 bits each.
+    HalfByte,
+    /// In 8 bits each.
+    Byte,
+    /// In 16 bits each.
+    Short,
+}
+
+impl PaletteType {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Empty => 0,
+            Self::HalfByte => 1,
+            Self::Byte => 2,
+            Self::Short => 3,
+        }
+    }
+
+    const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(Self::Empty),
+            1 => Some(Self::HalfByte),
+            2 => Some(Self::Byte),
+            3 => Some(Self::Short),
+            _ => None,
+        }
+    }
+
+    /// How many different ids a cell can hold.
+    const fn id_space(self) -> usize {
+        match self {
+            Self::Empty => 1,
+            Self::HalfByte => 16,
+            Self::Byte => 256,
+            Self::Short => 65_536,
+        }
+    }
+
+    /// Bytes of an id in the list of entries, which is not what it takes in a cell.
+    const fn id_bytes(self) -> usize {
+        match self {
+            Self::Empty | Self::HalfByte | Self::Byte => 1,
+            Self::Short => 2,
+        }
+    }
+}
+
+impl<K: PaletteKey> Palette<K> {
+    /// The palette of a section in which every cell has the default value.
+    pub fn empty() -> Self {
+        Self { entries: Vec::new(), cells: Cells::Empty, tidy: true }
+    }
+
+    /// How its cells are stored.
+    pub fn kind(&self) -> PaletteType {
+        self.cells.kind()
+    }
+
+    /// What it lists, in file order. An empty palette lists nothing.
+    pub fn entries(&self) -> &[PaletteEntry<K>] {
+        &self.entries
+    }
+
+    /// The value of one cell. A cell whose id is not listed has the default value, and of entries
+    /// with the same id the first one counts.
+    ///
+    /// To look at many cells, [`indices`](Self::indices) and [`runs`](Self::runs) are faster.
+    pub fn get(&self, cell: LocalBlock) -> &K {
+        self.key_of(self.cells.id(cell.index()))
+    }
+
+    fn key_of(&self, id: u16) -> &K {
+        let entry = self.entries.iter().find(|entry| entry.internal_id == id);
+        entry.map_or_else(|| K::default_key(), |entry| &entry.key)
+    }
+
+    /// About how many bytes [`encode`](Self::encode) appends, so that a buffer grows once.
+    pub(crate) fn encoded_bytes(&self) -> usize {
+        const ENTRY_BYTES_USUAL: usize = 48;
+        3 + ENTRY_BYTES_USUAL * self.entries.len() + self.cells.as_bytes().len()
+    }
+
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed>
+    where
+        K: Wire,
+    {
+        let at = reader.at();
+        let code = reader.u8()?;
+        let Some(kind) = PaletteType::from_code(code) else {
+            let (what, expected) = ("the type of a palette", "0 to 3");
+            return Err(Malformed {
+                at,
+                problem: Problem::Value { what, found: code.into(), expected },
+            });
+        };
+        if kind == PaletteType::Empty {
+            return Ok(Self::empty());
+        }
+        let count = reader.i16()?;
+        let count = reader.count(count.into(), kind.id_bytes() + K::BYTES_MIN + 2)?;
+        let mut entries = Vec::with_capacity(count);
+        for _ in 0..count {
+            entries.push(PaletteEntry {
+                internal_id: match kind {
+                    PaletteType::Short => reader.u16()?,
+                    _ => reader.u8()?.into(),
+                },
+                key: K::read(reader)?,
+                count: reader.u16()?,
+            });
+        }
+        Ok(Self { entries, cells: Cells::decode(kind, reader)?, tidy: false })
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>)
+    where
+        K: Wire,
+    {
+        let kind = self.kind();
+        out.push(kind.code());
+        if kind == PaletteType::Empty {
+            return;
+        }
+        // Nothing makes a palette with more entries than this number can say.
+        out.extend(i16::try_from(self.entries.len()).unwrap_or(i16::MAX).to_be_bytes());
+        for entry in &self.entries {
+            match kind {
+                PaletteType::Short => out.extend(entry.internal_id.to_be_bytes()),
+                _ => out.push((entry.internal_id & 0xff) as u8),
+            }
+            entry.key.write(out);
+            out.extend(entry.count.to_be_bytes());
+        }
+        out.extend(self.cells.as_bytes());
+    }
+}
+
+impl<K: PaletteKey> Default for Palette<K> {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+/// Palettes are equal if they are stored in the same way; whether their cells have the same
+/// values is the question of [`same_cells`](Palette::same_cells).
+impl<K: PartialEq> PartialEq for Palette<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries == other.entries && self.cells == other.cells
+    }
+}
+
+impl<K: Eq> Eq for Palette<K> {}
+
+/// Shows type and entries, not the cells.
+impl<K: fmt::Debug> fmt::Debug for Palette<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Palette")
+            .field("kind", &self.cells.kind())
+            .field("entries", &self.entries)
+            .finish_non_exhaustive()
+    }
+}

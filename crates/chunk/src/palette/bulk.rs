@@ -1,0 +1,194 @@
+//! Building palettes, and changing many cells at once.
+
+use std::collections::HashMap;
+
+use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SectionArray};
+
+use super::cells::Cells;
+use super::order::{self, TableSize};
+use super::{
+    EditError, Nibbles, PALETTE_ENTRIES_MAX, Palette, PaletteEntry, PaletteKey, PaletteType,
+};
+
+/// A palette that is built at once is stored in half-bytes below this many values; one that grows
+/// cell by cell goes one further.
+const HALF_BYTE_VALUES: usize = 16;
+
+/// A palette that is built at once is stored in bytes below this many values.
+const BYTE_VALUES: usize = 256;
+
+impl<K: PaletteKey> Palette<K> {
+    /// The palette of a section in which every cell has this value.
+    pub fn filled(key: K) -> Self {
+        if key == *K::default_key() {
+            return Self::empty();
+        }
+        let entries = vec![PaletteEntry { internal_id: 0, key, count: BLOCKS_PER_SECTION }];
+        Self { entries, cells: Cells::HalfByte(Nibbles::zeros()), tidy: true }
+    }
+
+    /// The palette with these values, as small as can be: ids are given in the order in which the
+    /// values first occur, and entries listed in the game's order.
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`] if all 32,768 cells differ.
+    pub fn from_array(values: &SectionArray<K>) -> Result<Self, EditError> {
+        let mut keys: Vec<K> = Vec::new();
+        let mut places: HashMap<&K, u16> = HashMap::new();
+        let mut last = None;
+        let indices = SectionArray::from_fn(|cell| {
+            let key = &values[cell];
+            // Neighbours are often equal, and cheaper to compare than to look up.
+            match last {
+                Some((last_key, place)) if last_key == key => return place,
+                _ => {}
+            }
+            let next = u16::try_from(keys.len()).unwrap_or(u16::MAX);
+            let place = *places.entry(key).or_insert_with(|| {
+                keys.push(key.clone());
+                next
+            });
+            last = Some((key, place));
+            place
+        });
+        Self::from_indices(&keys, &indices)
+    }
+
+    /// The palette with the values `keys[indices[cell]]`, as from [`from_array`](Self::from_array).
+    /// Keys may repeat or be unused; an index past their end means the default value.
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`].
+    pub fn from_indices(keys: &[K], indices: &SectionArray<u16>) -> Result<Self, EditError> {
+        let mut first: HashMap<&K, usize> = HashMap::with_capacity(keys.len() + 1);
+        let same: Vec<usize> = keys
+            .iter()
+            .chain([K::default_key()])
+            .enumerate()
+            .map(|(place, key)| *first.entry(key).or_insert(place))
+            .collect();
+        let mut ids: Vec<Option<u16>> = vec![None; same.len()];
+        let mut entries: Vec<PaletteEntry<K>> = Vec::new();
+        let mut cells = Vec::with_capacity(indices.values().len());
+        for &index in indices.values() {
+            let place = usize::from(index).min(keys.len());
+            let place = same.get(place).copied().unwrap_or(place);
+            let next = u16::try_from(entries.len()).unwrap_or(u16::MAX);
+            let Some(slot) = ids.get_mut(place) else { continue };
+            let id = *slot.get_or_insert(next);
+            if id == next {
+                let key = keys.get(place).unwrap_or_else(|| K::default_key()).clone();
+                entries.push(PaletteEntry { internal_id: id, key, count: 0 });
+            }
+            if let Some(entry) = entries.get_mut(usize::from(id)) {
+                entry.count += 1;
+            }
+            cells.push(id);
+        }
+        Self::from_ids(entries, &cells)
+    }
+
+    /// Entries are numbered from 0 in their order, and all of them are used.
+    fn from_ids(entries: Vec<PaletteEntry<K>>, ids: &[u16]) -> Result<Self, EditError> {
+        let kind = match &*entries {
+            [only] if only.key == *K::default_key() => return Ok(Self::empty()),
+            entries if entries.len() < HALF_BYTE_VALUES => PaletteType::HalfByte,
+            entries if entries.len() < BYTE_VALUES => PaletteType::Byte,
+            entries if entries.len() <= PALETTE_ENTRIES_MAX => PaletteType::Short,
+            _ => return Err(EditError::PaletteFull),
+        };
+        let entries = order::arrange(entries, kind, TableSize::ForAll);
+        Ok(Self { entries, cells: Cells::pack(kind, ids), tidy: true })
+    }
+
+    /// The same cells in a palette built anew, which is as small as can be and has no anomaly.
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`].
+    pub fn rebuilt(&self) -> Result<Self, EditError> {
+        let found = self.indices();
+        let keys: Vec<K> = found.keys.into_iter().cloned().collect();
+        Self::from_indices(&keys, &found.indices)
+    }
+
+    /// Gives a value to all cells of a box, both corners included, and says how many cells that
+    /// changed. It is one change: the palette shrinks at the end, and as far as it can.
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`].
+    pub fn fill(
+        &mut self,
+        corner: LocalBlock,
+        opposite: LocalBlock,
+        key: K,
+    ) -> Result<usize, EditError> {
+        if corner == opposite {
+            return self.set(corner, key).map(usize::from);
+        }
+        let Some(first) = in_box(corner, opposite).find(|&cell| *self.get(cell) != key) else {
+            return Ok(0);
+        };
+        self.set(first, key.clone())?;
+        let Some(id) = self.entries.iter().find(|entry| entry.key == key) else {
+            // The last other value is gone, and with it the list.
+            return Ok(1);
+        };
+        let id = id.internal_id;
+        let mut lost = vec![0_u16; self.kind().id_space()];
+        let mut changed: u16 = 0;
+        for cell in in_box(corner, opposite).map(LocalBlock::index) {
+            let old_id = self.cells.id(cell);
+            if let Some(lost) = lost.get_mut(usize::from(old_id)).filter(|_| old_id != id) {
+                *lost += 1;
+                changed += 1;
+                self.cells.set(cell, id);
+            }
+        }
+        self.entries.retain_mut(|entry| {
+            let lost = lost.get(usize::from(entry.internal_id)).copied().unwrap_or(0);
+            let won = if entry.internal_id == id { changed } else { 0 };
+            entry.count = entry.count.wrapping_sub(lost).wrapping_add(won);
+            entry.count > 0
+        });
+        while self.shrink() {}
+        Ok(usize::from(changed) + 1)
+    }
+
+    /// Whether [`fill`](Self::fill) would succeed.
+    pub(crate) fn can_fill(&self, corner: LocalBlock, opposite: LocalBlock, key: &K) -> bool {
+        self.entries.len() < PALETTE_ENTRIES_MAX
+            || self.clone().fill(corner, opposite, key.clone()).is_ok()
+    }
+
+    /// Renames values: `rename` gives the new name, or `None` to keep the old one. Values that
+    /// become the same are merged, and the first id stays. Says whether anything was renamed.
+    ///
+    /// The type of the palette stays, as it does when the game migrates block names.
+    pub fn map_keys(&mut self, mut rename: impl FnMut(&K) -> Option<K>) -> bool {
+        let mut changed = false;
+        for entry in &mut self.entries {
+            if let Some(key) = rename(&entry.key).filter(|key| *key != entry.key) {
+                entry.key = key;
+                changed = true;
+            }
+        }
+        if changed {
+            self.tidy = false;
+            self.make_tidy();
+        }
+        changed
+    }
+}
+
+/// The cells between two corners, in the order of their indices.
+pub(crate) fn in_box(corner: LocalBlock, opposite: LocalBlock) -> impl Iterator<Item = LocalBlock> {
+    let side = |of: fn(LocalBlock) -> u8| {
+        let (one, other) = (of(corner), of(opposite));
+        one.min(other)..=one.max(other)
+    };
+    let (xs, zs) = (side(LocalBlock::x), side(LocalBlock::z));
+    side(LocalBlock::y).flat_map(move |y| {
+        let xs = xs.clone();
+        zs.clone().flat_map(move |z| xs.clone().filter_map(move |x| LocalBlock::new(x, y, z)))
+    })
+}

@@ -1,0 +1,275 @@
+//! The cells of a palette as they are stored: an internal id for each, in 4, 8 or 16 bits.
+
+use super::PaletteType;
+use super::nibbles::Nibbles;
+use crate::error::Malformed;
+use crate::wire::Reader;
+
+/// How many cells a section has.
+pub(super) const CELLS: usize = 32_768;
+
+/// An internal id for each cell. Nothing is unpacked on reading; a palette that is only passed on
+/// costs one copy of its bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Cells {
+    Empty,
+    HalfByte(Nibbles),
+    Byte(Box<[u8]>),
+    /// Big-endian, as in the file.
+    Short(Box<[[u8; 2]]>),
+}
+
+impl Cells {
+    pub(super) fn decode(kind: PaletteType, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(match kind {
+            PaletteType::Empty => Self::Empty,
+            PaletteType::HalfByte => Self::HalfByte(Nibbles::decode(reader)?),
+            PaletteType::Byte => Self::Byte(reader.bytes(CELLS)?.into()),
+            PaletteType::Short => Self::Short(reader.bytes(2 * CELLS)?.as_chunks().0.into()),
+        })
+    }
+
+    /// Stores ids, one for each cell, that fit the type.
+    pub(super) fn pack(kind: PaletteType, ids: &[u16]) -> Self {
+        match kind {
+            PaletteType::Empty => Self::Empty,
+            PaletteType::HalfByte => Self::HalfByte(Nibbles::pack(ids)),
+            PaletteType::Byte => Self::Byte(ids.iter().map(|&id| low_byte(id)).collect()),
+            PaletteType::Short => Self::Short(ids.iter().map(|id| id.to_be_bytes()).collect()),
+        }
+    }
+
+    pub(super) fn kind(&self) -> PaletteType {
+        match self {
+            Self::Empty => PaletteType::Empty,
+            Self::HalfByte(_) => PaletteType::HalfByte,
+            Self::Byte(_) => PaletteType::Byte,
+            Self::Short(_) => PaletteType::Short,
+        }
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Empty => &[],
+            Self::HalfByte(nibbles) => nibbles.as_bytes(),
+            Self::Byte(bytes) => bytes,
+            Self::Short(shorts) => shorts.as_flattened(),
+        }
+    }
+
+    /// The id of one cell; 0 where nothing is stored.
+    pub(super) fn id(&self, index: u16) -> u16 {
+        match self {
+            Self::Empty => 0,
+            Self::HalfByte(nibbles) => nibbles.get(index).into(),
+            Self::Byte(bytes) => bytes.get(usize::from(index)).copied().unwrap_or(0).into(),
+            Self::Short(shorts) => {
+                u16::from_be_bytes(shorts.get(usize::from(index)).copied().unwrap_or([0; 2]))
+            }
+        }
+    }
+
+    /// Changes the id of one cell to one that fits the type.
+    pub(super) fn set(&mut self, index: u16, id: u16) {
+        match self {
+            Self::Empty => {}
+            Self::HalfByte(nibbles) => nibbles.set(index, low_byte(id)),
+            Self::Byte(bytes) => {
+                if let Some(byte) = bytes.get_mut(usize::from(index)) {
+                    *byte = low_byte(id);
+                }
+            }
+            Self::Short(shorts) => {
+                if let Some(short) = shorts.get_mut(usize::from(index)) {
+                    *short = id.to_be_bytes();
+                }
+            }
+        }
+    }
+
+    /// The ids of all cells, in order.
+    pub(super) fn ids(&self) -> Vec<u16> {
+        match self {
+            Self::Empty => vec![0; CELLS],
+            Self::HalfByte(nibbles) => nibbles.values().map(u16::from).collect(),
+            Self::Byte(bytes) => bytes.iter().map(|&byte| byte.into()).collect(),
+            Self::Short(shorts) => shorts.iter().map(|&short| u16::from_be_bytes(short)).collect(),
+        }
+    }
+
+    /// The same cells with other ids: `new_ids` says for every id what takes its place.
+    pub(super) fn replaced(&self, kind: PaletteType, new_ids: &[u16]) -> Self {
+        let mut ids = self.ids();
+        for id in &mut ids {
+            *id = new_ids.get(usize::from(*id)).copied().unwrap_or(0);
+        }
+        Self::pack(kind, &ids)
+    }
+
+    /// How many cells have each id, for every id that the type can store.
+    pub(super) fn counts(&self) -> Vec<u32> {
+        match self {
+            Self::Empty => vec![32_768],
+            Self::HalfByte(nibbles) => {
+                let mut counts = vec![0; 16];
+                for (byte, count) in byte_counts(nibbles.as_bytes()).into_iter().enumerate() {
+                    for half in [byte >> 4, byte & 15] {
+                        add(&mut counts, half, count);
+                    }
+                }
+                counts
+            }
+            Self::Byte(bytes) => byte_counts(bytes).into(),
+            Self::Short(shorts) => {
+                let mut counts = vec![0; 65_536];
+                for &short in shorts {
+                    add(&mut counts, usize::from(u16::from_be_bytes(short)), 1);
+                }
+                counts
+            }
+        }
+    }
+
+    /// The first cell from `start` on whose id is another than that of `start`; the number of
+    /// cells if there is none.
+    pub(super) fn run_end(&self, start: u16) -> usize {
+        let from = usize::from(start);
+        match self {
+            Self::Empty => CELLS,
+            Self::HalfByte(nibbles) => nibble_run_end(nibbles, start),
+            Self::Byte(bytes) => from + same_from(bytes, from),
+            Self::Short(shorts) => from + same_from(shorts, from),
+        }
+    }
+}
+
+/// The low byte of an id that is known to have no other.
+fn low_byte(id: u16) -> u8 {
+    (id & 0xff) as u8
+}
+
+fn add(counts: &mut [u32], place: usize, count: u32) {
+    if let Some(sum) = counts.get_mut(place) {
+        *sum += count;
+    }
+}
+
+/// Counts into four tables in turn: equal neighbours, which are the rule here, would otherwise
+/// wait for each other.
+fn byte_counts(bytes: &[u8]) -> [u32; 256] {
+    let mut tables = [[0_u32; 256]; 4];
+    for four in bytes.as_chunks::<4>().0 {
+        for (table, &byte) in tables.iter_mut().zip(four) {
+            #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+            let count = &mut table[usize::from(byte)];
+            *count += 1;
+        }
+    }
+    let [mut sums, others @ ..] = tables;
+    for table in others {
+        for (sum, count) in sums.iter_mut().zip(table) {
+            *sum += count;
+        }
+    }
+    sums
+}
+
+/// How many items from `start` on equal the one there.
+fn same_from<T: Copy + PartialEq>(items: &[T], start: usize) -> usize {
+    match items.get(start..) {
+        Some(rest @ [first, ..]) => same_as(rest, *first),
+        _ => 0,
+    }
+}
+
+/// How many items at the beginning equal `value`. Long runs are compared in large steps.
+fn same_as<T: Copy + PartialEq>(items: &[T], value: T) -> usize {
+    const STEP: usize = 32;
+    let (steps, _) = items.as_chunks::<STEP>();
+    let whole = STEP * steps.iter().take_while(|step| **step == [value; STEP]).count();
+    whole + items.iter().skip(whole).take_while(|item| **item == value).count()
+}
+
+fn nibble_run_end(nibbles: &Nibbles, start: u16) -> usize {
+    let id = nibbles.get(start);
+    let next = usize::from(start) + 1;
+    if next % 2 == 1 && nibbles.get(start + 1) != id {
+        return next;
+    }
+    let byte = next.div_ceil(2);
+    let rest = nibbles.as_bytes().get(byte..).unwrap_or_default();
+    let same = same_as(rest, id << 4 | id);
+    let half = rest.get(same).is_some_and(|byte| byte >> 4 == id);
+    2 * (byte + same) + usize::from(half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [PaletteType; 3] = [PaletteType::HalfByte, PaletteType::Byte, PaletteType::Short];
+
+    /// Ids with runs of many lengths and odd beginnings.
+    fn sample(kind: PaletteType) -> Vec<u16> {
+        let most = [1, 16, 256, 700][usize::from(kind.code())];
+        let mut ids = Vec::new();
+        for step in 0_u16.. {
+            if ids.len() >= CELLS {
+                break;
+            }
+            ids.extend(vec![step * 7 % most; usize::from(step * 13 % 97)]);
+        }
+        ids.truncate(CELLS);
+        ids
+    }
+
+    #[test]
+    fn ids_are_stored_and_read_back() {
+        for kind in KINDS {
+            let ids = sample(kind);
+            let mut cells = Cells::pack(kind, &ids);
+            assert_eq!(cells.kind(), kind);
+            assert!(cells.ids() == ids, "{kind:?}");
+            assert!((0..32_768).all(|index| cells.id(index) == ids[usize::from(index)]));
+            let mut reader = Reader::new(cells.as_bytes());
+            assert!(Cells::decode(kind, &mut reader).unwrap() == cells);
+            assert_eq!(reader.left(), 0);
+            cells.set(32_767, 5);
+            cells.set(0, 9);
+            assert_eq!((cells.id(32_767), cells.id(0), cells.id(1)), (5, 9, ids[1]));
+        }
+    }
+
+    #[test]
+    fn shorts_are_big_endian() {
+        let cells = Cells::pack(PaletteType::Short, &vec![0x0102; CELLS]);
+        assert_eq!(cells.as_bytes()[..4], [1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn counts_agree_with_counting_one_by_one() {
+        for kind in KINDS {
+            let ids = sample(kind);
+            let mut expected = vec![0; kind.id_space()];
+            for &id in &ids {
+                expected[usize::from(id)] += 1;
+            }
+            assert!(Cells::pack(kind, &ids).counts() == expected, "{kind:?}");
+        }
+        assert_eq!(Cells::Empty.counts(), [32_768]);
+    }
+
+    #[test]
+    fn runs_end_where_the_id_changes() {
+        for kind in KINDS {
+            let ids = sample(kind);
+            let cells = Cells::pack(kind, &ids);
+            for start in 0..32_768 {
+                let from = usize::from(start);
+                let same = ids[from..].iter().take_while(|&&id| id == ids[from]).count();
+                assert_eq!(cells.run_end(start), from + same, "{kind:?} from {start}");
+            }
+        }
+        assert_eq!(Cells::Empty.run_end(7), CELLS);
+    }
+}

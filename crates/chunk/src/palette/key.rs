@@ -1,0 +1,212 @@
+//! What a palette lists: names of assets, and the small packed values of a section.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::error::Malformed;
+use crate::wire::{Reader, put_utf};
+
+/// The longest name that the format can store.
+const NAME_BYTES_MAX: usize = 65_534;
+
+/// A value that a palette can list: [`AssetKey`], [`Filler`](crate::Filler) or
+/// [`Rotation`](crate::Rotation), and no other type.
+pub trait PaletteKey: Clone + Eq + Hash + fmt::Debug + sealed::Sealed + 'static {
+    /// What every cell has that nothing was written to: `Empty`, or zero.
+    fn default_key() -> &'static Self;
+}
+
+pub(crate) mod sealed {
+    /// Keeps other crates from adding keys: no field of the format could hold them.
+    pub trait Sealed {}
+}
+
+/// How a key is stored.
+pub(crate) trait Wire: PaletteKey {
+    /// The fewest bytes that a key takes.
+    const BYTES_MIN: usize;
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed>;
+
+    fn write(&self, out: &mut Vec<u8>);
+}
+
+/// The name of a block or fluid, as in `Rock_Stone`. Cloning one is cheap.
+///
+/// Names are kept and compared as they are spelled, upper and lower case included, because that
+/// is what the file keeps.
+///
+/// ```
+/// use hyworld_chunk::AssetKey;
+///
+/// let key = AssetKey::new("Rock_Stone").ok_or("too long")?;
+/// assert_eq!(key, "Rock_Stone");
+/// assert!(key.starts_with("Rock_"));
+/// assert_eq!(AssetKey::new("Empty"), Some(AssetKey::EMPTY));
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone)]
+pub struct AssetKey(Name);
+
+/// The name of air stands in most palettes, so it needs neither memory nor a shared counter.
+#[derive(Clone)]
+enum Name {
+    Known(&'static str),
+    Shared(Arc<str>),
+}
+
+impl AssetKey {
+    /// Air among blocks, and no fluid among fluids.
+    pub const EMPTY: Self = Self(Name::Known(Self::EMPTY_NAME));
+
+    /// The name of [`EMPTY`](Self::EMPTY).
+    pub const EMPTY_NAME: &'static str = "Empty";
+
+    /// The key with this name; `None` if it is longer than the 65,534 bytes that can be stored.
+    pub fn new(name: &str) -> Option<Self> {
+        (name.len() <= NAME_BYTES_MAX).then(|| Self::stored(name))
+    }
+
+    /// A name that came from a file, where its length had to fit.
+    fn stored(name: &str) -> Self {
+        if name == Self::EMPTY_NAME { Self::EMPTY } else { Self(Name::Shared(name.into())) }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Name::Known(name) => name,
+            Name::Shared(name) => name,
+        }
+    }
+
+    /// Whether this is [`EMPTY`](Self::EMPTY).
+    pub fn is_empty_key(&self) -> bool {
+        self.as_str() == Self::EMPTY_NAME
+    }
+}
+
+impl PaletteKey for AssetKey {
+    fn default_key() -> &'static Self {
+        static EMPTY: AssetKey = AssetKey::EMPTY;
+        &EMPTY
+    }
+}
+
+impl sealed::Sealed for AssetKey {}
+
+impl Wire for AssetKey {
+    const BYTES_MIN: usize = 2;
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        reader.utf().map(Self::stored)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        put_utf(out, self);
+    }
+}
+
+impl Default for AssetKey {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl Deref for AssetKey {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq for AssetKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for AssetKey {}
+
+impl PartialEq<str> for AssetKey {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for AssetKey {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl PartialOrd for AssetKey {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for AssetKey {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Hash for AssetKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Display for AssetKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
+
+impl fmt::Debug for AssetKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_compare_as_they_are_spelled() {
+        let stone = AssetKey::new("Rock_Stone").unwrap();
+        assert_eq!(stone, stone.clone());
+        assert_ne!(stone, AssetKey::new("rock_stone").unwrap());
+        assert_eq!(HashSet::from([stone.clone()]).get(&stone), Some(&stone));
+        assert!(AssetKey::EMPTY < stone);
+        assert_eq!(
+            (format!("{stone:?}"), stone.to_string()),
+            ("\"Rock_Stone\"".into(), "Rock_Stone".into())
+        );
+    }
+
+    #[test]
+    fn air_is_air_however_it_was_made() {
+        let read = AssetKey::read(&mut Reader::new(b"\0\x05Empty")).unwrap();
+        assert!(matches!(read.0, Name::Known(_)));
+        let shared = AssetKey(Name::Shared("Empty".into()));
+        assert_eq!(HashSet::from([AssetKey::EMPTY]).get(&shared), Some(&AssetKey::EMPTY));
+        assert!(shared.is_empty_key() && !AssetKey::new("empty").unwrap().is_empty_key());
+    }
+
+    #[test]
+    fn names_that_cannot_be_stored_are_refused() {
+        let longest = "x".repeat(NAME_BYTES_MAX);
+        let mut out = Vec::new();
+        AssetKey::new(&longest).unwrap().write(&mut out);
+        assert_eq!(AssetKey::read(&mut Reader::new(&out)).unwrap(), longest.as_str());
+        assert_eq!(AssetKey::new(&"x".repeat(NAME_BYTES_MAX + 1)), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Four bits for each cell of a section, two cells in a byte.
+
+use crate::error::Malformed;
+use crate::wire::Reader;
+
+/// One number from 0 to 15 for each cell. The cell with the even index has the high half of its
+/// byte, as in palettes and in `BlockPhysics`; fluid levels have it the other way round and ask for
+/// the neighbour, `index ^ 1`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Nibbles(Box<[u8]>);
+
+impl Nibbles {
+    /// Bytes for all cells.
+    pub(crate) const BYTES: usize = 16_384;
+
+    /// Zero everywhere.
+    pub(crate) fn zeros() -> Self {
+        Self(vec![0; Self::BYTES].into())
+    }
+
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        reader.bytes(Self::BYTES).map(|bytes| Self(bytes.into()))
+    }
+
+    /// Packs numbers below 16, one for each cell.
+    pub(crate) fn pack(values: &[u16]) -> Self {
+        let (pairs, _) = values.as_chunks();
+        let byte = |&[even, odd]: &[u16; 2]| ((even & 15) as u8) << 4 | (odd & 15) as u8;
+        Self(pairs.iter().map(byte).collect())
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn is_zero(&self) -> bool {
+        self.0.iter().all(|&byte| byte == 0)
+    }
+
+    /// Both cells of each byte, in order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = u8> {
+        self.0.iter().flat_map(|byte| [byte >> 4, byte & 15])
+    }
+
+    pub(crate) fn get(&self, index: u16) -> u8 {
+        let byte = self.0.get(usize::from(index >> 1)).copied().unwrap_or(0);
+        if index & 1 == 0 { byte >> 4 } else { byte & 15 }
+    }
+
+    /// Puts a number below 16 into a cell.
+    pub(crate) fn set(&mut self, index: u16, value: u8) {
+        if let Some(byte) = self.0.get_mut(usize::from(index >> 1)) {
+            let value = value & 15;
+            *byte = if index & 1 == 0 { *byte & 15 | value << 4 } else { *byte & 0xf0 | value };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_even_cell_has_the_high_half() {
+        let mut bytes = vec![0; Nibbles::BYTES];
+        bytes[0] = 0x4d;
+        bytes[16_383] = 0x9e;
+        let mut reader = Reader::new(&bytes);
+        let mut nibbles = Nibbles::decode(&mut reader).unwrap();
+        assert_eq!([0, 1, 2, 32_766, 32_767].map(|index| nibbles.get(index)), [4, 13, 0, 9, 14]);
+        nibbles.set(1, 7);
+        nibbles.set(32_766, 1);
+        assert_eq!((nibbles.as_bytes()[0], nibbles.as_bytes()[16_383]), (0x47, 0x1e));
+        assert_eq!(nibbles.values().take(3).collect::<Vec<_>>(), [4, 7, 0]);
+    }
+
+    #[test]
+    fn packing_is_the_way_back() {
+        let values: Vec<u16> = (0..32_768).map(|index| (index % 16) ^ (index >> 11)).collect();
+        let nibbles = Nibbles::pack(&values);
+        assert_eq!(nibbles.as_bytes().len(), Nibbles::BYTES);
+        assert!(nibbles.values().map(u16::from).eq(values));
+    }
+
+    #[test]
+    fn cells_that_do_not_exist_are_zero_and_stay_so() {
+        let mut nibbles = Nibbles::pack(&vec![15; 32_768]);
+        nibbles.set(32_768, 3);
+        assert_eq!(nibbles.get(u16::MAX), 0);
+        assert!(nibbles.as_bytes().iter().all(|&byte| byte == 0xff));
+    }
+}

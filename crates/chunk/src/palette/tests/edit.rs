@@ -1,0 +1,140 @@
+//! Growth and shrinking, one rule at a time.
+
+use hyworld_coords::SectionArray;
+
+use super::*;
+
+/// A palette in which the first cells have these values, set one after the other.
+fn grown(values: impl IntoIterator<Item = u16>) -> Palette<Filler> {
+    let mut palette = Palette::empty();
+    for (index, value) in (0..).zip(values) {
+        palette.set(cell(index), filler(value)).unwrap();
+    }
+    assert_eq!(palette.check(), []);
+    palette
+}
+
+#[test]
+fn a_fresh_palette_has_the_default_as_its_first_entry() {
+    assert_eq!(entries(&grown([7])), [(0, 0, 32_767), (1, 7, 1)]);
+    let mut empty: Palette<Filler> = Palette::empty();
+    assert_eq!(empty.set(cell(3), filler(0)), Ok(false));
+    assert_eq!(empty.kind(), PaletteType::Empty);
+}
+
+#[test]
+fn half_bytes_hold_sixteen_values_and_bytes_256() {
+    for (values, kind) in [
+        (15, PaletteType::HalfByte),
+        (16, PaletteType::Byte),
+        (255, PaletteType::Byte),
+        (256, PaletteType::Short),
+    ] {
+        let palette = grown(1..=values);
+        assert_eq!(palette.kind(), kind, "{values} values and the default");
+        // Ids are given in order and stay when the palette grows.
+        for index in 0..values {
+            assert_eq!(palette.cells.id(index), index + 1);
+        }
+    }
+}
+
+#[test]
+fn bytes_become_half_bytes_at_fourteen() {
+    let mut palette = grown(1..=16);
+    for (last, kind) in
+        [(15, PaletteType::Byte), (14, PaletteType::Byte), (13, PaletteType::HalfByte)]
+    {
+        // The value that is removed leaves `last` and the default.
+        palette.set(cell(last), filler(0)).unwrap();
+        assert_eq!(palette.kind(), kind, "{last} values and the default");
+    }
+    // Ids are counted anew, in the order in which the entries stood: as they were set.
+    let expected: Vec<_> = (0..14).map(|id| (id, id, if id == 0 { 32_755 } else { 1 })).collect();
+    assert_eq!(entries(&palette), expected);
+    let listed: Vec<u16> = palette.entries().iter().map(|entry| entry.internal_id).collect();
+    assert_eq!(listed, [0, 2, 6, 4, 12, 13, 8, 9, 11, 10, 1, 3, 7, 5]);
+    assert_eq!(palette.check(), []);
+}
+
+#[test]
+fn shorts_become_bytes_at_251() {
+    let mut palette = grown(1..=256);
+    for last in (250..256).rev() {
+        assert_eq!(palette.kind(), PaletteType::Short, "{} entries", palette.entries().len());
+        palette.set(cell(last), filler(0)).unwrap();
+    }
+    assert_eq!((palette.kind(), palette.entries().len()), (PaletteType::Byte, 251));
+    assert_eq!(palette.check(), []);
+    assert!((0..250).all(|index| palette.get(cell(index)) == &filler(index + 1)));
+}
+
+#[test]
+fn half_bytes_become_empty_when_only_the_default_is_left() {
+    let mut one = grown([7]);
+    one.set(cell(0), filler(0)).unwrap();
+    assert_eq!(one, Palette::empty());
+    // Another value alone is no reason.
+    let mut full = Palette::filled(filler(7));
+    full.set(cell(0), filler(0)).unwrap();
+    full.set(cell(0), filler(7)).unwrap();
+    assert_eq!((full.kind(), entries(&full)), (PaletteType::HalfByte, vec![(0, 7, 32_768)]));
+}
+
+#[test]
+fn a_new_value_takes_the_lowest_free_id() {
+    let mut palette = grown([10, 20, 30, 40]);
+    palette.set(cell(1), filler(10)).unwrap();
+    assert_eq!(entries(&palette).iter().map(|entry| entry.0).collect::<Vec<_>>(), [0, 1, 3, 4]);
+    palette.set(cell(9), filler(50)).unwrap();
+    assert_eq!(palette.cells.id(9), 2);
+    assert_eq!(palette.entries().last().map(|entry| entry.key), Some(filler(50)));
+}
+
+#[test]
+fn a_new_value_takes_the_id_and_place_of_one_that_vanishes() {
+    let mut palette = grown([10, 20, 30]);
+    palette.set(cell(0), filler(0)).unwrap();
+    assert_eq!(palette.entries().len(), 3);
+    // Id 1 is free, but 20 is only in this cell and makes way with its id 2.
+    palette.set(cell(1), filler(60)).unwrap();
+    let listed: Vec<_> = palette.entries().iter().map(|e| (e.internal_id, e.key.bits())).collect();
+    assert_eq!(listed, [(0, 0), (2, 60), (3, 30)]);
+    // So a full palette need not grow.
+    let mut full = grown(1..=15);
+    full.set(cell(4), filler(99)).unwrap();
+    assert_eq!((full.kind(), full.cells.id(4)), (PaletteType::HalfByte, 5));
+    full.set(cell(40), filler(100)).unwrap();
+    assert_eq!((full.kind(), full.cells.id(40)), (PaletteType::Byte, 16));
+}
+
+#[test]
+fn the_order_that_was_found_stays() {
+    let listed = [(9, 5, 10_923), (2, 0, 10_923), (15, 77, 10_922)];
+    let bytes = stored(PaletteType::HalfByte, &listed, |index| [9, 2, 15][index % 3]);
+    let mut palette: Palette<Filler> = decode(&bytes).unwrap();
+    palette.set(cell(0), filler(1)).unwrap();
+    let order: Vec<_> = palette.entries().iter().map(|entry| entry.internal_id).collect();
+    assert_eq!(order, [9, 2, 15, 0]);
+    // And undone, every byte is as before.
+    palette.set(cell(0), filler(5)).unwrap();
+    assert!(encode(&palette) == bytes);
+}
+
+#[test]
+fn the_last_entry_that_can_be_counted() {
+    let values = SectionArray::from_fn(|cell| filler(cell.index() % 32_767));
+    let mut palette = Palette::from_array(&values).unwrap();
+    assert_eq!(palette.set(cell(32_767), filler(0)), Ok(false));
+    assert_eq!(palette.entries().len(), PALETTE_ENTRIES_MAX);
+    let before = encode(&palette);
+    assert_eq!(palette.set(cell(0), filler(40_000)), Err(EditError::PaletteFull));
+    assert!(!palette.can_fill(cell(0), cell(0), &filler(40_000)));
+    assert_eq!(palette.set(cell(0), filler(3)), Ok(true));
+    // Cell 32,767 is the last one with the default value, which makes way.
+    assert!(palette.can_fill(cell(32_767), cell(32_767), &filler(40_000)));
+    assert_eq!(palette.set(cell(32_767), filler(40_000)), Ok(true));
+    assert_eq!(palette.check(), []);
+    assert!(decode::<Filler>(&encode(&palette)).unwrap() == palette);
+    assert!(encode(&palette) != before);
+}

@@ -1,0 +1,223 @@
+//! Real worlds, where they are at hand: every chunk comes back as it was, and holds what an
+//! independent decoder found in it.
+
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use hyworld_chunk::{
+    AssetKey, BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
+    ChunkSection, ChunkSpawnedNpcData, ChunkView, EntityChunk, EnvironmentChunk, Fingerprint,
+    FluidSection, Holder, WorldChunk,
+    bson::{Document, RawDocument},
+};
+use hyworld_coords::{ChunkBlock, ChunkPos, RegionPos, RegionSlot, SectionY};
+use hyworld_indexed_storage::IndexedStorageFile;
+use hyworld_testkit::shared;
+use serde_json::Value;
+
+const WORLDS: [&str; 5] =
+    ["explored-2026-01", "ocean-2026-01", "flat-2026-02", "spaceship-2026-02", "adventure-2026-06"];
+
+fn region_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            region_files(&path, found);
+        } else if path.to_string_lossy().ends_with(".region.bin") {
+            found.push(path);
+        }
+    }
+}
+
+/// Calls `work` for every chunk of a world, on all cores; `None` where the world is not at hand.
+fn for_each_chunk(world: &str, work: impl Fn(ChunkPos, Vec<u8>) + Sync) -> Option<()> {
+    let mut regions = Vec::new();
+    region_files(&shared(&format!("worlds/{world}"))?, &mut regions);
+    let regions = Mutex::new(regions);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(path) = regions.lock().unwrap().pop() else { break };
+                    let name = path.file_name().unwrap().to_str().unwrap();
+                    let region = RegionPos::from_file_name(name).unwrap();
+                    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+                    for slot in file.occupied() {
+                        let index = u16::try_from(slot.get()).unwrap();
+                        let at = region.chunk(RegionSlot::from_index(index).unwrap()).unwrap();
+                        work(at, file.read(slot).unwrap().unwrap());
+                    }
+                }
+            });
+        }
+    });
+    Some(())
+}
+
+fn check_fingerprint(expected: &Value, found: &Fingerprint) {
+    let cells = &found.cells;
+    for (key, digest) in [
+        ("blocks", cells.blocks),
+        ("filler", cells.filler),
+        ("rotation", cells.rotation),
+        ("fluids", cells.fluids),
+        ("levels", cells.levels),
+        ("light_local", cells.light_local),
+        ("light_global", cells.light_global),
+        ("height", cells.height),
+        ("tint", cells.tint),
+    ] {
+        assert_eq!(expected["cells"][key], digest.to_string(), "{key} of {expected}");
+    }
+    let sha256 = expected["sha256"].as_str().unwrap();
+    let bytes = (0..32).map(|at| u8::from_str_radix(&sha256[2 * at..2 * at + 2], 16).unwrap());
+    assert!(bytes.eq(found.sha256), "{expected}");
+    assert_eq!(expected["raw"], found.raw_bytes);
+    assert_eq!(expected["entities"], found.entities);
+    assert_eq!(expected["block_components"], found.block_components);
+    assert_eq!(expected["height_sum"], found.height_sum);
+}
+
+#[test]
+fn every_chunk_holds_what_the_oracle_says() {
+    let mut chunks = 0;
+    for world in WORLDS {
+        let Some(path) = shared(&format!("oracle/{world}.json")) else { return };
+        let oracle: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let position = |chunk: &Value| (chunk["x"].as_i64().unwrap(), chunk["z"].as_i64().unwrap());
+        let expected: HashMap<_, _> =
+            oracle["chunks"].as_array().unwrap().iter().map(|c| (position(c), c)).collect();
+        let seen = Mutex::new(0);
+        for_each_chunk(world, |at, document| {
+            let found = Fingerprint::of(document).unwrap();
+            check_fingerprint(expected[&(at.x.into(), at.z.into())], &found);
+            *seen.lock().unwrap() += 1;
+        })
+        .unwrap();
+        assert_eq!(*seen.lock().unwrap(), expected.len(), "{world}");
+        chunks += expected.len();
+    }
+    assert_eq!(chunks, 10_215);
+}
+
+/// Decodes a component and writes it back, so that its typed codec must give the same bytes.
+macro_rules! force {
+    ($holder:expr, $($component:ty),*) => {
+        $(if let Some(component) = $holder.get::<$component>().unwrap() {
+            let before = $holder.encode();
+            $holder.put(&component).unwrap();
+            assert!($holder.encode() == before, stringify!($component));
+        })*
+    };
+}
+
+fn force_all(chunk: &mut Chunk) {
+    let mut root: Holder = chunk.holder().clone();
+    force!(
+        root,
+        WorldChunk,
+        BlockChunk,
+        EnvironmentChunk,
+        BlockHealthChunk,
+        BlockComponentChunk,
+        EntityChunk,
+        ChunkSpawnedNpcData
+    );
+    for y in SectionY::all() {
+        let section = chunk.section_mut(y).unwrap();
+        force!(section, ChunkSection, BlockSection, FluidSection, BlockPhysics);
+    }
+}
+
+#[test]
+fn every_chunk_comes_back_as_it_was() {
+    for world in WORLDS {
+        let done = for_each_chunk(world, |at, document| {
+            let mut chunk = Chunk::decode(document.clone()).unwrap();
+            assert!(chunk.encode() == document, "{at}");
+            force_all(&mut chunk);
+            assert!(chunk.encode() == document, "{at} through its codecs");
+            let view = ChunkView::new(&chunk).unwrap();
+            view.save(&mut chunk).unwrap();
+            assert!(chunk.encode() == document, "{at} through a view");
+        });
+        if done.is_none() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn every_chunk_of_a_world_comes_back_from_json() {
+    for_each_chunk("ocean-2026-01", |at, document| {
+        let tree = Document::from_raw(RawDocument::new(&document).unwrap()).unwrap();
+        assert!(tree.to_bytes() == document, "{at}");
+        let again = Document::from_json(&tree.to_json()).unwrap();
+        assert!(again.to_bytes() == document, "{at}");
+    });
+}
+
+/// Sets one block of a chunk to another, and back.
+#[test]
+fn an_edit_changes_only_what_it_touches_and_can_be_taken_back() {
+    let edited = Mutex::new(0);
+    let glass = AssetKey::new("Test_Glass").unwrap();
+    for_each_chunk("explored-2026-01", |at, document| {
+        let original = Chunk::decode(document.clone()).unwrap();
+        let mut view = ChunkView::new(&original).unwrap();
+        let place = ChunkBlock::new(17, 70, 5).unwrap();
+        let before = view.block(place);
+        assert!(view.set_block(place, glass.clone(), before.rotation).unwrap().changed);
+        let mut changed = original.clone();
+        view.save(&mut changed).unwrap();
+        check_only_section_differs(&original, &changed, place);
+        let info = ChunkView::new(&Chunk::decode(changed.encode()).unwrap()).unwrap();
+        assert_eq!(info.block(place).block, "Test_Glass", "{at}");
+        if before.filler.is_base() {
+            view.set_block(place, before.block.clone(), before.rotation).unwrap();
+            check_undone(&original, &view, place);
+            *edited.lock().unwrap() += 1;
+        }
+    });
+    if shared("worlds/explored-2026-01").is_some() {
+        assert!(*edited.lock().unwrap() > 150);
+    }
+}
+
+/// Every component but the blocks of one section, and perhaps the heights, is the same.
+fn check_only_section_differs(original: &Chunk, changed: &Chunk, place: ChunkBlock) {
+    for id in original.holder().ids().filter(|id| !["ChunkColumn", "BlockChunk"].contains(id)) {
+        assert!(original.holder().raw(id) == changed.holder().raw(id), "{id}");
+    }
+    for y in SectionY::all() {
+        let (before, after) = (original.section(y).unwrap(), changed.section(y).unwrap());
+        assert!(before.ids().eq(after.ids()));
+        for id in before.ids() {
+            let same = before.raw(id) == after.raw(id);
+            let is_touched = y == place.section() && id == "Block";
+            assert_eq!(same, !is_touched, "{y:?} {id}");
+        }
+    }
+}
+
+/// After an edit and its undoing only the change counters differ, and cells as stored.
+fn check_undone(original: &Chunk, view: &ChunkView, place: ChunkBlock) {
+    let before = ChunkView::new(original).unwrap();
+    let section = usize::from(place.section().index());
+    let (old, new) = (before.sections()[section].block(), view.sections()[section].block());
+    assert!(old.same_cells(new));
+    assert_eq!(old.blocks().entries().len(), new.blocks().entries().len());
+    let mut same = new.clone();
+    same.local_change_counter = old.local_change_counter;
+    same.global_change_counter = old.global_change_counter;
+    // A palette that had to grow and shrink again may list its names in another order.
+    if old.blocks().kind() == new.blocks().kind()
+        && old.blocks().entries() == new.blocks().entries()
+    {
+        assert!(same.encode() == old.encode());
+    }
+    assert_eq!(view.height(place.column()), before.height(place.column()));
+}

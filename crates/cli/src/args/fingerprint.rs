@@ -1,0 +1,14 @@
+//! The words and flags of `fingerprint`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct FingerprintArgs {
+    /// A region file, a folder of region files, or a world
+    pub(crate) path: PathBuf,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
