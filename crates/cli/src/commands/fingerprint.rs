@@ -1,5 +1,8 @@
 //! `fingerprint PATH`: what every chunk holds, as digests.
 
+use std::io::Write;
+use std::path::PathBuf;
+
 use anyhow::Context;
 use hyworld_chunk::Fingerprint;
 use hyworld_coords::RegionPos;
@@ -11,7 +14,6 @@ use super::parallel;
 use crate::args::fingerprint::FingerprintArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, progress, text};
-use std::io::Write;
 
 /// Chunks whose fingerprints are held before they are printed.
 const BATCH_CHUNKS: usize = 256;
@@ -53,10 +55,7 @@ fn complain(error: &anyhow::Error) -> Exit {
 }
 
 /// Opens the files of a row. One that cannot be opened is reported and does not hide the others.
-fn open(
-    regions: &[(RegionPos, std::path::PathBuf)],
-    exit: &mut Exit,
-) -> Vec<(RegionPos, IndexedStorageFile)> {
+fn open(regions: &[(RegionPos, PathBuf)], exit: &mut Exit) -> Vec<(RegionPos, IndexedStorageFile)> {
     let mut files = Vec::new();
     for (region, path) in regions {
         match IndexedStorageFile::open_read_only(path) {
@@ -125,8 +124,7 @@ fn line(chunk: &StoredChunk<'_>, found: &Fingerprint) -> String {
     ])
 }
 
-fn row([x, z, raw, entities, blocks_with, blocks, fluids, document]: [String; 8]) -> String {
-    format!(
-        "{x:>6} {z:>6} {raw:>9} {entities:>8} {blocks_with:>8}  {blocks:16}  {fluids:16}  {document}"
-    )
+fn row([x, z, raw, entities, with_entity, blocks, fluids, document]: [String; 8]) -> String {
+    let numbers = format!("{x:>6} {z:>6} {raw:>9} {entities:>8} {with_entity:>8}");
+    format!("{numbers}  {blocks:16}  {fluids:16}  {document}")
 }
