@@ -25,8 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It knows neither files nor providers. The formats are in `docs/format/chunk.md` and
-//! `docs/format/section.md`.
+//! It does not know where chunks are kept; the only files it reads are block migrations that a
+//! program points it at. The formats are in `docs/format/chunk.md` and `docs/format/section.md`.
 
 mod bit_array;
 mod block_chunk;
