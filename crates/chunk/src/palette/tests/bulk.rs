@@ -69,6 +69,7 @@ fn rebuilding_keeps_the_cells() {
     let mut other = rebuilt.clone();
     other.set(cell(32_767), filler(1)).unwrap();
     assert!(!other.same_cells(&grown) && !grown.same_cells(&other));
+    assert!(!Palette::filled(filler(1)).same_cells(&Palette::filled(filler(2))));
 }
 
 #[test]
@@ -131,6 +132,9 @@ fn boxes_are_filled_from_any_two_corners() {
 #[test]
 fn a_box_over_many_values_shrinks_at_once() {
     let mut palette = Palette::from_array(&values(300)).unwrap();
+    let mut other = palette.clone();
+    other.fill(cell(0), cell(32_767), filler(0)).unwrap();
+    assert_eq!(other, Palette::empty());
     let low = LocalBlock::new(0, 0, 0).unwrap();
     palette.fill(low, LocalBlock::new(31, 31, 30).unwrap(), filler(3)).unwrap();
     assert_eq!(palette.check(), []);
