@@ -4,7 +4,6 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hyworld_chunk::{
@@ -15,28 +14,12 @@ use hyworld_chunk::{
 };
 use hyworld_coords::{ChunkBlock, ChunkPos, RegionPos, RegionSlot, SectionY};
 use hyworld_indexed_storage::IndexedStorageFile;
-use hyworld_testkit::shared;
+use hyworld_testkit::{WORLDS, region_files, shared};
 use serde_json::Value;
-
-const WORLDS: [&str; 5] =
-    ["explored-2026-01", "ocean-2026-01", "flat-2026-02", "spaceship-2026-02", "adventure-2026-06"];
-
-fn region_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in folder.read_dir().unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            region_files(&path, found);
-        } else if path.to_string_lossy().ends_with(".region.bin") {
-            found.push(path);
-        }
-    }
-}
 
 /// Calls `work` for every chunk of a world, on all cores; `None` where the world is not at hand.
 fn for_each_chunk(world: &str, work: impl Fn(ChunkPos, Vec<u8>) + Sync) -> Option<()> {
-    let mut regions = Vec::new();
-    region_files(&shared(&format!("worlds/{world}"))?, &mut regions);
-    let regions = Mutex::new(regions);
+    let regions = Mutex::new(region_files(world)?);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

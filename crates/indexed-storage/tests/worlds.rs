@@ -4,35 +4,14 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
     BlobIndex, Durability, EncodedBlob, IndexedStorageFile, MemoryFile, OpenOptions, Verified,
 };
-use hyworld_testkit::{sha256, shared};
+use hyworld_testkit::{WORLDS, region_files, sha256, shared};
 use serde_json::Value;
-
-const WORLDS: [&str; 5] =
-    ["explored-2026-01", "ocean-2026-01", "flat-2026-02", "spaceship-2026-02", "adventure-2026-06"];
-
-fn region_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in folder.read_dir().unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            region_files(&path, found);
-        } else if path.to_string_lossy().ends_with(".region.bin") {
-            found.push(path);
-        }
-    }
-}
-
-fn regions(world: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    region_files(world, &mut found);
-    assert!(!found.is_empty());
-    found
-}
 
 /// Chunk position -> SHA-256 of its document.
 fn oracle(path: &Path) -> HashMap<(i64, i64), String> {
@@ -57,11 +36,9 @@ fn chunk_position(region: &Path, slot: BlobIndex) -> (i64, i64) {
 fn every_blob_of_every_world_reads_as_the_oracle_says() {
     let mut blobs = 0;
     for world in WORLDS {
-        let Some(folder) = shared(&format!("worlds/{world}")) else {
-            return;
-        };
+        let Some(regions) = region_files(world) else { return };
         let mut expected = oracle(&shared(&format!("oracle/{world}.json")).unwrap());
-        for region in regions(&folder) {
+        for region in regions {
             let file = IndexedStorageFile::open_read_only(&region).unwrap();
             assert_eq!(file.damage(), []);
             let mut content = Vec::new();
@@ -95,10 +72,8 @@ fn without_slack(bytes: &[u8], file: &IndexedStorageFile) -> Vec<u8> {
 fn writing_the_worlds_again_gives_the_games_bytes() {
     let (mut frames, mut files) = (0, 0);
     for world in WORLDS {
-        let Some(folder) = shared(&format!("worlds/{world}")) else {
-            return;
-        };
-        for region in regions(&folder) {
+        let Some(regions) = region_files(world) else { return };
+        for region in regions {
             let source = IndexedStorageFile::open_read_only(&region).unwrap();
             let mut slots = source.occupied();
             slots.sort_by_key(|slot| source.stat(*slot).unwrap().unwrap().segment);
@@ -129,10 +104,8 @@ fn writing_the_worlds_again_gives_the_games_bytes() {
 fn older_chunks_can_be_salvaged_from_real_worlds() {
     let mut found = 0;
     for world in WORLDS {
-        let Some(folder) = shared(&format!("worlds/{world}")) else {
-            return;
-        };
-        for region in regions(&folder) {
+        let Some(regions) = region_files(world) else { return };
+        for region in regions {
             let file = IndexedStorageFile::open_read_only(&region).unwrap();
             let report = file.salvage().unwrap();
             assert!(report.complete);
@@ -152,10 +125,8 @@ fn older_chunks_can_be_salvaged_from_real_worlds() {
 /// Sealing a region and unsealing it gives the bytes of before back.
 #[test]
 fn sealing_a_real_region_is_undone_without_a_trace() {
-    let Some(folder) = shared("worlds/ocean-2026-01") else {
-        return;
-    };
-    for region in regions(&folder) {
+    let Some(regions) = region_files("ocean-2026-01") else { return };
+    for region in regions {
         let source = IndexedStorageFile::open_read_only(&region).unwrap();
         let memory = Arc::new(MemoryFile::new(std::fs::read(&region).unwrap()));
         let options = OpenOptions::new().write(true);

@@ -37,6 +37,33 @@ pub fn shared(what: &str) -> Option<PathBuf> {
     None
 }
 
+/// The real worlds under `shared/worlds`.
+pub const WORLDS: [&str; 5] =
+    ["explored-2026-01", "ocean-2026-01", "flat-2026-02", "spaceship-2026-02", "adventure-2026-06"];
+
+/// All region files of one of [`WORLDS`], at any depth; `None` where the worlds are not at hand.
+///
+/// # Panics
+/// If a folder cannot be read, or there are none.
+pub fn region_files(world: &str) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![shared(&format!("worlds/{world}"))?];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = folder.read_dir() else { fail(&format!("{}", folder.display())) };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(".region.bin") {
+                found.push(path);
+            }
+        }
+    }
+    if found.is_empty() {
+        fail(&format!("{world} has no region files"));
+    }
+    Some(found)
+}
+
 /// Makes or replaces a file.
 ///
 /// # Panics

@@ -5,5 +5,7 @@ mod fixtures;
 mod v0_writer;
 
 pub use content::{Random, sample};
-pub use fixtures::{Expected, Fixture, fixture, manifest, sha256, shared, write_file};
+pub use fixtures::{
+    Expected, Fixture, WORLDS, fixture, manifest, region_files, sha256, shared, write_file,
+};
 pub use v0_writer::V0Writer;

@@ -22,87 +22,51 @@ fn data(document: RawDocument<'_>) -> Result<&[u8]> {
     Ok(bytes)
 }
 
-impl Component for BlockChunk {
-    const ID: &'static str = "BlockChunk";
-    const VERSION: i32 = Self::VERSION;
+/// A component whose field states its version itself, or has none.
+macro_rules! data_component {
+    ($component:ty, $id:literal) => {
+        impl Component for $component {
+            const ID: &'static str = $id;
 
-    fn decode(document: RawDocument<'_>, version: i32) -> Result<Self> {
-        Self::decode(version, data(document)?).map_err(|error| error.inside(DATA_KEY))
-    }
+            fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+                Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
+            }
 
-    fn encode(&self, fields: &mut Fields) {
-        fields.binary(DATA_KEY, &self.encode());
-    }
-
-    fn version(&self) -> i32 {
-        self.version()
-    }
+            fn encode(&self, fields: &mut Fields) {
+                fields.binary(DATA_KEY, &self.encode());
+            }
+        }
+    };
 }
 
-impl Component for EnvironmentChunk {
-    const ID: &'static str = "EnvironmentChunk";
+/// A component whose version stands beside its field. It keeps an old one until it is changed.
+macro_rules! versioned_data_component {
+    ($component:ty, $id:literal) => {
+        impl Component for $component {
+            const ID: &'static str = $id;
+            const VERSION: i32 = Self::VERSION;
 
-    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
-    }
+            fn decode(document: RawDocument<'_>, version: i32) -> Result<Self> {
+                Self::decode(version, data(document)?).map_err(|error| error.inside(DATA_KEY))
+            }
 
-    fn encode(&self, fields: &mut Fields) {
-        fields.binary(DATA_KEY, &self.encode());
-    }
+            fn encode(&self, fields: &mut Fields) {
+                fields.binary(DATA_KEY, &self.encode());
+            }
+
+            fn version(&self) -> i32 {
+                self.version()
+            }
+        }
+    };
 }
 
-impl Component for BlockHealthChunk {
-    const ID: &'static str = "BlockHealthChunk";
-
-    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
-    }
-
-    fn encode(&self, fields: &mut Fields) {
-        fields.binary(DATA_KEY, &self.encode());
-    }
-}
-
-impl Component for BlockSection {
-    const ID: &'static str = "Block";
-    const VERSION: i32 = Self::VERSION;
-
-    fn decode(document: RawDocument<'_>, version: i32) -> Result<Self> {
-        Self::decode(version, data(document)?).map_err(|error| error.inside(DATA_KEY))
-    }
-
-    fn encode(&self, fields: &mut Fields) {
-        fields.binary(DATA_KEY, &self.encode());
-    }
-
-    fn version(&self) -> i32 {
-        self.version()
-    }
-}
-
-impl Component for FluidSection {
-    const ID: &'static str = "Fluid";
-
-    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
-    }
-
-    fn encode(&self, fields: &mut Fields) {
-        fields.binary(DATA_KEY, &self.encode());
-    }
-}
-
-impl Component for BlockPhysics {
-    const ID: &'static str = "BlockPhysics";
-
-    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
-    }
-
-    fn encode(&self, fields: &mut Fields) {
-        fields.binary(DATA_KEY, &self.encode());
-    }
-}
+versioned_data_component!(BlockChunk, "BlockChunk");
+versioned_data_component!(BlockSection, "Block");
+data_component!(EnvironmentChunk, "EnvironmentChunk");
+data_component!(BlockHealthChunk, "BlockHealthChunk");
+data_component!(FluidSection, "Fluid");
+data_component!(BlockPhysics, "BlockPhysics");
 
 #[cfg(test)]
 mod tests {
