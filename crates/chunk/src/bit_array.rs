@@ -57,7 +57,8 @@ impl TenBitArray {
         let (packed, _) = self.0.as_chunks::<5>();
         let (unpacked, _) = numbers.as_chunks_mut();
         for (five, four) in packed.iter().zip(unpacked) {
-            let word = five.iter().rev().fold(0, |word, &byte: &u8| word << 8 | u64::from(byte));
+            let &[low @ .., high] = five;
+            let word = u64::from(u32::from_le_bytes(low)) | u64::from(high) << 32;
             *four = [word, word >> 10, word >> 20, word >> 30].map(low_ten_bits);
         }
         numbers

@@ -24,7 +24,7 @@ use hyworld_coords::LocalBlock;
 
 use crate::error::{Error, Malformed, Problem, Result};
 use crate::light::Light;
-use crate::palette::{AssetKey, EditError, Palette, PaletteType};
+use crate::palette::{AssetKey, EditError, Palette, PaletteEntry, PaletteType, skim_names};
 use crate::wire::Reader;
 
 pub use check::SectionAnomaly;
@@ -102,6 +102,17 @@ impl BlockSection {
         let section = Self::read(version, &mut reader)?;
         reader.finish()?;
         Ok(section)
+    }
+
+    /// Reads no more than the names of blocks and their counts, of a version that is known.
+    pub(crate) fn skim<'a>(
+        version: i32,
+        reader: &mut Reader<'a>,
+    ) -> Result<Vec<PaletteEntry<&'a str>>, Malformed> {
+        if version >= 6 {
+            reader.i32()?;
+        }
+        skim_names(reader)
     }
 
     /// Reads a section that other things may follow.

@@ -57,12 +57,23 @@ impl Chunk {
         if !self.sections.iter().any(Holder::is_changed) && !self.is_section_missing() {
             return self.root.encode();
         }
-        let mut root = self.root.clone();
-        // The column was walked over when it was read, and what we build is a document.
-        if let Err(error) = root.set_raw(COLUMN_ID, &self.column()) {
-            debug_assert!(false, "{error}");
-        }
-        root.encode()
+        let sections = self.sections.iter().filter(|section| section.is_changed());
+        let changed: usize = sections.map(Holder::encoded_bytes).sum();
+        let bytes = self.root.encoded_bytes().saturating_add(changed);
+        let mut writer = DocumentWriter::with_capacity(bytes);
+        let replace = |id: &str, writer: &mut DocumentWriter| {
+            let is_column = id == COLUMN_ID;
+            if is_column {
+                writer.nested(COLUMN_ID, Kind::DOCUMENT, |column| self.write_column(column));
+            }
+            is_column
+        };
+        self.root.write_with(&mut writer, replace, |writer| {
+            if self.is_section_missing() {
+                replace(COLUMN_ID, writer);
+            }
+        });
+        writer.finish()
     }
 
     /// Whether the sections were made here and the document does not have them yet.
@@ -71,27 +82,29 @@ impl Chunk {
     }
 
     /// The document of the sections, over the one that was read.
-    fn column(&self) -> Vec<u8> {
-        let mut array = DocumentWriter::new();
-        for (number, section) in self.sections.iter().enumerate() {
-            array.raw(&number.to_string(), Kind::DOCUMENT, &section.encode());
-        }
-        let array = array.finish();
-        let mut column = DocumentWriter::new();
+    fn write_column(&self, column: &mut DocumentWriter) {
         let mut is_written = false;
         let found = self.root.raw(COLUMN_ID).into_iter().flat_map(RawDocument::elements);
         for element in found.flatten() {
             if element.key() == SECTIONS_KEY && !is_written {
-                column.raw(SECTIONS_KEY, Kind::ARRAY, &array);
+                self.write_sections(column);
                 is_written = true;
             } else {
                 column.element(&element);
             }
         }
         if !is_written {
-            column.raw(SECTIONS_KEY, Kind::ARRAY, &array);
+            self.write_sections(column);
         }
-        column.finish()
+    }
+
+    fn write_sections(&self, column: &mut DocumentWriter) {
+        column.nested(SECTIONS_KEY, Kind::ARRAY, |array| {
+            for (number, section) in self.sections.iter().enumerate() {
+                let write = |writer: &mut DocumentWriter| section.write(writer);
+                array.nested(&number.to_string(), Kind::DOCUMENT, write);
+            }
+        });
     }
 
     /// The holder of its components. Sections are not changed through it.
@@ -177,7 +190,7 @@ impl Chunk {
     }
 }
 
-fn in_section(error: Error, number: u8) -> Error {
+pub(crate) fn in_section(error: Error, number: u8) -> Error {
     error.inside(&format!("{SECTIONS_KEY}.{number}")).inside(COLUMN_ID)
 }
 
@@ -185,13 +198,13 @@ fn in_section(error: Error, number: u8) -> Error {
 fn find_sections(column: &Piece) -> Result<Vec<Holder>> {
     let document = RawDocument::new(column.bytes())?;
     let Some(array) = document.get(SECTIONS_KEY)? else { return Ok(Vec::new()) };
-    let mut sections = Vec::new();
+    let mut sections = Vec::with_capacity(SECTIONS_PER_CHUNK.into());
     for element in array.as_document().into_iter().flat_map(RawDocument::elements) {
         let element = element?;
         let at = array.value_at().saturating_add(element.value_at());
         let section = Holder::from_piece(column.part(at, element.value().len()));
-        let path = format!("{SECTIONS_KEY}.{}", element.key());
-        sections.push(section.map_err(|error| error.inside(&path))?);
+        let path = || format!("{SECTIONS_KEY}.{}", element.key());
+        sections.push(section.map_err(|error| error.inside(&path()))?);
     }
     Ok(sections)
 }

@@ -178,6 +178,11 @@ fn check_indices(indices: &TenBitArray, keys: usize, start: usize) -> Result<(),
         return Ok(());
     }
     let numbers = indices.unpack();
+    // Asked without a way out of the loop, this takes a tenth of the time.
+    let greatest = numbers.iter().fold(0, |greatest, &index| index.max(greatest));
+    if usize::from(greatest) < keys {
+        return Ok(());
+    }
     match numbers.iter().enumerate().find(|&(_, &index)| usize::from(index) >= keys) {
         None => Ok(()),
         Some((column, &index)) => {

@@ -67,13 +67,18 @@ pub(crate) fn version(document: RawDocument<'_>) -> Result<i32> {
     Ok(version.and_then(|version| version.as_i32()).unwrap_or(0))
 }
 
-/// Decodes a component, unless a newer game wrote it.
-pub(crate) fn decode<C: Component>(document: RawDocument<'_>) -> Result<C> {
+/// The version of a component's document, unless a newer game wrote it.
+pub(crate) fn known_version<C: Component>(document: RawDocument<'_>) -> Result<i32> {
     let found = version(document)?;
     if found > C::VERSION {
         return Err(Error::Newer { path: String::new(), found, known: C::VERSION });
     }
-    C::decode(document, found)
+    Ok(found)
+}
+
+/// Decodes a component, unless a newer game wrote it.
+pub(crate) fn decode<C: Component>(document: RawDocument<'_>) -> Result<C> {
+    C::decode(document, known_version::<C>(document)?)
 }
 
 /// Encodes a component over the document that it was read from.

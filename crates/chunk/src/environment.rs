@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 
 use hyworld_coords::{ColumnArray, LocalColumn, MAX_Y, MIN_Y};
 
-use crate::error::{Malformed, Result};
+use crate::error::{Malformed, Problem, Result};
 use crate::wire::{Reader, put_utf};
 
 /// The name of environments whose id is not listed. The game lists them under it when it saves.
@@ -35,10 +35,13 @@ const LISTED_BYTES_MIN: usize = 6;
 pub struct EnvironmentChunk {
     list: Vec<ListedEnvironment>,
     /// All columns behind each other, as stored.
-    words: Vec<i32>,
+    words: Vec<Word>,
     /// Where in `words` each column begins.
     starts: ColumnArray<usize>,
 }
+
+/// A big-endian number, as stored: most are never asked for.
+type Word = [u8; 4];
 
 /// An entry of the list that gives ids their meaning.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,9 +64,14 @@ pub struct EnvironmentRun {
 /// A column as stored.
 #[derive(Clone, Copy, Default)]
 struct Column<'a> {
-    max_ys: &'a [i32],
+    max_ys: &'a [Word],
     /// One more than heights.
-    ids: &'a [i32],
+    ids: &'a [Word],
+}
+
+/// Numbers of a column.
+fn numbers(words: &[Word]) -> impl ExactSizeIterator<Item = i32> {
+    words.iter().map(|&word| i32::from_be_bytes(word))
 }
 
 impl EnvironmentChunk {
@@ -75,7 +83,7 @@ impl EnvironmentChunk {
         let words = Vec::new();
         let mut chunk = Self { list: Vec::new(), words, starts: ColumnArray::filled(0) };
         let id = chunk.id_for(name)?;
-        chunk.words = [0, id].repeat(LocalColumn::all().len());
+        chunk.words = [0, id].map(i32::to_be_bytes).repeat(LocalColumn::all().len());
         chunk.starts = ColumnArray::from_fn(|column| usize::from(column.index()) * 2);
         Ok(chunk)
     }
@@ -88,19 +96,11 @@ impl EnvironmentChunk {
     pub fn decode(data: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(data);
         let list = decode_list(&mut reader)?;
-        let start = reader.at();
-        let columns = reader.clone().bytes(reader.left())?;
-        let mut starts = ColumnArray::filled(0);
-        for column in LocalColumn::all() {
-            starts[column] = reader.at().saturating_sub(start) / 4;
-            let count = reader.i32()?;
-            let count = reader.count(count, 8)?;
-            reader.bytes(count.saturating_mul(8).saturating_add(4))?;
+        let (words, odd) = reader.clone().bytes(reader.left())?.as_chunks();
+        match column_starts(words).filter(|_| odd.is_empty()) {
+            Some(starts) => Ok(Self { list, words: words.to_vec(), starts }),
+            None => Err(find_fault(reader).into()),
         }
-        reader.finish()?;
-        let (words, _) = columns.as_chunks();
-        let words = words.iter().map(|&word| i32::from_be_bytes(word)).collect();
-        Ok(Self { list, words, starts })
     }
 
     /// The bytes of the field.
@@ -113,7 +113,7 @@ impl EnvironmentChunk {
             out.extend(entry.id.to_be_bytes());
             put_utf(&mut out, &entry.name);
         }
-        out.extend(self.words.iter().flat_map(|word| word.to_be_bytes()));
+        out.extend(self.words.as_flattened());
         out
     }
 
@@ -138,8 +138,8 @@ impl EnvironmentChunk {
     /// The id of the environment at a height of a column.
     pub fn id(&self, column: LocalColumn, y: i32) -> i32 {
         let Column { max_ys, ids } = self.column(column);
-        let run = max_ys.iter().position(|&max_y| y <= max_y).unwrap_or(max_ys.len());
-        ids.get(run).copied().unwrap_or_default()
+        let run = numbers(max_ys).position(|max_y| y <= max_y).unwrap_or(max_ys.len());
+        ids.get(run).map_or(0, |&id| i32::from_be_bytes(id))
     }
 
     /// The runs of a column from the bottom up, without gaps. Neighbours can have the same id if
@@ -148,7 +148,8 @@ impl EnvironmentChunk {
         let Column { max_ys, ids } = self.column(column);
         // None once the greatest height of all is reached.
         let mut next = Some(i32::MIN);
-        max_ys.iter().copied().chain([i32::MAX]).zip(ids).filter_map(move |(max_y, &id)| {
+        let max_ys = numbers(max_ys).chain([i32::MAX]);
+        max_ys.zip(numbers(ids)).filter_map(move |(max_y, id)| {
             let min_y = next.filter(|&min_y| min_y <= max_y)?;
             next = max_y.checked_add(1);
             Some(EnvironmentRun { ys: min_y..=max_y, id })
@@ -172,7 +173,7 @@ impl EnvironmentChunk {
         let Some((&count, rest)) = words.split_first() else {
             return Column::default();
         };
-        let count = usize::try_from(count).unwrap_or_default();
+        let count = usize::try_from(i32::from_be_bytes(count)).unwrap_or_default();
         let (max_ys, rest) = rest.split_at_checked(count).unwrap_or_default();
         Column { max_ys, ids: rest.get(..=count).unwrap_or_default() }
     }
@@ -184,6 +185,40 @@ fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malfor
     (0..count)
         .map(|_| Ok(ListedEnvironment { id: reader.i32()?, name: reader.utf()?.to_owned() }))
         .collect()
+}
+
+/// Where each column begins, if the columns fill these words exactly.
+fn column_starts(words: &[Word]) -> Option<ColumnArray<usize>> {
+    let mut starts = Vec::with_capacity(LocalColumn::all().len());
+    let mut at = 0_usize;
+    let (mut count, mut column_words) = ([0; 4], 2_usize);
+    for _ in LocalColumn::all() {
+        starts.push(at);
+        // Most columns are as long as the one before, and a processor that guesses so need not
+        // wait for each column to find the next.
+        let found = *words.get(at)?;
+        if found != count {
+            count = found;
+            let runs = usize::try_from(i32::from_be_bytes(found)).ok()?;
+            column_words = runs.checked_add(1)?.checked_mul(2)?;
+        }
+        at = at.checked_add(column_words)?;
+    }
+    ColumnArray::from_vec(starts).filter(|_| at == words.len())
+}
+
+/// What is wrong with columns that do not fill their bytes.
+fn find_fault(mut reader: Reader<'_>) -> Malformed {
+    let mut walk = || {
+        for _ in LocalColumn::all() {
+            let count = reader.i32()?;
+            let count = reader.count(count, 8)?;
+            reader.bytes(count.saturating_mul(8).saturating_add(4))?;
+        }
+        reader.clone().finish()
+    };
+    let fault = walk().err();
+    fault.unwrap_or_else(|| reader.malformed(Problem::Trailing { bytes: 0 }))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! [`Holder`]: components by id, in order. The chunk itself is one, and so is each of its
 //! sections, block entities and entities.
 
-use crate::bson::{DocumentWriter, Kind, RawDocument};
+use std::borrow::Cow;
+
+use crate::bson::{DocumentWriter, Element, Kind, RawDocument};
 use crate::component::{self, Component};
 use crate::error::{Malformed, Problem, Result};
 use crate::piece::Piece;
@@ -28,24 +30,50 @@ pub(crate) const COMPONENTS_KEY: &str = "Components";
 pub struct Holder {
     /// The document as it was read; `None` once something was changed.
     source: Option<Piece>,
-    fields: Vec<Field>,
+    /// What stands before the components and is not known; nothing in all real chunks.
+    before: Vec<Entry>,
     components: Vec<Entry>,
-}
-
-/// A field of the holder's document.
-#[derive(Clone, PartialEq, Debug)]
-enum Field {
-    /// The place of the components.
-    Components,
-    /// Something beside them that we do not know.
-    Other(Entry),
+    /// What stands behind them.
+    after: Vec<Entry>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 struct Entry {
-    key: Box<str>,
+    key: Cow<'static, str>,
     kind: Kind,
     value: Piece,
+}
+
+/// The game's own ids in chunks and sections. A chunk has about fifty components, and memory for
+/// the same few ids each time would be most of the work of finding them.
+const KNOWN_IDS: [&str; 12] = [
+    "Block",
+    "Fluid",
+    "BlockPhysics",
+    "ChunkSection",
+    "BlockComponentChunk",
+    "EnvironmentChunk",
+    "ChunkColumn",
+    "WorldChunk",
+    "BlockHealthChunk",
+    "BlockChunk",
+    "EntityChunk",
+    "ChunkSpawnedNPCData",
+];
+
+impl Entry {
+    fn of(element: &Element<'_>, source: &Piece) -> Self {
+        let known = KNOWN_IDS.into_iter().find(|id| *id == element.key());
+        Self {
+            key: known.map_or_else(|| Cow::Owned(element.key().to_owned()), Cow::Borrowed),
+            kind: element.kind(),
+            value: source.part(element.value_at(), element.value().len()),
+        }
+    }
+
+    fn write(&self, writer: &mut DocumentWriter) {
+        writer.raw(&self.key, self.kind, self.value.bytes());
+    }
 }
 
 impl Default for Holder {
@@ -57,7 +85,7 @@ impl Default for Holder {
 impl Holder {
     /// A holder without components.
     pub fn new() -> Self {
-        Self { source: None, fields: vec![Field::Components], components: Vec::new() }
+        Self { source: None, before: Vec::new(), components: Vec::new(), after: Vec::new() }
     }
 
     /// Reads a holder's document. Its components are found, not decoded.
@@ -69,36 +97,29 @@ impl Holder {
     }
 
     pub(crate) fn from_piece(source: Piece) -> Result<Self> {
-        let document = RawDocument::new(source.bytes())?;
-        let mut fields = Vec::new();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut components = None;
-        for element in document.elements() {
+        for element in RawDocument::new(source.bytes())?.elements() {
             let element = element?;
-            let value = source.part(element.value_at(), element.value().len());
             let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
             if is_first && element.as_document().is_some() {
-                fields.push(Field::Components);
-                components = Some(value);
+                components = Some(source.part(element.value_at(), element.value().len()));
             } else {
-                let (key, kind) = (element.key().into(), element.kind());
-                fields.push(Field::Other(Entry { key, kind, value }));
+                let others = if components.is_none() { &mut before } else { &mut after };
+                others.push(Entry::of(&element, &source));
             }
         }
         let missing =
             || Malformed { at: 0, problem: Problem::Missing { what: COMPONENTS_KEY.to_owned() } };
         let components = Self::find_components(&components.ok_or_else(missing)?)?;
-        Ok(Self { source: Some(source), fields, components })
+        Ok(Self { source: Some(source), before, components, after })
     }
 
     fn find_components(piece: &Piece) -> Result<Vec<Entry>> {
-        let mut found = Vec::new();
+        const USUAL: usize = 8;
+        let mut found = Vec::with_capacity(USUAL);
         for element in RawDocument::new(piece.bytes())?.elements() {
-            let element = element?;
-            found.push(Entry {
-                key: element.key().into(),
-                kind: element.kind(),
-                value: piece.part(element.value_at(), element.value().len()),
-            });
+            found.push(Entry::of(&element?, piece));
         }
         Ok(found)
     }
@@ -124,7 +145,7 @@ impl Holder {
     }
 
     fn entry(&self, id: &str) -> Option<&Entry> {
-        self.components.iter().find(|entry| &*entry.key == id)
+        self.components.iter().find(|entry| entry.key == id)
     }
 
     /// Decodes a component, `None` if there is no such component.
@@ -153,7 +174,7 @@ impl Holder {
     pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
         RawDocument::new(document)?;
         let is_new_value = |entry: &Entry| entry.value.bytes() != document;
-        match self.components.iter_mut().find(|entry| &*entry.key == id) {
+        match self.components.iter_mut().find(|entry| entry.key == id) {
             Some(entry) if entry.kind != Kind::DOCUMENT || is_new_value(entry) => {
                 entry.kind = Kind::DOCUMENT;
                 entry.value = Piece::new(document.to_vec());
@@ -162,7 +183,11 @@ impl Holder {
             Some(_) => {}
             None => {
                 let value = Piece::new(document.to_vec());
-                self.components.push(Entry { key: id.into(), kind: Kind::DOCUMENT, value });
+                self.components.push(Entry {
+                    key: Cow::Owned(id.to_owned()),
+                    kind: Kind::DOCUMENT,
+                    value,
+                });
                 self.source = None;
             }
         }
@@ -172,7 +197,7 @@ impl Holder {
     /// Removes a component; whether it was there.
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.components.len();
-        self.components.retain(|entry| &*entry.key != id);
+        self.components.retain(|entry| entry.key != id);
         let is_removed = self.components.len() < before;
         if is_removed {
             self.source = None;
@@ -196,19 +221,41 @@ impl Holder {
         if let Some(source) = &self.source {
             return source.bytes().to_vec();
         }
-        let mut components = DocumentWriter::new();
-        for Entry { key, kind, value } in &self.components {
-            components.raw(key, *kind, value.bytes());
-        }
-        let components = components.finish();
-        let mut writer = DocumentWriter::new();
-        for field in &self.fields {
-            match field {
-                Field::Components => writer.document(COMPONENTS_KEY, &components),
-                Field::Other(Entry { key, kind, value }) => writer.raw(key, *kind, value.bytes()),
-            }
-        }
+        let mut writer = DocumentWriter::with_capacity(self.encoded_bytes());
+        self.write(&mut writer);
         writer.finish()
+    }
+
+    /// About how long its document is.
+    pub(crate) fn encoded_bytes(&self) -> usize {
+        const ENTRY_BYTES_USUAL: usize = 32;
+        let entries = self.before.iter().chain(&self.components).chain(&self.after);
+        entries.map(|entry| entry.value.bytes().len().saturating_add(ENTRY_BYTES_USUAL)).sum()
+    }
+
+    /// Appends the elements of its document.
+    pub(crate) fn write(&self, writer: &mut DocumentWriter) {
+        self.write_with(writer, |_, _| false, |_| ());
+    }
+
+    /// Appends the elements of its document. `replace` may write a component itself and say so,
+    /// and `last` may write more of them.
+    pub(crate) fn write_with(
+        &self,
+        writer: &mut DocumentWriter,
+        replace: impl Fn(&str, &mut DocumentWriter) -> bool,
+        last: impl FnOnce(&mut DocumentWriter),
+    ) {
+        self.before.iter().for_each(|entry| entry.write(writer));
+        writer.nested(COMPONENTS_KEY, Kind::DOCUMENT, |writer| {
+            for entry in &self.components {
+                if !replace(&entry.key, writer) {
+                    entry.write(writer);
+                }
+            }
+            last(writer);
+        });
+        self.after.iter().for_each(|entry| entry.write(writer));
     }
 }
 

@@ -28,6 +28,8 @@
 //! It does not know where chunks are kept; the only files it reads are block migrations that a
 //! program points it at. The formats are in `docs/format/chunk.md` and `docs/format/section.md`.
 
+#[cfg(feature = "bench")]
+pub mod bench;
 mod bit_array;
 mod block_chunk;
 mod block_health;
@@ -41,6 +43,7 @@ mod environment;
 mod error;
 mod fingerprint;
 mod fluid;
+mod histogram;
 mod holder;
 mod legacy;
 mod light;
@@ -68,6 +71,7 @@ pub use environment::{EnvironmentChunk, EnvironmentRun, ListedEnvironment, UNKNO
 pub use error::{Error, Malformed, Problem, Result};
 pub use fingerprint::{CellDigests, Digest, Fingerprint};
 pub use fluid::FluidSection;
+pub use histogram::Histogram;
 pub use holder::Holder;
 pub use legacy::{LegacyBlock, LegacyFluid, LegacyKeyError, UpgradedSection};
 pub use light::{Light, LightTree, LightValue};

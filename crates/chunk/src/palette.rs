@@ -17,7 +17,7 @@ mod tests;
 
 use std::fmt;
 
-use hyworld_coords::LocalBlock;
+use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 
 use crate::error::{Malformed, Problem};
 use crate::wire::Reader;
@@ -38,7 +38,7 @@ pub const PALETTE_ENTRIES_MAX: usize = 32_767;
 ///
 /// ```
 /// use hyworld_chunk::{AssetKey, Palette, PaletteType};
-/// use hyworld_coords::LocalBlock;
+/// use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 ///
 /// let stone = AssetKey::new("Rock_Stone").ok_or("too long")?;
 /// let cell = LocalBlock::new(1, 2, 3).ok_or("not in a section")?;
@@ -102,6 +102,14 @@ impl PaletteType {
         }
     }
 
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let at = reader.at();
+        let code = reader.u8()?;
+        let (what, expected) = ("the type of a palette", "0 to 3");
+        let problem = || Problem::Value { what, found: code.into(), expected };
+        Self::from_code(code).ok_or_else(|| Malformed { at, problem: problem() })
+    }
+
     /// How many different ids a cell can hold.
     const fn id_space(self) -> usize {
         match self {
@@ -160,31 +168,11 @@ impl<K: PaletteKey> Palette<K> {
     where
         K: Wire,
     {
-        let at = reader.at();
-        let code = reader.u8()?;
-        let Some(kind) = PaletteType::from_code(code) else {
-            let (what, expected) = ("the type of a palette", "0 to 3");
-            return Err(Malformed {
-                at,
-                problem: Problem::Value { what, found: code.into(), expected },
-            });
-        };
+        let kind = PaletteType::decode(reader)?;
         if kind == PaletteType::Empty {
             return Ok(Self::empty());
         }
-        let count = reader.i16()?;
-        let count = reader.count(count.into(), kind.id_bytes() + K::BYTES_MIN + 2)?;
-        let mut entries = Vec::with_capacity(count);
-        for _ in 0..count {
-            entries.push(PaletteEntry {
-                internal_id: match kind {
-                    PaletteType::Short => reader.u16()?,
-                    _ => reader.u8()?.into(),
-                },
-                key: K::read(reader)?,
-                count: reader.u16()?,
-            });
-        }
+        let entries = decode_entries(kind, reader, K::BYTES_MIN, K::read)?;
         Ok(Self { entries, cells: Cells::decode(kind, reader)?, tidy: false })
     }
 
@@ -208,6 +196,42 @@ impl<K: PaletteKey> Palette<K> {
             out.extend(entry.count.to_be_bytes());
         }
         out.extend(self.cells.as_bytes());
+    }
+}
+
+fn decode_entries<'a, K>(
+    kind: PaletteType,
+    reader: &mut Reader<'a>,
+    key_bytes_min: usize,
+    read_key: impl Fn(&mut Reader<'a>) -> Result<K, Malformed>,
+) -> Result<Vec<PaletteEntry<K>>, Malformed> {
+    let count = reader.i16()?;
+    let count = reader.count(count.into(), kind.id_bytes() + key_bytes_min + 2)?;
+    let mut entries = Vec::with_capacity(count);
+    for _ in 0..count {
+        entries.push(PaletteEntry {
+            internal_id: match kind {
+                PaletteType::Short => reader.u16()?,
+                _ => reader.u8()?.into(),
+            },
+            key: read_key(reader)?,
+            count: reader.u16()?,
+        });
+    }
+    Ok(entries)
+}
+
+/// The names that a palette lists, as they stand in the file, without its cells. Where nothing is
+/// stored, all of them are air.
+pub(crate) fn skim_names<'a>(
+    reader: &mut Reader<'a>,
+) -> Result<Vec<PaletteEntry<&'a str>>, Malformed> {
+    match PaletteType::decode(reader)? {
+        PaletteType::Empty => {
+            let (key, count) = (AssetKey::EMPTY_NAME, BLOCKS_PER_SECTION);
+            Ok(vec![PaletteEntry { internal_id: 0, key, count }])
+        }
+        kind => decode_entries(kind, reader, AssetKey::BYTES_MIN, Reader::utf),
     }
 }
 

@@ -65,6 +65,63 @@ struct Blob {
     content: Vec<u8>,
 }
 
+/// The frames of a file in memory, for measuring against zstd alone.
+#[derive(Debug)]
+pub struct Frames {
+    slots: Vec<BlobIndex>,
+    /// With the length of their content.
+    blobs: Vec<(Vec<u8>, usize)>,
+    zstd: RawZstd,
+}
+
+struct RawZstd(DCtx<'static>, Vec<u8>);
+
+impl std::fmt::Debug for RawZstd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RawZstd")
+    }
+}
+
+impl Frames {
+    /// Reads the frames of all blobs of a file.
+    ///
+    /// # Errors
+    /// A blob is damaged.
+    pub fn of(file: &IndexedStorageFile) -> Result<Self> {
+        let mut found = Self {
+            slots: Vec::new(),
+            blobs: Vec::new(),
+            zstd: RawZstd(DCtx::create(), Vec::new()),
+        };
+        for slot in file.occupied() {
+            if let Some(encoded) = file.read_encoded(slot)? {
+                let raw_bytes = encoded.header().raw_bytes as usize;
+                found.slots.push(slot);
+                found.blobs.push((encoded.frames().to_vec(), raw_bytes));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where they came from.
+    pub fn slots(&self) -> &[BlobIndex] {
+        &self.slots
+    }
+
+    /// Decompresses a frame with zstd alone, into a buffer that is used again; whether it could.
+    pub fn decompress(&mut self, number: usize) -> bool {
+        let Some((frames, raw_bytes)) = self.blobs.get(number) else { return false };
+        let RawZstd(zstd, out) = &mut self.zstd;
+        decompress(zstd, out, frames, *raw_bytes)
+    }
+}
+
+fn decompress(zstd: &mut DCtx<'_>, out: &mut Vec<u8>, frames: &[u8], raw_bytes: usize) -> bool {
+    out.clear();
+    out.reserve(raw_bytes);
+    black_box(zstd.decompress(out, frames).is_ok())
+}
+
 /// Measures with the blobs of the file at `path`, which is only read. New files are made in the
 /// folder `scratch` and removed again.
 ///
@@ -149,9 +206,7 @@ impl Bench<'_> {
             let mut zstd = DCtx::create();
             let mut out = Vec::new();
             move |blob: &Blob| {
-                out.clear();
-                out.reserve(blob.content.len());
-                black_box(zstd.decompress(&mut out, &blob.frames).is_ok());
+                decompress(&mut zstd, &mut out, &blob.frames, blob.content.len());
                 Ok(())
             }
         })

@@ -25,17 +25,37 @@ impl Default for DocumentWriter {
 impl DocumentWriter {
     /// An empty document.
     pub fn new() -> Self {
-        Self { bytes: vec![0; 4] }
+        Self::with_capacity(4)
+    }
+
+    /// An empty document with room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        let mut room = Vec::with_capacity(bytes.max(4));
+        room.extend([0; 4]);
+        Self { bytes: room }
     }
 
     /// Appends an element whose value is encoded already.
     pub fn raw(&mut self, key: &str, kind: Kind, value: &[u8]) {
+        self.head(key, kind);
+        self.bytes.extend(value);
+    }
+
+    fn head(&mut self, key: &str, kind: Kind) {
         self.bytes.push(kind.0);
         // A key cannot contain the zero that ends it; whatever follows one is left out.
         let key = key.split('\0').next().unwrap_or_default();
         self.bytes.extend(key.as_bytes());
         self.bytes.push(0);
-        self.bytes.extend(value);
+    }
+
+    /// Appends a document or an array, in place: `write` appends its elements.
+    pub fn nested(&mut self, key: &str, kind: Kind, write: impl FnOnce(&mut Self)) {
+        self.head(key, kind);
+        let start = self.bytes.len();
+        self.bytes.extend([0; 4]);
+        write(self);
+        self.end(start);
     }
 
     /// Appends an element of another document as it is.
@@ -73,7 +93,7 @@ impl DocumentWriter {
 
     /// Appends bytes.
     pub fn binary(&mut self, key: &str, subtype: u8, bytes: &[u8]) {
-        self.raw(key, Kind::BINARY, &[]);
+        self.head(key, Kind::BINARY);
         self.bytes.extend(length(bytes.len()));
         self.bytes.push(subtype);
         self.bytes.extend(bytes);
@@ -81,12 +101,17 @@ impl DocumentWriter {
 
     /// The finished document.
     pub fn finish(mut self) -> Vec<u8> {
+        self.end(0);
+        self.bytes
+    }
+
+    /// Closes the document that began at `start`.
+    fn end(&mut self, start: usize) {
         self.bytes.push(0);
-        let len = length(self.bytes.len());
-        for (place, byte) in self.bytes.iter_mut().zip(len) {
+        let len = length(self.bytes.len().saturating_sub(start));
+        for (place, byte) in self.bytes.iter_mut().skip(start).zip(len) {
             *place = byte;
         }
-        self.bytes
     }
 }
 
@@ -132,6 +157,23 @@ mod tests {
             copy.element(&element.unwrap());
         }
         assert_eq!(copy.finish(), source);
+    }
+
+    #[test]
+    fn nested_in_place_is_the_same_as_copied() {
+        let mut inner = DocumentWriter::new();
+        inner.int32("i", 1);
+        let mut array = DocumentWriter::new();
+        array.document("0", &inner.finish());
+        let mut copied = DocumentWriter::new();
+        copied.raw("a", Kind::ARRAY, &array.finish());
+        copied.boolean("b", true);
+        let mut nested = DocumentWriter::with_capacity(100);
+        nested.nested("a", Kind::ARRAY, |array| {
+            array.nested("0", Kind::DOCUMENT, |inner| inner.int32("i", 1));
+        });
+        nested.boolean("b", true);
+        assert_eq!(nested.finish(), copied.finish());
     }
 
     #[test]

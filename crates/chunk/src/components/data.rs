@@ -10,10 +10,10 @@ use crate::error::{Malformed, Problem, Result};
 use crate::fluid::FluidSection;
 use crate::physics::BlockPhysics;
 
-const DATA_KEY: &str = "Data";
+pub(crate) const DATA_KEY: &str = "Data";
 
 /// The bytes of a component's binary field.
-fn data(document: RawDocument<'_>) -> Result<&[u8]> {
+pub(crate) fn data(document: RawDocument<'_>) -> Result<&[u8]> {
     let found = document.get(DATA_KEY)?;
     let (_, bytes) = found.and_then(|data| data.as_binary()).ok_or(Malformed {
         at: found.map_or(0, |data| data.value_at()),

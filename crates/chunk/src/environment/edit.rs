@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeBounds};
 
 use hyworld_coords::LocalColumn;
 
-use super::{EnvironmentChunk, ListedEnvironment, UNKNOWN_ENVIRONMENT};
+use super::{EnvironmentChunk, ListedEnvironment, UNKNOWN_ENVIRONMENT, numbers};
 use crate::error::{Malformed, Problem, Result};
 
 /// How long a name may be: the greatest length that the game can write.
@@ -97,7 +97,7 @@ impl EnvironmentChunk {
 
     /// The ids that columns use at any height.
     fn ids_stored(&self) -> impl Iterator<Item = i32> {
-        LocalColumn::all().flat_map(|column| self.column(column).ids.iter().copied())
+        LocalColumn::all().flat_map(|column| numbers(self.column(column).ids))
     }
 
     /// The runs of a column after a change, each as its greatest height and id, such that no two
@@ -130,7 +130,7 @@ impl EnvironmentChunk {
         let new_len = runs.len() * 2;
         let old_len = self.column(column).ids.len() * 2;
         let start = self.starts[column];
-        self.words.splice(start..start + old_len, words);
+        self.words.splice(start..start + old_len, words.map(i32::to_be_bytes));
         for later in LocalColumn::all().skip(usize::from(column.index()) + 1) {
             self.starts[later] = self.starts[later] + new_len - old_len;
         }

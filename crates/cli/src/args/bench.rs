@@ -16,6 +16,27 @@ pub(crate) enum Verb {
     /// counts. FILE is only read; new files are made in a folder of their own and removed again.
     #[command(after_long_help = shapes::BENCH_REGION)]
     Region(RegionArgs),
+    /// Measure decoding and encoding of chunks against the decompression of the same chunks
+    ///
+    /// For every chunk of PATH (a region file, a folder of region files or a world), on one
+    /// thread and in turn: zstd alone from memory; reading and finding its components; reading
+    /// and decoding all of them; reading and counting blocks; encoding after one block was
+    /// changed. The fastest pass counts. One region file after the other is held in memory; PATH
+    /// is only read.
+    #[command(after_long_help = shapes::BENCH_CHUNK)]
+    Chunk(ChunkArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChunkArgs {
+    /// A region file, a folder of region files or a world
+    pub(crate) path: PathBuf,
+    /// How often each measurement is repeated
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub(crate) rounds: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -75,6 +75,11 @@ pub(super) const BENCH_REGION: &str = r#"--json: one object, times in microsecon
    "random_read_p99_us"}
 The ratios are to zstd alone on the same number of threads."#;
 
+pub(super) const BENCH_CHUNK: &str = r#"--json: one object, times in microseconds for all chunks
+  {"path","chunks","raw","decompress_us","index_us","decode_us","histogram_us",
+   "encode_us","ratios":{"index","decode","histogram","encode"}}
+The ratios are to decompress_us, zstd alone."#;
+
 pub(super) const FINGERPRINT: &str = r#"--json: one object a line for each chunk
   {"x","z","sha256","raw","entities","block_components","height_sum",
    "cells":{"blocks","filler","rotation","fluids","levels","light_local",

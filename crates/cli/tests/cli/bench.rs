@@ -1,4 +1,6 @@
-//! `bench region`: it measures, leaves nothing behind, and its numbers fit together.
+//! `bench`: it measures, leaves nothing behind, and its numbers fit together.
+
+use hyworld_testkit::fixture;
 
 use crate::run::{Place, keys};
 
@@ -29,4 +31,29 @@ fn a_file_without_blobs_cannot_be_measured() {
     let place = Place::with("v1/empty", "0.0.region.bin");
     let error = place.run(&["bench", "region", "0.0.region.bin"]).fails(3);
     assert_eq!(error, "0.0.region.bin: cannot measure: the file holds no blobs");
+}
+
+#[test]
+fn chunks_are_measured_against_their_decompression() {
+    let place = Place::new();
+    place.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    let object = place.run(&["bench", "chunk", ".", "--rounds", "1", "--json"]).json();
+    assert_eq!((&object["chunks"], &object["raw"]), (&3.into(), &722_704.into()));
+    for pass in keys(&object["ratios"]) {
+        let number = |key: &str| object[key].as_f64().unwrap();
+        let ratio = number(&format!("{pass}_us")) / number("decompress_us");
+        let stated = object["ratios"][&pass].as_f64().unwrap();
+        assert!(ratio > 0.0 && (stated / ratio - 1.0).abs() < 0.1, "{pass}: {object}");
+    }
+    let text = place.run(&["bench", "chunk", "0.0.region.bin", "--rounds", "1"]).ok();
+    for part in ["3 chunks, 705.7 KiB", "zstd decompresses", "read, decode everything"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn a_chunk_that_cannot_be_decoded_cannot_be_measured() {
+    let place = Place::with("v1/multiseg", "0.0.region.bin");
+    let error = place.run(&["bench", "chunk", "0.0.region.bin"]).fails(3);
+    assert!(error.starts_with("0.0.region.bin: "), "{error}");
 }

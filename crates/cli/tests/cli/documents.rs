@@ -53,7 +53,8 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 fn the_manual_has_every_option_and_every_json_shape() {
     let place = Place::new();
     let manual = manual();
-    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain([["bench", "region"]]);
+    let benches = [["bench", "region"], ["bench", "chunk"]];
+    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches);
     for [group, verb] in commands {
         let help = place.run(&[group, verb, "--help"]).ok();
         let about = section(&manual, &format!("## {group} {verb}"));
