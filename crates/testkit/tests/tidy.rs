@@ -9,12 +9,13 @@ const LINE_CHARS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
 
 /// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
-const ARROWS: [(&str, &[&str]); 6] = [
+const ARROWS: [(&str, &[&str]); 7] = [
     ("chunk", &["coords"]),
     ("coords", &[]),
     ("indexed-storage", &[]),
-    ("hyworld", &["chunk", "coords", "indexed-storage"]),
-    ("cli", &["chunk", "coords", "indexed-storage"]),
+    ("providers", &["coords", "indexed-storage"]),
+    ("hyworld", &["chunk", "coords", "indexed-storage", "providers"]),
+    ("cli", &["chunk", "coords", "indexed-storage", "providers"]),
     ("testkit", &[]),
 ];
 

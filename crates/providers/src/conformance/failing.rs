@@ -1,0 +1,113 @@
+//! A storage that fails on demand, for tests of what stands on storages.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use hyworld_coords::ChunkPos;
+
+use crate::error::{Error, Result};
+use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions, read_each, write_each};
+
+/// Fails when it is told to.
+#[derive(Debug)]
+pub struct FailingStorage<S> {
+    inner: S,
+    fail_reads: AtomicBool,
+    fail_writes: AtomicBool,
+    /// Every n-th operation fails; 0 for none.
+    fail_every: AtomicU64,
+    operations: AtomicU64,
+}
+
+impl<S: ChunkStorage> FailingStorage<S> {
+    /// Fails never, for now.
+    pub fn new(inner: S) -> Self {
+        Self {
+            inner,
+            fail_reads: AtomicBool::new(false),
+            fail_writes: AtomicBool::new(false),
+            fail_every: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether reads fail.
+    pub fn fail_reads(&self, fail: bool) {
+        self.fail_reads.store(fail, Ordering::SeqCst);
+    }
+
+    /// Whether writes, removes and syncs fail.
+    pub fn fail_writes(&self, fail: bool) {
+        self.fail_writes.store(fail, Ordering::SeqCst);
+    }
+
+    /// Lets every n-th operation fail, none with 0.
+    pub fn fail_every(&self, n: u64) {
+        self.fail_every.store(n, Ordering::SeqCst);
+    }
+
+    /// The storage itself.
+    pub fn inner(&self) -> &S {
+        &self.inner
+    }
+
+    fn check(&self, always: &AtomicBool, action: &'static str) -> Result<()> {
+        let number = self.operations.fetch_add(1, Ordering::SeqCst).wrapping_add(1);
+        let is_turn = number.checked_rem(self.fail_every.load(Ordering::SeqCst)) == Some(0);
+        if is_turn || always.load(Ordering::SeqCst) {
+            let (place, source) = (self.inner.place(), "told to fail".into());
+            return Err(Error::Engine { place, action, source });
+        }
+        Ok(())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: ChunkStorage> ChunkStorage for FailingStorage<S> {
+    fn place(&self) -> String {
+        self.inner.place()
+    }
+
+    fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
+        self.check(&self.fail_reads, "read")?;
+        self.inner.read(at)
+    }
+
+    fn write(&self, at: ChunkPos, document: &[u8]) -> Result<()> {
+        self.check(&self.fail_writes, "write")?;
+        self.inner.write(at, document)
+    }
+
+    fn remove(&self, at: ChunkPos) -> Result<bool> {
+        self.check(&self.fail_writes, "remove")?;
+        self.inner.remove(at)
+    }
+
+    fn positions(&self) -> Positions<'_> {
+        match self.check(&self.fail_reads, "list") {
+            Ok(()) => self.inner.positions(),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    }
+
+    fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
+        self.check(&self.fail_reads, "read")?;
+        self.inner.size(at)
+    }
+
+    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
+        read_each(self, positions)
+    }
+
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
+        write_each(self, chunks)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.check(&self.fail_writes, "sync")?;
+        self.inner.sync()
+    }
+
+    fn frames(&self) -> Option<&dyn FrameStorage> {
+        None
+    }
+}

@@ -1,0 +1,73 @@
+//! The provider `Empty`: nothing is there, and nothing stays.
+
+use hyworld_coords::ChunkPos;
+
+use crate::error::Result;
+use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
+
+/// A storage that holds nothing. What is written to it is gone, without an error: a world with it
+/// is made anew each time, and as the saver of a migration it makes a world read-only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EmptyStorage;
+
+#[deny(clippy::missing_trait_methods)]
+impl ChunkStorage for EmptyStorage {
+    fn place(&self) -> String {
+        "nowhere".to_owned()
+    }
+
+    fn read(&self, _at: ChunkPos) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn write(&self, _at: ChunkPos, _document: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, _at: ChunkPos) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn positions(&self) -> Positions<'_> {
+        Box::new(std::iter::empty())
+    }
+
+    fn size(&self, _at: ChunkPos) -> Result<Option<ChunkSize>> {
+        Ok(None)
+    }
+
+    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
+        positions.iter().map(|_| Ok(None)).collect()
+    }
+
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
+        chunks.iter().map(|_| Ok(())).collect()
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn frames(&self) -> Option<&dyn FrameStorage> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::ChunkStorageExt;
+
+    #[test]
+    fn nothing_stays_and_nothing_fails() {
+        let at = ChunkPos::new(3, -4);
+        let storage = EmptyStorage;
+        storage.write(at, b"gone").unwrap();
+        assert!(storage.write_many(&[(at, b"gone")]).into_iter().all(|written| written.is_ok()));
+        assert_eq!(storage.read(at).unwrap(), None);
+        assert_eq!(storage.read_all(&[at, at]).unwrap(), [None, None]);
+        assert!(!storage.remove(at).unwrap() && !storage.contains(at).unwrap());
+        assert!(storage.all_positions().unwrap().is_empty());
+        storage.sync().unwrap();
+    }
+}

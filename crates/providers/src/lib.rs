@@ -1,0 +1,53 @@
+//! Where the chunks of a world live.
+//!
+//! A *provider* stores the document of a chunk under the chunk's position. It does not know what
+//! is in a document: that is what lets a world be copied from one provider to another without
+//! being decoded. All providers have one interface, [`ChunkStorage`]:
+//!
+//! | provider | where |
+//! |---|---|
+//! | [`RegionFiles`] | `chunks/*.region.bin`, as the game stores worlds unless told otherwise |
+//! | [`MigrationStorage`] | several places to read from, one to write to |
+//! | [`EmptyStorage`] | nowhere |
+//! | [`MemoryStorage`] | memory |
+//!
+//! Which one a world uses stands in its configuration: [`ProviderConfig`] reads and writes that,
+//! and a [`ProviderRegistry`] opens it. Wrappers make any of them read-only
+//! ([`ReadOnlyStorage`]), count what is done ([`CountingStorage`]) or only pretend to write
+//! ([`DryRunStorage`]).
+//!
+//! ```
+//! use hyworld_coords::ChunkPos;
+//! use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFiles};
+//!
+//! # let world = tempfile::tempdir()?;
+//! let storage = RegionFiles::open(&world.path().join("chunks"))?;
+//! let at = ChunkPos::new(-3, 7);
+//! storage.write(at, b"the chunk's document")?;
+//! assert_eq!(storage.read(at)?.as_deref(), Some(b"the chunk's document".as_slice()));
+//! assert_eq!(storage.all_positions()?, [at]);
+//! storage.sync()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod config;
+#[cfg(feature = "testing")]
+pub mod conformance;
+mod empty;
+mod error;
+mod memory;
+mod migration;
+mod region_files;
+mod registry;
+mod storage;
+mod wrappers;
+
+pub use config::{ProviderConfig, ProviderKind};
+pub use empty::EmptyStorage;
+pub use error::{BoxedError, Error, Result};
+pub use memory::MemoryStorage;
+pub use migration::MigrationStorage;
+pub use region_files::{RegionFiles, RegionFilesOptions};
+pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
+pub use storage::{ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions};
+pub use wrappers::{CountingStorage, Counts, DryRunStorage, ReadOnlyStorage};

@@ -1,0 +1,176 @@
+//! The provider `Migration`: several storages to read from, one to write to.
+
+use std::collections::HashSet;
+
+use hyworld_coords::ChunkPos;
+
+use crate::error::Result;
+use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
+
+/// Reads from several storages in order, and writes to one.
+///
+/// A chunk comes from the first loader that has it. Unlike in the game, an error of a loader is
+/// an error: a damaged chunk is never taken for an absent one, which the game would generate
+/// anew over it. What is written goes to the saver and is read back only if the saver is one of
+/// the loaders, as in the game.
+#[derive(Debug)]
+pub struct MigrationStorage {
+    /// `None` stands for the saver.
+    loaders: Vec<Option<Box<dyn ChunkStorage>>>,
+    saver: Box<dyn ChunkStorage>,
+}
+
+impl MigrationStorage {
+    /// Reads from `loaders` in order, where `None` stands for the saver, and writes to `saver`.
+    pub fn new(loaders: Vec<Option<Box<dyn ChunkStorage>>>, saver: Box<dyn ChunkStorage>) -> Self {
+        Self { loaders, saver }
+    }
+
+    fn loaders(&self) -> impl Iterator<Item = &dyn ChunkStorage> {
+        self.loaders.iter().map(|loader| loader.as_deref().unwrap_or(&*self.saver))
+    }
+
+    /// Asks each loader in turn until one has an answer.
+    fn first<T>(&self, ask: impl Fn(&dyn ChunkStorage) -> Result<Option<T>>) -> Result<Option<T>> {
+        for loader in self.loaders() {
+            if let Some(found) = ask(loader)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl ChunkStorage for MigrationStorage {
+    fn place(&self) -> String {
+        let loaders: Vec<_> = self.loaders().map(ChunkStorage::place).collect();
+        format!("{} -> {}", loaders.join(" + "), self.saver.place())
+    }
+
+    fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
+        self.first(|loader| loader.read(at))
+    }
+
+    fn write(&self, at: ChunkPos, document: &[u8]) -> Result<()> {
+        self.saver.write(at, document)
+    }
+
+    fn remove(&self, at: ChunkPos) -> Result<bool> {
+        self.saver.remove(at)
+    }
+
+    fn positions(&self) -> Positions<'_> {
+        // Those of the first loader need not be remembered if there is no second.
+        let mut seen = HashSet::new();
+        let is_alone = self.loaders.len() == 1;
+        let all = self.loaders().flat_map(ChunkStorage::positions);
+        Box::new(all.filter(move |found| match found {
+            Ok(at) => is_alone || seen.insert(*at),
+            Err(_) => true,
+        }))
+    }
+
+    fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
+        self.first(|loader| loader.size(at))
+    }
+
+    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
+        let mut results: Vec<_> = positions.iter().map(|_| Ok(None)).collect();
+        for loader in self.loaders() {
+            let absent = |result: &Result<Option<_>>| matches!(result, Ok(None));
+            let missing = positions.iter().zip(&results).filter(|(_, result)| absent(result));
+            let missing: Vec<_> = missing.map(|(at, _)| *at).collect();
+            if missing.is_empty() {
+                break;
+            }
+            let places = results.iter_mut().filter(|result| absent(result));
+            for (place, found) in places.zip(loader.read_many(&missing)) {
+                *place = found;
+            }
+        }
+        results
+    }
+
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
+        self.saver.write_many(chunks)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.saver.sync()
+    }
+
+    fn frames(&self) -> Option<&dyn FrameStorage> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::FailingStorage;
+    use crate::empty::EmptyStorage;
+    use crate::memory::MemoryStorage;
+    use crate::storage::ChunkStorageExt;
+
+    fn at(x: i32) -> ChunkPos {
+        ChunkPos::new(x, 0)
+    }
+
+    fn memory(chunks: &[(i32, &[u8])]) -> Box<dyn ChunkStorage> {
+        let storage = MemoryStorage::new();
+        for (x, document) in chunks {
+            storage.write(at(*x), document).unwrap();
+        }
+        Box::new(storage)
+    }
+
+    #[test]
+    fn the_first_loader_that_has_a_chunk_gives_it() {
+        let loaders =
+            vec![Some(memory(&[(1, b"a"), (2, b"b")])), Some(memory(&[(2, b"x"), (3, b"c")]))];
+        let storage = MigrationStorage::new(loaders, Box::new(MemoryStorage::new()));
+        let expected = [None, Some(b"a".to_vec()), Some(b"b".to_vec()), Some(b"c".to_vec())];
+        for (x, document) in (0..).zip(&expected) {
+            assert_eq!(storage.read(at(x)).unwrap(), *document);
+            assert_eq!(storage.contains(at(x)).unwrap(), document.is_some());
+        }
+        assert_eq!(storage.read_all(&[at(0), at(1), at(2), at(3)]).unwrap(), expected);
+        assert_eq!(storage.all_positions().unwrap(), [at(1), at(2), at(3)]);
+    }
+
+    #[test]
+    fn what_is_written_goes_to_the_saver_alone() {
+        let loaders = vec![Some(memory(&[(1, b"old")])), None];
+        let storage = MigrationStorage::new(loaders, Box::new(MemoryStorage::new()));
+        storage.write(at(5), b"new").unwrap();
+        assert_eq!(storage.read(at(5)).unwrap().unwrap(), b"new", "the saver is a loader too");
+        storage.write(at(1), b"new").unwrap();
+        assert_eq!(storage.read(at(1)).unwrap().unwrap(), b"old", "but comes after the first");
+        assert!(storage.remove(at(1)).unwrap() && !storage.remove(at(1)).unwrap());
+        assert_eq!(storage.read(at(1)).unwrap().unwrap(), b"old");
+    }
+
+    #[test]
+    fn with_an_empty_saver_the_world_is_read_only() {
+        let storage =
+            MigrationStorage::new(vec![Some(memory(&[(1, b"a")]))], Box::new(EmptyStorage));
+        storage.write(at(1), b"changed").unwrap();
+        storage.write(at(2), b"new").unwrap();
+        assert!(!storage.remove(at(1)).unwrap());
+        assert_eq!(storage.read(at(1)).unwrap().unwrap(), b"a");
+        assert_eq!(storage.all_positions().unwrap(), [at(1)]);
+    }
+
+    #[test]
+    fn an_error_of_an_early_loader_is_never_an_absent_chunk() {
+        let failing = FailingStorage::new(MemoryStorage::new());
+        failing.fail_reads(true);
+        let loaders = vec![Some(Box::new(failing) as _), Some(memory(&[(1, b"older")]))];
+        let storage = MigrationStorage::new(loaders, Box::new(MemoryStorage::new()));
+        for x in [1, 2] {
+            assert!(storage.read(at(x)).is_err(), "{x}");
+            assert!(storage.read_many(&[at(x)]).remove(0).is_err(), "{x}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Region files as a [`ChunkStorage`].
+
+use hyworld_coords::{ChunkPos, RegionPos};
+use hyworld_indexed_storage::{BlobWrite, EncodedBlob, IndexedStorageFile};
+
+use super::{RegionFiles, slot};
+use crate::error::{Error, Result};
+use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions, read_each};
+
+impl RegionFiles {
+    /// Writes chunks region by region: `write` gets all that go into one file, with their places
+    /// in `chunks`, and says what became of each.
+    fn by_region<T>(
+        &self,
+        chunks: &[(ChunkPos, T)],
+        write: impl Fn(&IndexedStorageFile, &[&(ChunkPos, T)]) -> Vec<Result<()>>,
+    ) -> Vec<Result<()>> {
+        let mut order: Vec<_> = chunks.iter().enumerate().collect();
+        // Stable: what is given twice keeps its order.
+        order.sort_by_key(|(_, (at, _))| at.region());
+        let mut results: Vec<(usize, Result<()>)> = Vec::with_capacity(chunks.len());
+        for group in order.chunk_by(|(_, (a, _)), (_, (b, _))| a.region() == b.region()) {
+            let region = group.first().map_or(RegionPos::new(0, 0), |(_, (at, _))| at.region());
+            let numbers = group.iter().map(|(number, _)| *number);
+            match self.writable(region) {
+                Ok(file) => {
+                    let chunks: Vec<_> = group.iter().map(|(_, chunk)| *chunk).collect();
+                    results.extend(numbers.zip(write(&file, &chunks)));
+                }
+                // Errors cannot be copied, so each chunk asks for its own.
+                Err(error) => {
+                    let mut first = Some(error);
+                    results.extend(numbers.map(|number| {
+                        let error = first.take().map_or_else(|| self.writable(region).err(), Some);
+                        (number, error.map_or(Ok(()), Err))
+                    }));
+                }
+            }
+        }
+        results.sort_by_key(|(number, _)| *number);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+fn written(at: ChunkPos, result: hyworld_indexed_storage::Result<()>) -> Result<()> {
+    result.map_err(|error| Error::in_region(at, error))
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl ChunkStorage for RegionFiles {
+    fn place(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
+        let Some(file) = self.existing(at.region())? else { return Ok(None) };
+        file.read(slot(at)).map_err(|error| Error::in_region(at, error))
+    }
+
+    fn write(&self, at: ChunkPos, document: &[u8]) -> Result<()> {
+        written(at, self.writable(at.region())?.write(slot(at), document))
+    }
+
+    fn remove(&self, at: ChunkPos) -> Result<bool> {
+        // A file is not made only to remove something from it.
+        match self.existing(at.region())? {
+            None => Ok(false),
+            Some(file) if !file.contains(slot(at)).map_err(Error::Region)? => Ok(false),
+            Some(_) => {
+                let removed = self.writable(at.region())?.remove(slot(at));
+                removed.map_err(|error| Error::in_region(at, error))
+            }
+        }
+    }
+
+    fn positions(&self) -> Positions<'_> {
+        let regions = match self.regions() {
+            Ok(regions) => regions,
+            Err(error) => return Box::new(std::iter::once(Err(error))),
+        };
+        Box::new(regions.into_iter().flat_map(|region| match self.chunks_of(region) {
+            Ok(chunks) => chunks.into_iter().map(Ok).collect::<Vec<_>>(),
+            Err(error) => vec![Err(error)],
+        }))
+    }
+
+    fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
+        let Some(file) = self.existing(at.region())? else { return Ok(None) };
+        let stat = file.stat(slot(at)).map_err(|error| Error::in_region(at, error))?;
+        Ok(stat.map(|stat| ChunkSize {
+            raw: stat.raw_bytes.into(),
+            stored: Some(stat.compressed_bytes.into()),
+        }))
+    }
+
+    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
+        read_each(self, positions)
+    }
+
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
+        self.by_region(chunks, |file, chunks| {
+            let batch: Vec<_> = chunks
+                .iter()
+                .map(|(at, content)| BlobWrite { slot: slot(*at), content, seal: None })
+                .collect();
+            match file.write_batch(&batch) {
+                Ok(()) => chunks.iter().map(|_| Ok(())).collect(),
+                // One by one, to know which of them it was.
+                Err(_) => chunks
+                    .iter()
+                    .map(|(at, content)| written(*at, file.write(slot(*at), content)))
+                    .collect(),
+            }
+        })
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.cache.sync().map_err(Error::Region)
+    }
+
+    fn frames(&self) -> Option<&dyn FrameStorage> {
+        Some(self)
+    }
+}
+
+impl FrameStorage for RegionFiles {
+    fn read_frame(&self, at: ChunkPos) -> Result<Option<EncodedBlob>> {
+        let Some(file) = self.existing(at.region())? else { return Ok(None) };
+        file.read_encoded(slot(at)).map_err(|error| Error::in_region(at, error))
+    }
+
+    fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>> {
+        self.by_region(chunks, |file, chunks| {
+            let batch: Vec<_> = chunks.iter().map(|(at, blob)| (slot(*at), *blob)).collect();
+            match file.write_encoded(&batch) {
+                Ok(()) => chunks.iter().map(|_| Ok(())).collect(),
+                Err(_) => chunks
+                    .iter()
+                    .map(|(at, blob)| written(*at, file.write_encoded(&[(slot(*at), *blob)])))
+                    .collect(),
+            }
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! [`ProviderRegistry`]: which program opens which `Type`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::ProviderConfig;
+use crate::empty::EmptyStorage;
+use crate::error::{Error, Result};
+use crate::migration::MigrationStorage;
+use crate::region_files::RegionFilesOptions;
+use crate::storage::ChunkStorage;
+
+/// The folder of a world in which its region files are.
+const CHUNKS_FOLDER: &str = "chunks";
+
+/// How deep migrations may be nested: a limit for what a file can ask for.
+const DEPTH_MAX: u32 = 8;
+
+/// What a storage is opened for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    /// Nothing is written, not even what a recovery would write.
+    ReadOnly,
+    /// Reading and writing.
+    ReadWrite,
+}
+
+/// What a provider is opened with, beside its configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenContext<'a> {
+    /// The folder of the world.
+    pub world: &'a Path,
+    /// What it is opened for.
+    pub access: Access,
+    /// For providers that are made of others.
+    pub registry: &'a ProviderRegistry,
+    depth_left: u32,
+}
+
+impl OpenContext<'_> {
+    /// Opens a provider that is a part of this one.
+    ///
+    /// # Errors
+    /// As for [`ProviderRegistry::open`], and if the parts are nested too deep.
+    pub fn open_part(
+        &self,
+        config: &ProviderConfig,
+        access: Access,
+    ) -> Result<Box<dyn ChunkStorage>> {
+        let Some(depth_left) = self.depth_left.checked_sub(1) else {
+            let problem = format!("migrations are nested more than {DEPTH_MAX} deep");
+            return Err(Error::Config { kind: config.type_name().to_owned(), problem });
+        };
+        self.registry.open_in(config, &OpenContext { access, depth_left, ..*self })
+    }
+}
+
+/// How a provider of some type is opened.
+pub type OpenProvider =
+    dyn Fn(&ProviderConfig, &OpenContext<'_>) -> Result<Box<dyn ChunkStorage>> + Send + Sync;
+
+/// Which types of providers can be opened. A program can add its own.
+///
+/// ```
+/// use hyworld_providers::{Access, MemoryStorage, ProviderConfig, ProviderRegistry};
+///
+/// let mut registry = ProviderRegistry::new();
+/// registry.register("mymod:Memory", |_, _| Ok(Box::new(MemoryStorage::new())));
+/// let config = ProviderConfig::new("mymod:Memory");
+/// let storage = registry.open(&config, "my world".as_ref(), Access::ReadWrite)?;
+/// assert_eq!(storage.place(), "memory");
+/// # Ok::<(), hyworld_providers::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct ProviderRegistry {
+    types: BTreeMap<String, Arc<OpenProvider>>,
+}
+
+impl Default for ProviderRegistry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ProviderRegistry {
+    /// With every type that this program was built with.
+    pub fn new() -> Self {
+        let mut registry = Self { types: BTreeMap::new() };
+        registry.register("Hytale", open_region_files);
+        registry.register("IndexedStorage", open_region_files);
+        registry.register("Migration", open_migration);
+        registry.register("Empty", |_, _| Ok(Box::new(EmptyStorage)));
+        registry
+    }
+
+    /// Adds a type, or replaces it.
+    pub fn register(
+        &mut self,
+        type_name: &str,
+        open: impl Fn(&ProviderConfig, &OpenContext<'_>) -> Result<Box<dyn ChunkStorage>>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        self.types.insert(type_name.to_owned(), Arc::new(open));
+    }
+
+    /// The types that can be opened.
+    pub fn type_names(&self) -> impl Iterator<Item = &str> {
+        self.types.keys().map(String::as_str)
+    }
+
+    /// Opens the storage of a world.
+    ///
+    /// # Errors
+    /// The type is not known or was not built in, or the storage cannot be opened.
+    pub fn open(
+        &self,
+        config: &ProviderConfig,
+        world: &Path,
+        access: Access,
+    ) -> Result<Box<dyn ChunkStorage>> {
+        self.open_in(config, &OpenContext { world, access, registry: self, depth_left: DEPTH_MAX })
+    }
+
+    fn open_in(
+        &self,
+        config: &ProviderConfig,
+        context: &OpenContext<'_>,
+    ) -> Result<Box<dyn ChunkStorage>> {
+        match self.types.get(config.type_name()) {
+            Some(open) => open(config, context),
+            None => Err(self.unknown(config.type_name())),
+        }
+    }
+
+    fn unknown(&self, type_name: &str) -> Error {
+        let kind = type_name.to_owned();
+        let known_feature = match type_name {
+            "RocksDb" => Some("rocksdb"),
+            "hyworld:S3" => Some("s3"),
+            _ => None,
+        };
+        if let Some(feature) = known_feature {
+            return Error::NotBuilt { kind, feature };
+        }
+        let known: Vec<_> = self.type_names().collect();
+        let problem = format!(
+            "this type is not known here, only {}; the game takes region files where it does not \
+             know a type, so if the chunks are there, the type should be Hytale",
+            known.join(", ")
+        );
+        Error::Config { kind, problem }
+    }
+}
+
+/// Shows the names of the types.
+impl fmt::Debug for ProviderRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.type_names()).finish()
+    }
+}
+
+fn open_region_files(
+    config: &ProviderConfig,
+    context: &OpenContext<'_>,
+) -> Result<Box<dyn ChunkStorage>> {
+    let options = RegionFilesOptions::new().access(context.access);
+    let options = options.flush_on_write(config.flush_on_write()?);
+    Ok(Box::new(options.open(&context.world.join(CHUNKS_FOLDER))?))
+}
+
+fn open_migration(
+    config: &ProviderConfig,
+    context: &OpenContext<'_>,
+) -> Result<Box<dyn ChunkStorage>> {
+    let (loaders, saver) = (config.loaders()?, config.saver()?);
+    let mut opened = Vec::new();
+    for loader in &loaders {
+        // One that is also the saver is opened once, for both.
+        let is_saver = loader.is_same(&saver);
+        let part = (!is_saver).then(|| context.open_part(loader, Access::ReadOnly)).transpose();
+        opened.push(part?);
+    }
+    let saver = context.open_part(&saver, context.access)?;
+    Ok(Box::new(MigrationStorage::new(opened, saver)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::MemoryStorage;
+    use hyworld_coords::ChunkPos;
+    use serde_json::json;
+
+    fn open(config: &ProviderConfig, world: &Path) -> Result<Box<dyn ChunkStorage>> {
+        ProviderRegistry::new().open(config, world, Access::ReadWrite)
+    }
+
+    #[test]
+    fn both_names_of_region_files_open_the_same_chunks() {
+        let world = tempfile::tempdir().unwrap();
+        let at = ChunkPos::new(1, 1);
+        open(&ProviderConfig::hytale(), world.path()).unwrap().write(at, b"x").unwrap();
+        let indexed = ProviderConfig::new("IndexedStorage").with("FlushOnWrite", json!(true));
+        let storage = open(&indexed, world.path()).unwrap();
+        assert_eq!(storage.read(at).unwrap().unwrap(), b"x");
+        assert!(world.path().join("chunks/0.0.region.bin").exists());
+    }
+
+    #[test]
+    fn a_migration_opens_its_parts_and_its_saver_once() {
+        let world = tempfile::tempdir().unwrap();
+        let mut registry = ProviderRegistry::new();
+        registry.register("test:Memory", |_, _| {
+            let memory = MemoryStorage::new();
+            memory.write(ChunkPos::new(9, 9), b"old")?;
+            Ok(Box::new(memory))
+        });
+        let memory = ProviderConfig::new("test:Memory");
+        let hytale = ProviderConfig::hytale();
+        let config = ProviderConfig::migration(&[hytale.clone(), memory], &hytale);
+        let storage = registry.open(&config, world.path(), Access::ReadWrite).unwrap();
+        storage.write(ChunkPos::new(0, 0), b"new").unwrap();
+        assert_eq!(storage.read(ChunkPos::new(0, 0)).unwrap().unwrap(), b"new");
+        assert_eq!(storage.read(ChunkPos::new(9, 9)).unwrap().unwrap(), b"old");
+    }
+
+    #[test]
+    fn what_cannot_be_opened_says_what_to_do() {
+        let world = Path::new("none");
+        let message = |name| open(&ProviderConfig::new(name), world).unwrap_err().to_string();
+        let unknown = message("plugin:Thing");
+        assert!(unknown.starts_with(r#"provider "plugin:Thing": this type is not known here"#));
+        assert!(unknown.contains("Empty, Hytale, IndexedStorage, Migration"), "{unknown}");
+        assert!(message("Migration").contains("Loaders must be a list of providers"));
+        assert!(message("RocksDb").ends_with("cargo build --release --features rocksdb"));
+    }
+
+    #[test]
+    fn nesting_has_a_limit() {
+        let nest = |levels| {
+            (0..levels).fold(ProviderConfig::new("Empty"), |inner, _| {
+                ProviderConfig::migration(&[ProviderConfig::hytale()], &inner)
+            })
+        };
+        let world = tempfile::tempdir().unwrap();
+        assert!(open(&nest(8), world.path()).is_ok());
+        let error = open(&nest(9), world.path()).unwrap_err().to_string();
+        assert!(error.contains("nested more than 8 deep"), "{error}");
+    }
+}
