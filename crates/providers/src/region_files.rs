@@ -30,6 +30,7 @@ const OPEN_FILES_MAX: usize = 64;
 pub struct RegionFiles {
     folder: PathBuf,
     access: Access,
+    only: Option<RegionPos>,
     cache: RegionCache,
 }
 
@@ -41,6 +42,7 @@ pub struct RegionFilesOptions {
     durability: Durability,
     compression_level: i32,
     open_files_max: usize,
+    only: Option<RegionPos>,
 }
 
 impl Default for RegionFilesOptions {
@@ -50,6 +52,7 @@ impl Default for RegionFilesOptions {
             durability: Durability::Relaxed,
             compression_level: hyworld_indexed_storage::DEFAULT_LEVEL,
             open_files_max: OPEN_FILES_MAX,
+            only: None,
         }
     }
 }
@@ -84,6 +87,12 @@ impl RegionFilesOptions {
         self
     }
 
+    /// Takes one region for the whole world: others are not there.
+    pub fn only(mut self, region: RegionPos) -> Self {
+        self.only = Some(region);
+        self
+    }
+
     /// Opens a folder of region files. It need not exist: it is made with the first write.
     ///
     /// # Errors
@@ -93,8 +102,8 @@ impl RegionFilesOptions {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
             return Err(Error::Io { path: folder.to_owned(), action: "open", source });
         }
-        let (access, folder) = (self.access, folder.to_owned());
-        Ok(RegionFiles { folder, access, cache: RegionCache::new(self.clone()) })
+        let (access, only, folder) = (self.access, self.only, folder.to_owned());
+        Ok(RegionFiles { folder, access, only, cache: RegionCache::new(self.clone()) })
     }
 
     fn writing(&self) -> OpenOptions {
@@ -144,6 +153,7 @@ impl RegionFiles {
         for entry in entries {
             let entry = entry.map_err(failed())?;
             let region = entry.file_name().to_str().and_then(RegionPos::from_file_name);
+            let region = region.filter(|region| self.is_part(*region));
             regions.extend(region.filter(|_| !entry.path().is_dir()));
         }
         regions.sort_unstable();
@@ -163,8 +173,15 @@ impl RegionFiles {
         Ok(slots.filter_map(|slot| region.chunk(slot)).collect())
     }
 
+    fn is_part(&self, region: RegionPos) -> bool {
+        self.only.is_none_or(|only| only == region)
+    }
+
     /// The file of a region, for reading; `None` if there is none.
     fn existing(&self, region: RegionPos) -> Result<Option<Arc<IndexedStorageFile>>> {
+        if !self.is_part(region) {
+            return Ok(None);
+        }
         self.cache.read(region, &self.path(region)).map_err(Error::Region)
     }
 
@@ -173,6 +190,11 @@ impl RegionFiles {
         if self.access == Access::ReadOnly {
             let place = self.folder.display().to_string();
             return Err(Error::ReadOnly { place, reason: "it was opened for reading".to_owned() });
+        }
+        if !self.is_part(region) {
+            let (place, region) = (self.folder.display(), region.file_name());
+            let reason = format!("only one region of it is open, not {region}");
+            return Err(Error::ReadOnly { place: place.to_string(), reason });
         }
         let path = self.path(region);
         match self.cache.write(region, &path) {

@@ -85,11 +85,8 @@ pub trait ChunkStorage: Send + Sync + fmt::Debug {
 
 /// A storage whose chunks are stored as zstd frames, as in region files.
 pub trait FrameStorage: Send + Sync {
-    /// The frames of a chunk as they are stored.
-    ///
-    /// # Errors
-    /// They are stored but cannot be read.
-    fn read_frame(&self, at: ChunkPos) -> Result<Option<EncodedBlob>>;
+    /// The frames of several chunks as they are stored, in the order of `positions`.
+    fn read_frames(&self, positions: &[ChunkPos]) -> Vec<Result<Option<EncodedBlob>>>;
 
     /// Stores frames as they are, and says for each whether that worked.
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>>;

@@ -9,13 +9,14 @@ const LINE_CHARS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
 
 /// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("chunk", &["coords"]),
     ("coords", &[]),
     ("indexed-storage", &[]),
     ("providers", &["coords", "indexed-storage"]),
-    ("hyworld", &["chunk", "coords", "indexed-storage", "providers"]),
-    ("cli", &["chunk", "coords", "indexed-storage", "providers"]),
+    ("maintenance", &["chunk", "coords", "indexed-storage", "providers"]),
+    ("hyworld", &["chunk", "coords", "indexed-storage", "maintenance", "providers"]),
+    ("cli", &["chunk", "coords", "indexed-storage", "maintenance", "providers"]),
     ("testkit", &[]),
 ];
 

@@ -123,16 +123,19 @@ pub(super) fn frames(place: &dyn StoragePlace) {
     let storage = place.open();
     let Some(frames) = storage.frames() else { return };
     let (at, copy) = (ChunkPos::new(0, 1), ChunkPos::new(50, 1));
-    assert_eq!(frames.read_frame(at).unwrap(), None);
+    let read = |at| frames.read_frames(&[at]).remove(0).unwrap();
+    assert_eq!(read(at), None);
     storage.write(at, &document(at)).unwrap();
-    let frame = frames.read_frame(at).unwrap().unwrap();
+    let frame = read(at).unwrap();
     assert_eq!(frame.decompress().unwrap(), document(at));
     let other = EncodedBlob::compress(b"another one", 9).unwrap();
     let results = frames.write_frames(&[(copy, &other), (copy, &frame), (at, &other)]);
     assert!(results.len() == 3 && results.iter().all(Result::is_ok));
     assert_eq!(storage.read(copy).unwrap().unwrap(), document(at));
     assert_eq!(storage.read(at).unwrap().unwrap(), b"another one");
-    assert_eq!(frames.read_frame(copy).unwrap().unwrap(), frame);
+    let several = frames.read_frames(&[copy, ChunkPos::new(9, 9), at]);
+    let several: Vec<_> = several.into_iter().map(Result::unwrap).collect();
+    assert_eq!(several, [Some(frame), None, Some(other)]);
 }
 
 pub(super) fn reopen(place: &dyn StoragePlace) {

@@ -124,9 +124,12 @@ impl ChunkStorage for RegionFiles {
 }
 
 impl FrameStorage for RegionFiles {
-    fn read_frame(&self, at: ChunkPos) -> Result<Option<EncodedBlob>> {
-        let Some(file) = self.existing(at.region())? else { return Ok(None) };
-        file.read_encoded(slot(at)).map_err(|error| Error::in_region(at, error))
+    fn read_frames(&self, positions: &[ChunkPos]) -> Vec<Result<Option<EncodedBlob>>> {
+        let read = |at: &ChunkPos| {
+            let Some(file) = self.existing(at.region())? else { return Ok(None) };
+            file.read_encoded(slot(*at)).map_err(|error| Error::in_region(*at, error))
+        };
+        positions.iter().map(read).collect()
     }
 
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>> {

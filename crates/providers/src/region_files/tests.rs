@@ -135,3 +135,20 @@ fn regions_are_in_file_order() {
     let expected = [(0, -1), (0, 0), (3, 0), (-4, 1)].map(|(x, z)| RegionPos::new(x, z));
     assert_eq!(storage.regions().unwrap(), expected);
 }
+
+#[test]
+fn one_region_can_stand_for_the_world() {
+    let world = tempfile::tempdir().unwrap();
+    let (inside, outside) = (ChunkPos::new(-1, 5), ChunkPos::new(0, 5));
+    let all = RegionFiles::open(world.path()).unwrap();
+    all.write(inside, b"inside").unwrap();
+    all.write(outside, b"outside").unwrap();
+    drop(all);
+    let options = RegionFilesOptions::new().only(RegionPos::new(-1, 0));
+    let storage = options.open(world.path()).unwrap();
+    assert_eq!(storage.all_positions().unwrap(), [inside]);
+    assert_eq!(storage.read(outside).unwrap(), None);
+    storage.write(inside, b"new").unwrap();
+    let error = storage.write(outside, b"new").unwrap_err().to_string();
+    assert!(error.ends_with("only one region of it is open, not 0.0.region.bin"), "{error}");
+}

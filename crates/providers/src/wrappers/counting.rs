@@ -145,12 +145,17 @@ impl<S: ChunkStorage> ChunkStorage for CountingStorage<S> {
 }
 
 impl<S: ChunkStorage> FrameStorage for CountingStorage<S> {
-    fn read_frame(&self, at: ChunkPos) -> Result<Option<EncodedBlob>> {
-        let result = self.inner.frames().map_or(Ok(None), |frames| frames.read_frame(at));
-        if let Ok(Some(blob)) = &result {
-            add(&self.read_bytes, blob.frames().len() as u64);
-        }
-        self.count(&self.reads, result)
+    fn read_frames(&self, positions: &[ChunkPos]) -> Vec<Result<Option<EncodedBlob>>> {
+        let Some(frames) = self.inner.frames() else { return Vec::new() };
+        let results = frames.read_frames(positions).into_iter();
+        results
+            .map(|result| {
+                if let Ok(Some(blob)) = &result {
+                    add(&self.read_bytes, blob.frames().len() as u64);
+                }
+                self.count(&self.reads, result)
+            })
+            .collect()
     }
 
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>> {

@@ -68,8 +68,8 @@ impl<S: ChunkStorage> ChunkStorage for ReadOnlyStorage<S> {
 }
 
 impl<S: ChunkStorage> FrameStorage for ReadOnlyStorage<S> {
-    fn read_frame(&self, at: ChunkPos) -> Result<Option<EncodedBlob>> {
-        self.inner.frames().map_or(Ok(None), |frames| frames.read_frame(at))
+    fn read_frames(&self, positions: &[ChunkPos]) -> Vec<Result<Option<EncodedBlob>>> {
+        self.inner.frames().map_or_else(Vec::new, |frames| frames.read_frames(positions))
     }
 
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>> {

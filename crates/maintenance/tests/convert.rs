@@ -1,0 +1,207 @@
+//! Conversion between storages: everything arrives, interrupted or not, and failures are said.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hyworld_coords::ChunkPos;
+use hyworld_maintenance::{
+    CompareReport, ConvertOptions, Difference, NoProgress, Stage, compare, convert,
+};
+use hyworld_providers::conformance::FailingStorage;
+use hyworld_providers::{
+    ChunkStorage, ChunkStorageExt, CountingStorage, FrameStorage, MemoryStorage, RegionFiles,
+    RegionFilesOptions,
+};
+use hyworld_testkit::sample;
+
+const JOBS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
+
+fn fill(storage: &dyn ChunkStorage) {
+    for n in 0..300 {
+        let at = ChunkPos::new(n % 60 - 30, n / 60 - 2);
+        let seed = u64::from(n.unsigned_abs());
+        storage.write(at, &sample(seed, 2000 + 10 * n.unsigned_abs() as usize)).unwrap();
+    }
+}
+
+fn differences(first: &dyn ChunkStorage, second: &dyn ChunkStorage) -> Vec<Difference> {
+    let found = Mutex::new(Vec::new());
+    let mut note = |difference: &Difference| found.lock().unwrap().push(difference.clone());
+    compare(first, second, JOBS, &mut note, &NoProgress);
+    found.into_inner().unwrap()
+}
+
+fn region_files(folder: &Path) -> RegionFiles {
+    RegionFiles::open(folder).unwrap()
+}
+
+#[test]
+fn everything_arrives_whatever_the_storages() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = MemoryStorage::new();
+    fill(&source);
+    let target = region_files(folder.path());
+    let done = AtomicU64::new(0);
+    let progress = |chunks: u64| {
+        done.fetch_add(chunks, Ordering::Relaxed);
+    };
+    let report = convert(&source, &target, &ConvertOptions::new().jobs(JOBS), &progress);
+    assert_eq!((report.chunks, report.copied, report.verified, report.failed), (300, 300, 300, 0));
+    assert!(report.is_complete() && !report.verbatim);
+    assert_eq!(done.into_inner(), 300);
+    assert_eq!(differences(&source, &target), []);
+    let back = MemoryStorage::new();
+    convert(&target, &back, &ConvertOptions::new(), &NoProgress);
+    assert_eq!(differences(&source, &back), []);
+}
+
+#[test]
+fn frames_are_copied_as_they_are_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name| folder.path().join(name);
+    let source = RegionFilesOptions::new().compression_level(9).open(&at("a")).unwrap();
+    fill(&source);
+    let (verbatim, anew) = (region_files(&at("b")), region_files(&at("c")));
+    let report = convert(&source, &verbatim, &ConvertOptions::new(), &NoProgress);
+    assert!(report.verbatim && report.is_complete());
+    let report = convert(&source, &anew, &ConvertOptions::new().recompress(true), &NoProgress);
+    assert!(!report.verbatim && report.is_complete());
+    let positions = source.all_positions().unwrap();
+    let frames = |storage: &RegionFiles| -> Vec<_> {
+        let frames = storage.read_frames(&positions).into_iter();
+        frames.map(|frame| frame.unwrap().unwrap()).collect()
+    };
+    assert!(frames(&source) == frames(&verbatim));
+    assert!(frames(&source) != frames(&anew));
+    assert_eq!(differences(&source, &anew), []);
+}
+
+#[test]
+fn what_is_there_already_is_left_alone_and_what_differs_is_not() {
+    let source = MemoryStorage::new();
+    fill(&source);
+    let target = CountingStorage::new(MemoryStorage::new());
+    convert(&source, &target, &ConvertOptions::new(), &NoProgress);
+    let changed = ChunkPos::new(0, 0);
+    target.write(changed, b"from an older state of the source").unwrap();
+    let before = target.counts().writes;
+    let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
+    assert_eq!((report.copied, report.already, report.verified), (1, 299, 300));
+    assert_eq!(target.counts().writes, before + 1);
+    assert_eq!(differences(&source, &target), []);
+}
+
+#[test]
+fn a_dry_run_reads_everything_and_writes_nothing() {
+    let source = MemoryStorage::new();
+    fill(&source);
+    let target = CountingStorage::new(MemoryStorage::new());
+    let report = convert(&source, &target, &ConvertOptions::new().dry_run(true), &NoProgress);
+    assert_eq!((report.chunks, report.copied), (300, 0));
+    assert!(report.raw_bytes > 600_000);
+    assert_eq!(target.counts().writes + target.counts().syncs, 0);
+}
+
+#[test]
+fn failures_are_said_and_cost_no_other_chunk() {
+    let source = FailingStorage::new(MemoryStorage::new());
+    fill(&source);
+    source.fail_every(11);
+    let target = MemoryStorage::new();
+    let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
+    assert!(report.failed > 10 && !report.is_complete());
+    assert_eq!(report.failures.len() as u64, report.failed);
+    assert!(report.failures.iter().all(|failure| failure.stage == Stage::Read));
+    assert_eq!(report.copied + report.failed, 300);
+    source.fail_every(0);
+    let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
+    assert!(report.is_complete());
+    assert_eq!(differences(&source, &target), []);
+
+    let target = FailingStorage::new(MemoryStorage::new());
+    target.fail_writes(true);
+    let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
+    let stages = |stage| report.failures.iter().filter(|failure| failure.stage == stage).count();
+    assert_eq!((stages(Stage::Write), stages(Stage::Sync), report.copied), (300, 1, 0));
+}
+
+/// A storage that stores something else than it is given.
+#[derive(Debug)]
+struct Liar(MemoryStorage);
+
+impl ChunkStorage for Liar {
+    fn place(&self) -> String {
+        self.0.place()
+    }
+
+    fn read(&self, at: ChunkPos) -> hyworld_providers::Result<Option<Vec<u8>>> {
+        self.0.read(at)
+    }
+
+    fn write(&self, at: ChunkPos, document: &[u8]) -> hyworld_providers::Result<()> {
+        self.0.write(at, document.split_first().unwrap().1)
+    }
+
+    fn remove(&self, at: ChunkPos) -> hyworld_providers::Result<bool> {
+        self.0.remove(at)
+    }
+
+    fn positions(&self) -> hyworld_providers::Positions<'_> {
+        self.0.positions()
+    }
+
+    fn size(
+        &self,
+        at: ChunkPos,
+    ) -> hyworld_providers::Result<Option<hyworld_providers::ChunkSize>> {
+        self.0.size(at)
+    }
+
+    fn read_many(&self, positions: &[ChunkPos]) -> Vec<hyworld_providers::Result<Option<Vec<u8>>>> {
+        self.0.read_many(positions)
+    }
+
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<hyworld_providers::Result<()>> {
+        chunks.iter().map(|(at, document)| self.write(*at, document)).collect()
+    }
+
+    fn sync(&self) -> hyworld_providers::Result<()> {
+        Ok(())
+    }
+
+    fn frames(&self) -> Option<&dyn FrameStorage> {
+        None
+    }
+}
+
+#[test]
+fn a_target_that_stores_something_else_is_caught() {
+    let source = MemoryStorage::new();
+    fill(&source);
+    let target = Liar(MemoryStorage::new());
+    let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
+    assert_eq!((report.copied, report.verified, report.failed), (300, 0, 300));
+    assert!(report.failures.iter().all(|failure| failure.stage == Stage::Verify));
+}
+
+#[test]
+fn storages_are_compared_both_ways() {
+    let (first, second) = (MemoryStorage::new(), MemoryStorage::new());
+    fill(&first);
+    convert(&first, &second, &ConvertOptions::new(), &NoProgress);
+    let (gone, extra, other) = (ChunkPos::new(0, 0), ChunkPos::new(99, 9), ChunkPos::new(1, 1));
+    second.remove(gone).unwrap();
+    second.write(extra, b"x").unwrap();
+    second.write(other, b"y").unwrap();
+    let mut found = differences(&first, &second);
+    found.sort_by_key(|difference| format!("{difference:?}"));
+    let expected =
+        [Difference::Content(other), Difference::OnlyFirst(gone), Difference::OnlySecond(extra)];
+    assert_eq!(found, expected);
+    let report = compare(&first, &second, JOBS, &mut |_| (), &NoProgress);
+    assert_eq!(report, CompareReport { same: 298, different: 3 });
+}

@@ -1,0 +1,133 @@
+//! Checking storages: clean ones are clean, and each kind of damage is found and named.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::num::NonZeroUsize;
+
+use hyworld_chunk::Chunk;
+use hyworld_chunk::bson::DocumentWriter;
+use hyworld_coords::{ChunkPos, SectionY};
+use hyworld_maintenance::{Class, Finding, Level, NoProgress, VerifyReport, verify};
+use hyworld_providers::conformance::FailingStorage;
+use hyworld_providers::{ChunkStorage, MemoryStorage, RegionFiles};
+use hyworld_testkit::{WORLDS, fixture, region_files, write_file};
+
+fn check(storage: &dyn ChunkStorage) -> (VerifyReport, Vec<Finding>) {
+    let mut found = Vec::new();
+    let jobs = NonZeroUsize::new(3).unwrap();
+    let report =
+        verify(storage, jobs, &mut |finding: &Finding| found.push(finding.clone()), &NoProgress);
+    (report, found)
+}
+
+fn stored(document: &[u8]) -> MemoryStorage {
+    let storage = MemoryStorage::new();
+    storage.write(ChunkPos::new(4, -5), document).unwrap();
+    storage
+}
+
+fn only_finding(document: &[u8]) -> Finding {
+    let (report, mut found) = check(&stored(document));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let finding = found.remove(0);
+    assert_eq!(report.findings, [(finding.class, 1)].into());
+    assert_eq!(finding.chunk, Some(ChunkPos::new(4, -5)));
+    finding
+}
+
+#[test]
+fn a_new_chunk_is_clean() {
+    let (report, found) = check(&stored(&Chunk::new().encode()));
+    assert_eq!(found, []);
+    assert!(report.is_clean() && report.chunks == 1 && report.raw_bytes > 1000);
+}
+
+#[test]
+fn bytes_that_are_no_document() {
+    let finding = only_finding(b"not a document");
+    assert_eq!((finding.class, finding.class.level()), (Class::Document, Level::Error));
+    let mut bytes = Chunk::new().encode();
+    bytes.truncate(500);
+    assert_eq!(only_finding(&bytes).class, Class::Document);
+    assert_eq!(only_finding(b"").class, Class::Document);
+}
+
+#[test]
+fn a_missing_component() {
+    let mut chunk = Chunk::new();
+    chunk.remove("EntityChunk");
+    let finding = only_finding(&chunk.encode());
+    assert_eq!(finding.class, Class::Missing);
+    assert_eq!(finding.message, "the component EntityChunk is missing");
+}
+
+fn with_block(version: i32, data: &[u8]) -> Vec<u8> {
+    let mut chunk = Chunk::new();
+    let mut block = DocumentWriter::new();
+    block.int32("Version", version);
+    block.binary("Data", 0, data);
+    let section = chunk.section_mut(SectionY::new(2).unwrap()).unwrap();
+    section.set_raw("Block", &block.finish()).unwrap();
+    chunk.encode()
+}
+
+#[test]
+fn components_that_cannot_be_decoded() {
+    let finding = only_finding(&with_block(6, &[0, 0, 0, 0, 9]));
+    assert_eq!(finding.class, Class::Component);
+    let start = "ChunkColumn.Sections.2.Block.Data: at byte 4";
+    assert!(finding.message.starts_with(start), "{}", finding.message);
+    let finding = only_finding(&with_block(7, &[]));
+    assert_eq!((finding.class, finding.class.level()), (Class::Newer, Level::Warning));
+}
+
+#[test]
+fn oddities_are_warnings() {
+    // A half-byte palette of one block whose count is wrong: 5 instead of 32,768.
+    let mut data = vec![0, 0, 0, 0, 1, 0, 1, 0, 0, 4];
+    data.extend(b"Rock\x00\x05");
+    data.extend([0; 16_384]);
+    data.extend([0, 0, 0, 0]);
+    data.extend([0, 0]);
+    data.extend([0, 0, 0, 0, 0, 0]);
+    data.extend([0, 0, 0, 0]);
+    let (report, found) = check(&stored(&with_block(6, &data)));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].class, Class::Anomaly);
+    assert!(found[0].message.starts_with("section 2: "), "{}", found[0].message);
+    assert!(report.is_clean() && report.count(Level::Warning) == 1);
+}
+
+#[test]
+fn chunks_and_regions_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    write_file(&folder.path().join("0.0.region.bin"), b"this is no region file, but long enough");
+    write_file(
+        &folder.path().join("1.0.region.bin"),
+        &fixture("original/chunks/synthetic_v6.region.bin"),
+    );
+    let storage = RegionFiles::open_read_only(folder.path()).unwrap();
+    let (report, found) = check(&storage);
+    assert_eq!((report.chunks, found.len()), (3, 1));
+    assert_eq!((found[0].class, found[0].chunk), (Class::Storage, None));
+    assert!(found[0].message.contains("0.0.region.bin"), "{}", found[0].message);
+
+    let failing = FailingStorage::new(stored(&Chunk::new().encode()));
+    failing.fail_every(2);
+    let (_, found) = check(&failing);
+    assert_eq!(found.iter().map(|finding| finding.class).collect::<Vec<_>>(), [Class::Unreadable]);
+}
+
+#[test]
+fn real_worlds_are_clean() {
+    for world in WORLDS {
+        let Some(files) = region_files(world) else { return };
+        let mut folders: Vec<_> = files.iter().map(|file| file.parent().unwrap()).collect();
+        folders.dedup();
+        for folder in folders {
+            let (report, found) = check(&RegionFiles::open_read_only(folder).unwrap());
+            assert_eq!(found, [], "{}", folder.display());
+            assert!(report.chunks > 0);
+        }
+    }
+}
