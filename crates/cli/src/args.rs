@@ -2,9 +2,11 @@
 //! completions and man pages come from them.
 
 pub(crate) mod bench;
+pub(crate) mod convert;
 pub(crate) mod fingerprint;
 pub(crate) mod region;
 mod shapes;
+pub(crate) mod storage;
 mod value;
 
 use std::ffi::OsString;
@@ -84,6 +86,29 @@ pub(crate) enum Command {
     /// or a world; chunks are sorted by z, then by x.
     #[command(after_long_help = shapes::FINGERPRINT)]
     Fingerprint(fingerprint::FingerprintArgs),
+    /// List the chunks of any storage with their sizes
+    ///
+    /// PATH is a world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`. The
+    /// order is that of the storage.
+    #[command(after_long_help = shapes::LS_STORAGE)]
+    Ls(storage::LsArgs),
+    /// Read and decode every chunk of any storage in full, and report what is wrong
+    ///
+    /// Every byte of every chunk is read, every document walked over, every component decoded and
+    /// encoded again. Nothing is changed. One bad chunk does not end the run. Findings are errors,
+    /// where something is lost or the game would refuse it, or warnings.
+    #[command(after_long_help = shapes::VERIFY_STORAGE)]
+    Verify(storage::VerifyArgs),
+    /// Copy the chunks of a world to another kind of storage, and prove it
+    ///
+    /// Documents are copied without being decoded, on all processors and in constant memory, and
+    /// read back and compared by hash. Between region files and object stores the compressed
+    /// frames are copied as they are. The source is only read. The target grows under another
+    /// name, NAME.hyworld-partial, and gets its name when all of it is there: a world that was
+    /// copied half-way never looks whole. A copy that was interrupted is continued by the same
+    /// command. Only chunks are copied, not config.json or players.
+    #[command(after_long_help = shapes::CONVERT)]
+    Convert(convert::ConvertArgs),
     /// Measure how fast it is, as ratios to zstd itself
     #[command(subcommand)]
     Bench(bench::Verb),

@@ -2,12 +2,17 @@
 
 mod bench;
 mod chunk_files;
+mod compare;
 mod completions;
+mod convert;
 mod demo;
 mod fingerprint;
+mod location;
+mod ls;
 mod man;
 mod parallel;
 mod region;
+mod verify;
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -20,6 +25,9 @@ pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exi
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),
+        Command::Convert(args) => convert::run(&args, console),
+        Command::Verify(args) => verify::run(&args, console),
+        Command::Ls(args) => ls::run(&args, console),
         Command::Completions { shell } => completions::run(shell, console),
         Command::Man { dir } => man::run(dir.as_deref(), console),
     }

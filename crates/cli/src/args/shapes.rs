@@ -80,6 +80,26 @@ pub(super) const BENCH_CHUNK: &str = r#"--json: one object, times in microsecond
    "encode_us","ratios":{"index","decode","histogram","encode"}}
 The ratios are to decompress_us, zstd alone."#;
 
+pub(super) const LS_STORAGE: &str = r#"--json: one object a line for each chunk
+  {"x","z","raw","stored"}
+stored is null where the storage does not know it.
+What cannot be listed is named on stderr; exit code 1."#;
+
+pub(super) const VERIFY_STORAGE: &str = r#"--json: one object a line for each finding, then a summary
+  {"type":"finding","class","level","x","z","message","advice"}
+  {"type":"summary","chunks","raw","errors","warnings","classes":{class: count}}
+class is storage, unreadable, document, component, missing, roundtrip (errors),
+newer or anomaly (warnings). x and z are null where it is not about one chunk.
+Exit code 1 if there are errors."#;
+
+pub(super) const CONVERT: &str = r#"--json: one object
+  {"source","target","chunks","raw","copied","already","verified","verbatim",
+   "failed","failures":[{"stage","x","z","message"}],"finished","dry_run","ms"}
+with --verify-only
+  {"source","target","same","different"}
+stage is list, read, write, verify or sync; finished says that the target has
+its name now. Exit code 1 if anything failed or differs."#;
+
 pub(super) const FINGERPRINT: &str = r#"--json: one object a line for each chunk
   {"x","z","sha256","raw","entities","block_components","height_sum",
    "cells":{"blocks","filler","rotation","fluids","levels","light_local",

@@ -21,6 +21,19 @@ pub(crate) fn bar(console: &Console, what: &'static str, count: usize) -> Progre
     bar.with_message(what)
 }
 
+/// A bar over chunks, or a counter where nobody knows how many there are.
+pub(crate) fn chunks(console: &Console, what: &'static str, count: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(count, target(console));
+    let style = match count {
+        Some(_) => "{msg} {wide_bar} {human_pos}/{human_len} chunks, {rate}, {eta} left",
+        None => "{spinner} {msg}: {human_pos} chunks, {rate}, {elapsed}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style.with_key("rate", rate).progress_chars("=> ").tick_chars("|/-\\ "));
+    }
+    bar.with_message(what)
+}
+
 fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {
     // The bar has nobody to tell that it cannot be written.
     write!(out, "{:.0}/s", state.per_sec()).unwrap_or_default();

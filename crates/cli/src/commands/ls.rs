@@ -1,0 +1,71 @@
+//! `ls PATH`: which chunks a storage has, and how large they are.
+
+use std::io::Write;
+
+use hyworld_providers::{ChunkSize, ChunkStorage};
+use serde_json::json;
+
+use super::location::Location;
+use crate::args::storage::LsArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, json, text};
+
+pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let storage = Location::of_source(&args.path)?.open_source()?;
+    let mut exit = Exit::Clean;
+    let mut sums = Sums::default();
+    if !args.json {
+        writeln!(console, "{:>11} {:>11} {:>11} {:>11}", "x", "z", "raw", "stored")?;
+    }
+    for at in storage.positions() {
+        let listed = at.and_then(|at| Ok((at, storage.size(at)?)));
+        match listed {
+            Ok((at, Some(size))) => {
+                sums.add(size);
+                let stored =
+                    size.stored.map_or_else(|| "-".to_owned(), |stored| stored.to_string());
+                if args.json {
+                    let object =
+                        json!({ "x": at.x, "z": at.z, "raw": size.raw, "stored": size.stored });
+                    json::line(console, &object)?;
+                } else {
+                    writeln!(console, "{:>11} {:>11} {:>11} {stored:>11}", at.x, at.z, size.raw)?;
+                }
+            }
+            // Removed since it was listed.
+            Ok((_, None)) => {}
+            Err(error) => {
+                exit = Exit::Problems;
+                exit::complain(&error.into());
+            }
+        }
+    }
+    sums.say(console, &*storage)?;
+    Ok(exit)
+}
+
+#[derive(Default)]
+struct Sums {
+    chunks: u64,
+    raw: u64,
+    stored: u64,
+}
+
+impl Sums {
+    fn add(&mut self, size: ChunkSize) {
+        self.chunks = self.chunks.saturating_add(1);
+        self.raw = self.raw.saturating_add(size.raw);
+        self.stored = self.stored.saturating_add(size.stored.unwrap_or(0));
+    }
+
+    fn say(&self, console: &mut Console, storage: &dyn ChunkStorage) -> std::io::Result<()> {
+        let (chunks, raw) = (text::count(self.chunks, "chunk"), text::size(self.raw));
+        let place = storage.place();
+        match self.stored {
+            0 => console.say(format_args!("{place}: {chunks}, {raw}")),
+            stored => {
+                console.say(format_args!("{place}: {chunks}, {raw} in {}", text::size(stored)))
+            }
+        }
+    }
+}
