@@ -55,9 +55,12 @@ fn the_manual_has_every_option_and_every_json_shape() {
     let manual = manual();
     let benches = [["bench", "region"], ["bench", "chunk"]];
     let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches);
-    for [group, verb] in commands {
-        let help = place.run(&[group, verb, "--help"]).ok();
-        let about = section(&manual, &format!("## {group} {verb}"));
+    let commands = commands.map(|words| words.to_vec());
+    let plain = [vec!["ls"], vec!["verify"], vec!["convert"]];
+    for words in commands.chain(plain) {
+        let verb = words.join(" ");
+        let help = place.run(&[&words[..], &["--help"]].concat()).ok();
+        let about = section(&manual, &format!("## {verb}"));
         let words = help.split([' ', ',', '\n', '[', ']', '`']);
         let options = words.filter(|word| word.starts_with("--") && word.len() > 2);
         for option in options {

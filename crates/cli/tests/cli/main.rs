@@ -6,6 +6,7 @@
 mod bad_input;
 mod bench;
 mod checking;
+mod converting;
 mod demo;
 mod documents;
 mod fingerprint;
@@ -16,4 +17,5 @@ mod run;
 mod salvaging;
 mod streams;
 mod upgrading;
+mod verifying;
 mod writing;
