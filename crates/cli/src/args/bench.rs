@@ -25,6 +25,36 @@ pub(crate) enum Verb {
     /// is only read.
     #[command(after_long_help = shapes::BENCH_CHUNK)]
     Chunk(ChunkArgs),
+    /// Measure every provider with the same chunks, as ratios to region files
+    ///
+    /// Loads chunks of PATH into memory, writes all of them to a new storage of each kind that
+    /// this program was built with, and reads them back, on one thread; then copies region files
+    /// to region files as `convert` does, verbatim and compressed anew, on all processors. The
+    /// fastest pass counts. PATH is only read; what is made is removed again, but not what --s3
+    /// names.
+    #[command(after_long_help = shapes::BENCH_PROVIDERS)]
+    Providers(ProvidersArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProvidersArgs {
+    /// A world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
+    pub(crate) path: PathBuf,
+    /// How many chunks at most are measured with; they are held in memory
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub(crate) chunks: usize,
+    /// How often each measurement is repeated
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) rounds: u32,
+    /// Also measure an object store, under this prefix
+    #[arg(long, value_name = "URL")]
+    pub(crate) s3: Option<String>,
+    /// Where to write files while measuring [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

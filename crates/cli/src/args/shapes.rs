@@ -80,6 +80,12 @@ pub(super) const BENCH_CHUNK: &str = r#"--json: one object, times in microsecond
    "encode_us","ratios":{"index","decode","histogram","encode"}}
 The ratios are to decompress_us, zstd alone."#;
 
+pub(super) const BENCH_PROVIDERS: &str = r#"--json: one object, times in microseconds for all chunks
+  {"path","chunks","raw",
+   "providers":[{"provider","write_us","read_us","write_ratio","read_ratio","stored"}],
+   "convert":{"verbatim_us","recompressed_us","ratio"}}
+The ratios of providers are to region files. stored is null for what is not on this disk."#;
+
 pub(super) const LS_STORAGE: &str = r#"--json: one object a line for each chunk
   {"x","z","raw","stored"}
 stored is null where the storage does not know it.

@@ -1,6 +1,7 @@
 //! `bench`: how fast it is, as ratios to zstd itself in the same run.
 
 mod chunk;
+mod providers;
 mod region;
 
 use std::time::Duration;
@@ -13,6 +14,7 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
     match verb {
         Verb::Region(args) => region::run(args, console),
         Verb::Chunk(args) => chunk::run(args, console),
+        Verb::Providers(args) => providers::run(args, console),
     }
 }
 

@@ -52,6 +52,22 @@ fn chunks_are_measured_against_their_decompression() {
 }
 
 #[test]
+fn providers_are_measured_against_region_files() {
+    let place = Place::new();
+    place.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    let before = place.names();
+    let arguments = ["bench", "providers", ".", "--rounds", "1", "--scratch", ".", "--json"];
+    let object = place.run(&arguments).ends(0).json();
+    assert_eq!(place.names(), before);
+    let first = &object["providers"][0];
+    assert_eq!((&first["provider"], &first["write_ratio"]), (&"region files".into(), &1.0.into()));
+    assert!(first["stored"].as_u64().unwrap() > 4096);
+    assert!(object["convert"]["ratio"].as_f64().unwrap() > 0.0);
+    let text = place.run(&["bench", "providers", ".", "--rounds", "1", "--chunks", "2"]).ok();
+    assert!(text.contains(".: 2 chunks, ") && text.contains("region files"), "{text}");
+}
+
+#[test]
 fn a_chunk_that_cannot_be_decoded_cannot_be_measured() {
     let place = Place::with("v1/multiseg", "0.0.region.bin");
     let error = place.run(&["bench", "chunk", "0.0.region.bin"]).fails(3);

@@ -53,7 +53,7 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 fn the_manual_has_every_option_and_every_json_shape() {
     let place = Place::new();
     let manual = manual();
-    let benches = [["bench", "region"], ["bench", "chunk"]];
+    let benches = [["bench", "region"], ["bench", "chunk"], ["bench", "providers"]];
     let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches);
     let commands = commands.map(|words| words.to_vec());
     let plain = [vec!["ls"], vec!["verify"], vec!["convert"]];
