@@ -10,8 +10,9 @@
 //! ```
 
 use crate::column_palette::{HeightMap, TintMap};
-use crate::error::{Error, Malformed, Problem, Result};
+use crate::error::{Error, Result};
 use crate::wire::Reader;
+use hyworld_documents::{Malformed, Problem};
 
 /// What the least section needs: an empty palette, two lights that are absent, two counters.
 const SECTION_BYTES_MIN: usize = 11;

@@ -10,8 +10,9 @@
 
 use hyworld_coords::BlockPos;
 
-use crate::error::{Error, Malformed, Problem, Result};
+use crate::error::{Error, Result};
 use crate::wire::Reader;
+use hyworld_documents::{Malformed, Problem};
 
 /// Bytes of a [`DamagedBlock`].
 const DAMAGED_BYTES: usize = 24;

@@ -22,10 +22,11 @@ mod ticking;
 
 use hyworld_coords::LocalBlock;
 
-use crate::error::{Error, Malformed, Problem, Result};
+use crate::error::{Error, Result};
 use crate::light::Light;
 use crate::palette::{AssetKey, EditError, Palette, PaletteEntry, PaletteType, skim_names};
 use crate::wire::Reader;
+use hyworld_documents::{Malformed, Problem};
 
 pub use check::SectionAnomaly;
 pub(crate) use check::check_palette;

@@ -2,11 +2,11 @@
 
 use hyworld_coords::{SECTIONS_PER_CHUNK, SectionY};
 
-use crate::bson::{DocumentWriter, Kind, RawDocument};
 use crate::component::Component;
 use crate::error::{Error, Result};
 use crate::holder::Holder;
 use crate::piece::Piece;
+use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
 /// The component that holds the sections.
 const COLUMN_ID: &str = "ChunkColumn";

@@ -14,8 +14,8 @@ use std::hash::Hash;
 use hyworld_coords::{ColumnArray, LocalColumn};
 
 use crate::bit_array::{COUNT, PACKED_BYTES, TenBitArray};
-use crate::error::{Malformed, Problem};
 use crate::wire::Reader;
+use hyworld_documents::{Malformed, Problem};
 
 /// How many keys an index of ten bits can name.
 const KEYS_MAX: usize = 1024;

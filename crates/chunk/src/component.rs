@@ -1,7 +1,7 @@
 //! What a component type must be able to do, and the rules for versions (`docs/format/chunk.md`).
 
-use crate::bson::{DocumentWriter, Kind, RawDocument};
 use crate::error::{Error, Result};
+use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
 /// The key under which a versioned component stores its version, always first.
 const VERSION_KEY: &str = "Version";

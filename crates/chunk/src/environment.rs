@@ -16,8 +16,9 @@ use std::ops::RangeInclusive;
 
 use hyworld_coords::{ColumnArray, LocalColumn, MAX_Y, MIN_Y};
 
-use crate::error::{Malformed, Problem, Result};
+use crate::error::Result;
 use crate::wire::{Reader, put_utf};
+use hyworld_documents::{Malformed, Problem};
 
 /// The name of environments whose id is not listed. The game lists them under it when it saves.
 pub const UNKNOWN_ENVIRONMENT: &str = "Unknown";

@@ -111,7 +111,7 @@ mod tests {
     fn errors_say_where() {
         let mut chunk = Chunk::new();
         let y = SectionY::new(4).unwrap();
-        let mut block = crate::bson::DocumentWriter::new();
+        let mut block = hyworld_documents::DocumentWriter::new();
         block.int32("Version", 6);
         block.binary("Data", 0, &[0, 0, 0, 0, 7]);
         chunk.section_mut(y).unwrap().set_raw("Block", &block.finish()).unwrap();

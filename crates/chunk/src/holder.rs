@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::bson::{DocumentWriter, Element, Kind, RawDocument};
 use crate::component::{self, Component};
-use crate::error::{Malformed, Problem, Result};
+use crate::error::Result;
 use crate::piece::Piece;
+use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
+use hyworld_documents::{Malformed, Problem};
 
 /// The key of the components in a holder's document.
 pub(crate) const COMPONENTS_KEY: &str = "Components";

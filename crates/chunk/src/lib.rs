@@ -34,7 +34,6 @@ mod bit_array;
 mod block_chunk;
 mod block_health;
 mod block_section;
-pub mod bson;
 mod chunk;
 mod column_palette;
 mod component;
@@ -47,7 +46,6 @@ mod histogram;
 mod holder;
 mod legacy;
 mod light;
-pub mod limits;
 mod migration;
 mod new_chunk;
 mod order;
@@ -57,6 +55,9 @@ mod piece;
 mod registry;
 mod view;
 mod wire;
+
+pub use hyworld_documents as bson;
+pub use hyworld_documents::{Malformed, Problem};
 
 pub use block_chunk::{BlockChunk, InlineSections};
 pub use block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
@@ -68,7 +69,7 @@ pub use components::{
     BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, Entity, EntityChunk, WorldChunk,
 };
 pub use environment::{EnvironmentChunk, EnvironmentRun, ListedEnvironment, UNKNOWN_ENVIRONMENT};
-pub use error::{Error, Malformed, Problem, Result};
+pub use error::{Error, Result};
 pub use fingerprint::{CellDigests, Digest, Fingerprint};
 pub use fluid::FluidSection;
 pub use histogram::Histogram;

@@ -3,8 +3,8 @@
 mod tree;
 mod value;
 
-use crate::error::Malformed;
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
 pub use tree::LightTree;
 pub use value::LightValue;

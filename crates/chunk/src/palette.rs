@@ -19,10 +19,10 @@ use std::fmt;
 
 use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 
-use crate::error::{Malformed, Problem};
 use crate::wire::Reader;
 pub(crate) use bulk::in_box;
 use cells::Cells;
+use hyworld_documents::{Malformed, Problem};
 
 pub use check::PaletteAnomaly;
 pub use edit::EditError;

@@ -9,9 +9,10 @@ use std::fmt;
 
 use hyworld_coords::{LocalBlock, SectionArray};
 
-use crate::error::{Malformed, Result};
+use crate::error::Result;
 use crate::palette::{EditError, Nibbles};
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
 /// The support of all blocks of a section: 0 is none, 1 to 14 the distance to what holds the block
 /// up, and [`DECORATION`](Self::DECORATION) a block that never falls.

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use crate::block_chunk::BlockChunk;
 use crate::block_health::BlockHealthChunk;
 use crate::block_section::BlockSection;
-use crate::bson::RawDocument;
 use crate::component::{self, Component};
 use crate::components::{
     BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, EntityChunk, WorldChunk,
@@ -22,6 +21,7 @@ use crate::error::Result;
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
 use crate::physics::BlockPhysics;
+use hyworld_documents::RawDocument;
 
 /// A component value of some registered type.
 type Boxed = Box<dyn Any + Send + Sync>;
@@ -216,9 +216,9 @@ impl LiveHolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bson::DocumentWriter;
     use crate::component::Fields;
     use crate::error::Error;
+    use hyworld_documents::DocumentWriter;
 
     #[derive(Debug, PartialEq)]
     struct Age(i32);

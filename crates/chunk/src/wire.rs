@@ -1,7 +1,7 @@
 //! Checked cursors over the binary fields of a chunk. Nothing here panics, whatever the bytes.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::error::{Malformed, Problem};
+use hyworld_documents::{Malformed, Problem};
 
 /// Reads a binary field from its beginning to its end.
 #[derive(Clone, Debug)]

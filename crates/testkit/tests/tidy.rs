@@ -9,9 +9,10 @@ const LINE_CHARS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
 
 /// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
-const ARROWS: [(&str, &[&str]); 8] = [
-    ("chunk", &["coords"]),
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("chunk", &["coords", "documents"]),
     ("coords", &[]),
+    ("documents", &[]),
     ("indexed-storage", &[]),
     ("providers", &["coords", "indexed-storage"]),
     ("maintenance", &["chunk", "coords", "indexed-storage", "providers"]),

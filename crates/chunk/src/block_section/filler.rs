@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::error::Malformed;
 use crate::palette::{PaletteKey, Wire, sealed};
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
 /// The offset from the base of a block to one of the other cells that it fills.
 ///

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::error::Malformed;
 use crate::palette::{PaletteKey, Wire, sealed};
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
 /// Quarter turns of a block about its three axes.
 ///

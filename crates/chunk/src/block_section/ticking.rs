@@ -2,8 +2,8 @@
 
 use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 
-use crate::error::{Malformed, Problem};
 use crate::wire::Reader;
+use hyworld_documents::{Malformed, Problem};
 
 /// Words for all cells of a section.
 const WORDS_MAX: u16 = BLOCKS_PER_SECTION / 64;

@@ -2,10 +2,10 @@
 
 use hyworld_coords::ChunkBlock;
 
-use crate::bson::{DocumentWriter, RawDocument};
 use crate::component::{Component, Fields};
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use hyworld_documents::{DocumentWriter, RawDocument};
 
 const BLOCKS_KEY: &str = "BlockComponents";
 

@@ -3,12 +3,13 @@
 use crate::block_chunk::BlockChunk;
 use crate::block_health::BlockHealthChunk;
 use crate::block_section::BlockSection;
-use crate::bson::RawDocument;
 use crate::component::{Component, Fields};
 use crate::environment::EnvironmentChunk;
-use crate::error::{Malformed, Problem, Result};
+use crate::error::Result;
 use crate::fluid::FluidSection;
 use crate::physics::BlockPhysics;
+use hyworld_documents::RawDocument;
+use hyworld_documents::{Malformed, Problem};
 
 pub(crate) const DATA_KEY: &str = "Data";
 
@@ -72,8 +73,8 @@ data_component!(BlockPhysics, "BlockPhysics");
 mod tests {
     use super::*;
     use crate::Holder;
-    use crate::bson::DocumentWriter;
     use crate::error::Error;
+    use hyworld_documents::DocumentWriter;
 
     #[test]
     fn a_component_without_its_field_says_so() {

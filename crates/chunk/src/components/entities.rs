@@ -1,9 +1,9 @@
 //! `EntityChunk`: the entities that stand in a chunk.
 
-use crate::bson::{DocumentWriter, Kind, RawDocument};
 use crate::component::{Component, Fields};
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
 const ENTITIES_KEY: &str = "Entities";
 
@@ -77,7 +77,7 @@ impl<'a> Entity<'a> {
         self.field("NPC", &["RoleName"])?.as_str()
     }
 
-    fn field(self, component: &str, path: &[&str]) -> Option<crate::bson::Element<'a>> {
+    fn field(self, component: &str, path: &[&str]) -> Option<hyworld_documents::Element<'a>> {
         let (last, parents) = path.split_last()?;
         let mut document = self.0.raw(component)?;
         for parent in parents {
@@ -90,7 +90,7 @@ impl<'a> Entity<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bson::{Document, Value};
+    use hyworld_documents::{Document, Value};
 
     fn document(fields: &[(&str, Value)]) -> Document {
         let mut document = Document::new();

@@ -1,8 +1,8 @@
 //! Components without fields. They are there because the game asks for them.
 
-use crate::bson::RawDocument;
 use crate::component::{Component, Fields};
 use crate::error::Result;
+use hyworld_documents::RawDocument;
 
 /// Marks a holder as a chunk. It has no fields: not even the position is stored in a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,7 +36,7 @@ impl Component for ChunkSection {
 mod tests {
     use super::*;
     use crate::Holder;
-    use crate::bson::DocumentWriter;
+    use hyworld_documents::DocumentWriter;
 
     #[test]
     fn what_a_later_game_puts_into_them_stays() {

@@ -1,8 +1,8 @@
 //! `ChunkSpawnedNPCData`: how many creatures each environment of the chunk has spawned.
 
-use crate::bson::{DocumentWriter, RawDocument};
 use crate::component::{Component, Fields};
 use crate::error::Result;
+use hyworld_documents::{DocumentWriter, RawDocument};
 
 const COUNTS_KEY: &str = "EnvironmentSpawnCounts";
 

@@ -6,7 +6,8 @@ use std::ops::{Bound, RangeBounds};
 use hyworld_coords::LocalColumn;
 
 use super::{EnvironmentChunk, ListedEnvironment, UNKNOWN_ENVIRONMENT, numbers};
-use crate::error::{Malformed, Problem, Result};
+use crate::error::Result;
+use hyworld_documents::{Malformed, Problem};
 
 /// How long a name may be: the greatest length that the game can write.
 const NAME_BYTES_MAX: usize = 65_534;

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::*;
-use crate::error::{Error, Problem};
+use crate::error::Error;
+use hyworld_documents::Problem;
 
 fn column(k: u16) -> LocalColumn {
     LocalColumn::from_index(k).unwrap()

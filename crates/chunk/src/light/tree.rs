@@ -12,8 +12,8 @@ use std::fmt;
 use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SectionArray};
 
 use super::LightValue;
-use crate::error::{Malformed, Problem};
 use crate::wire::Reader;
+use hyworld_documents::{Malformed, Problem};
 
 /// Nodes of a tree in which no two neighbouring cells are alike: 1 + 8 + 64 + 512 + 4096.
 const NODES_MAX: usize = 4681;

@@ -2,8 +2,8 @@
 
 use super::PaletteType;
 use super::nibbles::Nibbles;
-use crate::error::Malformed;
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
 /// How many cells a section has.
 pub(super) const CELLS: usize = 32_768;

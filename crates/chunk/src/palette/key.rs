@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::error::Malformed;
 use crate::wire::{Reader, put_utf};
+use hyworld_documents::Malformed;
 
 /// The longest name that the format can store.
 const NAME_BYTES_MAX: usize = 65_534;

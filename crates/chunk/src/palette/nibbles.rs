@@ -1,7 +1,7 @@
 //! Four bits for each cell of a section, two cells in a byte.
 
-use crate::error::Malformed;
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
 /// One number from 0 to 15 for each cell. The cell with the even index has the high half of its
 /// byte, as in palettes and in `BlockPhysics`; fluid levels have it the other way round and ask for

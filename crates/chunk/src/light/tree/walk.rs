@@ -6,7 +6,7 @@
 //! values, and the bit is a node, or the end if it is the last one.
 
 use super::super::LightValue;
-use crate::error::{Malformed, Problem};
+use hyworld_documents::{Malformed, Problem};
 
 /// How far the fourth level is below the root. The nodes in its nodes have only values.
 const FOURTH_LEVEL: u32 = 3;

@@ -21,7 +21,7 @@ impl Document {
     /// The document as JSON text, as the game writes it.
     ///
     /// ```
-    /// use hyworld_chunk::bson::{Document, Value};
+    /// use hyworld_documents::{Document, Value};
     ///
     /// let mut document = Document::new();
     /// document.set("Scale", Value::Double(100.0));
@@ -29,7 +29,7 @@ impl Document {
     /// let json = document.to_json();
     /// assert_eq!(json, "{\n  \"Scale\": 100.0,\n  \"Tags\": []\n}");
     /// assert_eq!(Document::from_json(&json)?, document);
-    /// # Ok::<(), hyworld_chunk::bson::JsonProblem>(())
+    /// # Ok::<(), hyworld_documents::JsonProblem>(())
     /// ```
     pub fn to_json(&self) -> String {
         let mut out = String::new();

@@ -5,7 +5,7 @@ use super::{Element, Kind};
 /// Appends elements to a new document.
 ///
 /// ```
-/// use hyworld_chunk::bson::DocumentWriter;
+/// use hyworld_documents::DocumentWriter;
 ///
 /// let mut writer = DocumentWriter::new();
 /// writer.int32("n", 5);
@@ -123,7 +123,7 @@ fn length(len: usize) -> [u8; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bson::RawDocument;
+    use crate::RawDocument;
 
     #[test]
     fn what_is_written_is_read() {

@@ -186,7 +186,7 @@ impl<'a> Element<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bson::DocumentWriter;
+    use crate::DocumentWriter;
 
     /// A value of every type, with its length.
     fn every_kind() -> Vec<(u8, Vec<u8>)> {

@@ -1,20 +1,23 @@
-//! BSON documents, walked in place.
+//! Documents as the game stores them: BSON in chunks, JSON everywhere else.
 //!
-//! A chunk's document is mostly binary fields and things that nobody asks for, so nothing is
-//! built for what is only passed over: a [`RawDocument`] borrows its bytes, and its elements are
-//! found by stepping over their lengths.
+//! BSON is walked in place. A chunk's document is mostly binary fields and things that nobody asks
+//! for, so nothing is built for what is only passed over: a [`RawDocument`] borrows its bytes, and
+//! its elements are found by stepping over their lengths. An owned [`Document`] can be changed,
+//! and is read from and written to the game's JSON, byte for byte as the game writes it.
 
 mod element;
+mod error;
 mod json;
+pub mod limits;
 mod value;
 mod write;
 
 pub use element::{Element, Kind};
+pub use error::{Malformed, Problem};
 pub use json::JsonProblem;
 pub use value::{Document, Value};
 pub use write::DocumentWriter;
 
-use crate::error::{Malformed, Problem};
 use crate::limits::DEPTH_MAX;
 
 /// Bytes of the smallest document: its length and the closing zero.
@@ -24,13 +27,13 @@ const DOCUMENT_BYTES_MIN: usize = 5;
 /// are checked as they are walked over.
 ///
 /// ```
-/// use hyworld_chunk::bson::RawDocument;
+/// use hyworld_documents::RawDocument;
 ///
 /// // {"n": 5}
 /// let bytes = b"\x0c\0\0\0\x10n\0\x05\0\0\0\0";
 /// let document = RawDocument::new(bytes)?;
 /// assert_eq!(document.get("n")?.and_then(|element| element.as_i32()), Some(5));
-/// # Ok::<(), hyworld_chunk::Malformed>(())
+/// # Ok::<(), hyworld_documents::Malformed>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawDocument<'a> {
