@@ -80,7 +80,7 @@ pub(super) const BENCH_CHUNK: &str = r#"--json: one object, times in microsecond
    "encode_us","ratios":{"index","decode","histogram","encode"}}
 The ratios are to decompress_us, zstd alone."#;
 
-pub(super) const BENCH_PROVIDERS: &str = r#"--json: one object, times in microseconds for all chunks
+pub(super) const BENCH_PROVIDERS: &str = r#"--json: one object, times in microseconds
   {"path","chunks","raw",
    "providers":[{"provider","write_us","read_us","write_ratio","read_ratio","stored"}],
    "convert":{"verbatim_us","recompressed_us","ratio"}}
@@ -91,7 +91,7 @@ pub(super) const LS_STORAGE: &str = r#"--json: one object a line for each chunk
 stored is null where the storage does not know it.
 What cannot be listed is named on stderr; exit code 1."#;
 
-pub(super) const VERIFY_STORAGE: &str = r#"--json: one object a line for each finding, then a summary
+pub(super) const VERIFY_STORAGE: &str = r#"--json: one object a line, findings and then a summary
   {"type":"finding","class","level","x","z","message","advice"}
   {"type":"summary","chunks","raw","errors","warnings","classes":{class: count}}
 class is storage, unreadable, document, component, missing, roundtrip (errors),
