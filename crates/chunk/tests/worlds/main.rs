@@ -3,6 +3,8 @@
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod items;
+
 use std::collections::HashMap;
 use std::sync::Mutex;
 
