@@ -81,4 +81,4 @@ pub use palette::{
 };
 pub use physics::BlockPhysics;
 pub use registry::{ComponentRegistry, LiveHolder};
-pub use view::{BlockInfo, ChunkView, EditOutcome, SectionView};
+pub use view::{BasePlace, BlockInfo, ChunkView, EditOutcome, SectionView};

@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use hyworld_chunk::{
-    AssetKey, BlockChunk, BlockSection, Chunk, ChunkView, Component, Filler, Rotation,
+    AssetKey, BasePlace, BlockChunk, BlockSection, Chunk, ChunkView, Component, Filler, Rotation,
 };
-use hyworld_coords::{ChunkBlock, SectionY};
+use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
 use hyworld_indexed_storage::{MemoryFile, OpenOptions};
 use hyworld_testkit::fixture;
 
@@ -72,6 +72,59 @@ fn cutting_into_a_large_block_is_reported_and_leaves_the_rest() {
     assert!(outcome.changed && outcome.cut_large_block);
     assert_eq!(view.block(base).block, "Door");
     assert!(!view.set_block(base, key("Empty"), Rotation::NONE).unwrap().cut_large_block);
+}
+
+/// A chunk with a door at a place, whose filler is this.
+fn with_door(place: ChunkBlock, filler: Filler) -> Chunk {
+    let mut chunk = Chunk::new();
+    let mut section = chunk.get_in::<BlockSection>(place.section()).unwrap().unwrap();
+    section.set_block(place.local(), key("Door"), Rotation::NONE, filler).unwrap();
+    chunk.put_in(place.section(), &section).unwrap();
+    chunk
+}
+
+/// Where the base is of a cell of a large block, asked through a view.
+fn base(place: ChunkBlock, x: i8, y: i8, z: i8) -> BasePlace {
+    let chunk = with_door(place, Filler::new(x, y, z).unwrap());
+    ChunkView::new(&chunk).unwrap().block(place).base.unwrap()
+}
+
+#[test]
+fn a_base_in_the_same_section_and_one_that_is_itself() {
+    let place = at(7, 70, 9);
+    assert_eq!(base(place, 1, 2, -3).in_chunk(), Some(at(6, 68, 12)));
+    assert_eq!(base(place, 1, 2, -3).chunk_offset(), (0, 0));
+    let chunk = with_door(place, Filler::BASE);
+    assert_eq!(ChunkView::new(&chunk).unwrap().block(place).base, None);
+}
+
+#[test]
+fn a_base_in_the_section_below_or_above() {
+    let down = base(at(7, 64, 9), 0, 1, 0).in_chunk().unwrap();
+    assert_eq!((down, down.section().index()), (at(7, 63, 9), 1));
+    let up = base(at(7, 63, 9), 0, -16, 0).in_chunk().unwrap();
+    assert_eq!((up, up.section().index()), (at(7, 79, 9), 2));
+}
+
+#[test]
+fn a_base_in_a_neighbouring_chunk_or_outside_of_the_world() {
+    for (place, (x, z), offset, in_world) in [
+        (at(0, 64, 9), (1, 0), (-1, 0), BlockPos::new(-65, 64, 105)),
+        (at(31, 64, 9), (-1, 0), (1, 0), BlockPos::new(-32, 64, 105)),
+        (at(7, 64, 0), (0, 15), (0, -1), BlockPos::new(-57, 64, 81)),
+        (at(30, 64, 31), (-16, -1), (1, 1), BlockPos::new(-18, 64, 128)),
+    ] {
+        let base = base(place, x, 0, z);
+        assert_eq!((base.in_chunk(), base.chunk_offset()), (None, offset));
+        let world = base.in_world(ChunkPos::new(-2, 3)).unwrap();
+        assert_eq!(world, in_world);
+        assert_eq!(world.chunk(), ChunkPos::new(-2 + offset.0, 3 + offset.1));
+    }
+    let below = base(at(7, 0, 9), 0, 1, 0);
+    assert_eq!((below.y, below.in_chunk(), below.chunk_offset()), (-1, None, (0, 0)));
+    let above = base(at(7, 319, 9), 0, -1, 0);
+    assert_eq!((above.y, above.in_chunk()), (320, None));
+    assert_eq!(below.in_world(ChunkPos::new(i32::MAX, 0)), None);
 }
 
 #[test]

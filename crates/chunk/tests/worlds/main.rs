@@ -3,6 +3,7 @@
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod fillers;
 mod items;
 
 use std::collections::HashMap;
