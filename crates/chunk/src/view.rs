@@ -3,6 +3,7 @@
 
 mod base;
 mod edit;
+mod height;
 mod section;
 
 use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
@@ -16,6 +17,8 @@ use crate::light::LightValue;
 use crate::migration::BlockMigrations;
 use crate::palette::AssetKey;
 use crate::wire::Reader;
+
+use height::Heights;
 
 pub use base::BasePlace;
 pub use edit::EditOutcome;
@@ -58,6 +61,8 @@ pub struct ChunkView {
     /// The sections stood in the `BlockChunk` of an old chunk.
     was_inline: bool,
     columns_changed: bool,
+    /// What was known of heights before the first change.
+    heights: Option<Heights>,
 }
 
 impl ChunkView {
@@ -87,7 +92,14 @@ impl ChunkView {
             Some(environments) => environments,
             None => EnvironmentChunk::uniform(crate::environment::UNKNOWN_ENVIRONMENT)?,
         };
-        Ok(Self { sections, columns, environments, was_inline, columns_changed: false })
+        Ok(Self {
+            sections,
+            columns,
+            environments,
+            was_inline,
+            columns_changed: false,
+            heights: None,
+        })
     }
 
     /// Its ten sections from the bottom up.
