@@ -1,7 +1,9 @@
 //! [`ChunkView`]: a chunk decoded in full, with questions that do not depend on the version it
 //! was stored in.
 
+mod base;
 mod edit;
+mod height;
 mod section;
 
 use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
@@ -16,6 +18,9 @@ use crate::migration::BlockMigrations;
 use crate::palette::AssetKey;
 use crate::wire::Reader;
 
+use height::Heights;
+
+pub use base::BasePlace;
 pub use edit::EditOutcome;
 pub use section::SectionView;
 
@@ -28,6 +33,9 @@ pub struct BlockInfo {
     pub rotation: Rotation,
     /// Which cell of a large block it is.
     pub filler: Filler,
+    /// Where the base of the large block is, perhaps in another section or chunk; `None` if this
+    /// is the base, as it is for most blocks.
+    pub base: Option<BasePlace>,
     /// Whether it ticks.
     pub is_ticking: bool,
     /// The fluid in its cell; `Empty` for none.
@@ -53,6 +61,8 @@ pub struct ChunkView {
     /// The sections stood in the `BlockChunk` of an old chunk.
     was_inline: bool,
     columns_changed: bool,
+    /// What was known of heights before the first change.
+    heights: Option<Heights>,
 }
 
 impl ChunkView {
@@ -82,7 +92,14 @@ impl ChunkView {
             Some(environments) => environments,
             None => EnvironmentChunk::uniform(crate::environment::UNKNOWN_ENVIRONMENT)?,
         };
-        Ok(Self { sections, columns, environments, was_inline, columns_changed: false })
+        Ok(Self {
+            sections,
+            columns,
+            environments,
+            was_inline,
+            columns_changed: false,
+            heights: None,
+        })
     }
 
     /// Its ten sections from the bottom up.
@@ -124,10 +141,12 @@ impl ChunkView {
         let missing = SectionView::default();
         let section = self.section(at.section()).unwrap_or(&missing);
         let SectionView { block, fluid, physics, .. } = section;
+        let filler = block.filler(cell);
         BlockInfo {
             block: block.block(cell).clone(),
             rotation: block.rotation(cell),
-            filler: block.filler(cell),
+            filler,
+            base: (!filler.is_base()).then(|| BasePlace::of(at, filler)),
             is_ticking: block.ticking().contains(cell),
             fluid: fluid.fluid(cell).clone(),
             fluid_level: fluid.level(cell),

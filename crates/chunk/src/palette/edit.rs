@@ -45,9 +45,15 @@ impl<K: PaletteKey> Palette<K> {
     ///
     /// Setting a cell to what it has already leaves every byte alone. Otherwise the palette grows
     /// and shrinks as the game's does: a new value takes the id, and the place in the list, of the
-    /// value that it replaces if no other cell has that; or else the lowest free id and the end of
-    /// the list. A value that no cell has any more is removed. The other entries stay where they
-    /// are, except when the palette shrinks to a smaller type, which numbers and lists them anew.
+    /// value that it replaces if no other cell has that; or else the lowest free id, and the place
+    /// where the game would list it. (That is the end of the list if the list is not in an order
+    /// of the game, or long.) A value that no cell has any more is removed. The other entries stay
+    /// where they are, except when the palette shrinks to a smaller type, which numbers and lists
+    /// them anew.
+    ///
+    /// So a cell that is set and set back leaves every byte as it was, unless the palette came to
+    /// another type on the way, or a value vanished and came back and either its id was not the
+    /// lowest free one or the list was not in an order that we understand.
     ///
     /// Before the first change of a palette that was read, everything that [`check`](Self::check)
     /// finds is straightened out without changing any cell's value: counts are counted, values
@@ -75,7 +81,8 @@ impl<K: PaletteKey> Palette<K> {
             }
             let internal_id = self.new_id();
             self.cells.set(index, internal_id);
-            self.entries.push(PaletteEntry { internal_id, key, count: 1 });
+            let place = self.place_for(internal_id);
+            self.entries.insert(place, PaletteEntry { internal_id, key, count: 1 });
             self.release(old_id);
         }
         self.shrink();
@@ -111,6 +118,16 @@ impl<K: PaletteKey> Palette<K> {
         entry.count = entry.count.saturating_sub(1);
         if let (0, Some(place)) = (entry.count, place) {
             self.entries.remove(place);
+        }
+    }
+
+    /// Where in the list a new entry goes: where the game would list it, or else at the end.
+    fn place_for(&self, id: u16) -> usize {
+        let end = self.entries.len();
+        // The order of a longer list takes longer to find than it is worth.
+        match self.kind() {
+            PaletteType::Empty | PaletteType::Short => end,
+            kind => order::place_for(&self.entries, kind, id).unwrap_or(end).min(end),
         }
     }
 
