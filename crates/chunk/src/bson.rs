@@ -10,7 +10,8 @@ mod value;
 mod write;
 
 pub use element::{Element, Kind};
-pub use json::JsonProblem;
+pub(crate) use json::quoted;
+pub use json::{JsonProblem, JsonText};
 pub use value::{Document, Value};
 pub use write::DocumentWriter;
 
