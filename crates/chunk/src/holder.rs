@@ -115,7 +115,8 @@ impl Holder {
     }
 
     /// Its components in order, each with its id, its type and its bytes. Also those that
-    /// [`raw`](Self::raw) does not give: that are no documents, or have an id that was there before.
+    /// [`raw`](Self::raw) does not give: that are no documents, or have an id that was there
+    /// before.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, Kind, &[u8])> {
         self.components.iter().map(Entry::parts)
     }

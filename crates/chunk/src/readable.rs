@@ -53,9 +53,8 @@ type Place = (Option<usize>, usize);
 /// let json: serde_json::Value = serde_json::from_str(&readable.to_string())?;
 /// let blocks = &json["sections"][2]["blocks"];
 /// // Of the 32,768 cells of the section the first one is stone, and air follows.
-/// let stone = &blocks["runs"][0];
-/// assert_eq!(stone[1], 1);
-/// assert_eq!(blocks["palette"][stone[0].as_u64().ok_or("no number")? as usize]["name"], "Rock_Stone");
+/// assert_eq!(blocks["runs"], serde_json::json!([[1, 1], [0, 32767]]));
+/// assert_eq!(blocks["palette"][1]["name"], "Rock_Stone");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -1,10 +1,14 @@
 //! The verbs, one file each.
 
 mod bench;
+mod block;
+mod chunk;
 mod chunk_files;
 mod completions;
+mod content;
 mod demo;
 mod fingerprint;
+mod located;
 mod man;
 mod parallel;
 mod region;
@@ -17,6 +21,8 @@ use crate::output::Console;
 pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     match command {
         Command::Region(verb) => region::run(verb, console),
+        Command::Chunk(args) => chunk::run(&args, console),
+        Command::Block(args) => block::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),

@@ -2,6 +2,8 @@
 //! beside what is decoded. That every cell comes back is tested in `tests/readable.rs`.
 
 use hyworld_coords::{BlockPos, ChunkBlock, LocalColumn};
+use hyworld_indexed_storage::{BlobIndex, MemoryFile, OpenOptions};
+use hyworld_testkit::fixture;
 use serde_json::{Value as Json, json};
 
 use super::*;
@@ -292,6 +294,24 @@ fn entities_and_block_entities_golden() {
     assert_eq!(json["block_entities"], expected);
     assert_eq!(ChunkBlock::from_index(69665), ChunkBlock::new(1, 68, 1));
     assert_eq!(json["spawned_npcs"], json!({"Env_A": 2.0, "Odd": null}));
+}
+
+/// An old chunk has its blocks elsewhere; those in its sections are not shown as blocks, so they
+/// must be shown as they are stored.
+#[test]
+fn blocks_that_do_not_count_are_shown_as_they_are_stored() {
+    let bytes = fixture("original/chunks/synthetic_old_versions.region.bin");
+    let file = OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "old").unwrap();
+    let mut chunk = Chunk::decode(file.read(BlobIndex::new(102)).unwrap().unwrap()).unwrap();
+    for y in [SectionY::BOTTOM, SectionY::TOP] {
+        chunk.put_in(y, &BlockSection::new(5)).unwrap();
+    }
+    let json = shown(&again(&chunk));
+    let [bottom, top] = [&json["sections"][0], &json["sections"][9]];
+    assert_eq!(bottom["blocks"]["palette"].as_array().unwrap().len(), 6);
+    assert_eq!(keys(&component(bottom, "Block")["value"]), ["Version", "Data"]);
+    assert_eq!(component(top, "Block").get("value"), None);
+    assert_eq!(top["migration_version"], 5);
 }
 
 #[test]

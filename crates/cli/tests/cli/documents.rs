@@ -53,10 +53,12 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 fn the_manual_has_every_option_and_every_json_shape() {
     let place = Place::new();
     let manual = manual();
-    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain([["bench", "region"]]);
-    for [group, verb] in commands {
-        let help = place.run(&[group, verb, "--help"]).ok();
-        let about = section(&manual, &format!("## {group} {verb}"));
+    let others = [&["bench", "region"][..], &["chunk"], &["block"]].map(<[_]>::to_vec);
+    let commands = VERBS.map(|verb| vec!["region", verb]).into_iter().chain(others);
+    for command in commands {
+        let verb = command.join(" ");
+        let help = place.run(&[command.as_slice(), &["--help"]].concat()).ok();
+        let about = section(&manual, &format!("## {verb}"));
         let words = help.split([' ', ',', '\n', '[', ']', '`']);
         let options = words.filter(|word| word.starts_with("--") && word.len() > 2);
         for option in options {

@@ -5,7 +5,9 @@
 
 mod bad_input;
 mod bench;
+mod block;
 mod checking;
+mod chunk;
 mod demo;
 mod documents;
 mod fingerprint;
@@ -16,4 +18,5 @@ mod run;
 mod salvaging;
 mod streams;
 mod upgrading;
+mod world;
 mod writing;
