@@ -75,6 +75,10 @@ impl Entry {
     fn write(&self, writer: &mut DocumentWriter) {
         writer.raw(&self.key, self.kind, self.value.bytes());
     }
+
+    fn parts(&self) -> (&str, Kind, &[u8]) {
+        (&self.key, self.kind, self.value.bytes())
+    }
 }
 
 impl Default for Holder {
@@ -128,6 +132,18 @@ impl Holder {
     /// The ids of its components, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = &str> {
         self.components.iter().map(|entry| &*entry.key)
+    }
+
+    /// Its components in order, each with its id, its type and its bytes. Also those that
+    /// [`raw`](Self::raw) does not give: that are no documents, or have an id that was there
+    /// before.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, Kind, &[u8])> {
+        self.components.iter().map(Entry::parts)
+    }
+
+    /// What stands in its document beside the components, in order.
+    pub fn other_fields(&self) -> impl Iterator<Item = (&str, Kind, &[u8])> {
+        self.before.iter().chain(&self.after).map(Entry::parts)
     }
 
     /// Whether it has a component.
@@ -290,6 +306,21 @@ mod tests {
         assert_eq!(holder.encode(), sample());
         assert_eq!(holder.ids().collect::<Vec<_>>(), ["Zebra", "Apple", "Odd"]);
         assert!(holder.raw("Apple").is_some() && holder.raw("Odd").is_none());
+    }
+
+    #[test]
+    fn everything_in_it_can_be_listed() {
+        let holder = Holder::decode(sample()).unwrap();
+        let seven = 7_i32.to_le_bytes();
+        let (zebra, apple) = (text("z"), text("a"));
+        let expected = [
+            ("Zebra", Kind::DOCUMENT, zebra.as_slice()),
+            ("Apple", Kind::DOCUMENT, apple.as_slice()),
+            ("Odd", Kind::INT32, seven.as_slice()),
+        ];
+        assert!(holder.entries().eq(expected));
+        let beside: Vec<_> = holder.other_fields().map(|(key, kind, _)| (key, kind)).collect();
+        assert_eq!(beside, [("Version", Kind::INT32), ("Tail", Kind::BOOLEAN)]);
     }
 
     #[test]

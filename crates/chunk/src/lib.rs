@@ -53,6 +53,7 @@ mod order;
 mod palette;
 mod physics;
 mod piece;
+mod readable;
 mod registry;
 mod view;
 mod wire;
@@ -85,5 +86,6 @@ pub use palette::{
     PaletteIndices, PaletteKey, PaletteType, Run, Runs,
 };
 pub use physics::BlockPhysics;
+pub use readable::ReadableChunk;
 pub use registry::{ComponentRegistry, LiveHolder};
 pub use view::{BasePlace, BlockInfo, ChunkView, EditOutcome, SectionView};

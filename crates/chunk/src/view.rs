@@ -171,7 +171,7 @@ impl ChunkView {
 }
 
 /// The sections that an old `BlockChunk` holds itself.
-fn inline_sections(columns: &BlockChunk) -> Result<Vec<BlockSection>> {
+pub(crate) fn inline_sections(columns: &BlockChunk) -> Result<Vec<BlockSection>> {
     let Some(inline) = columns.inline_sections() else { return Ok(Vec::new()) };
     let mut reader = Reader::new(inline.bytes());
     let mut sections = Vec::new();

@@ -101,6 +101,11 @@ impl<'a> Element<'a> {
         Ok((Self { kind, key, value, at: value_at }, after))
     }
 
+    /// A value that stands in no document.
+    pub(super) fn of(kind: Kind, value: &'a [u8]) -> Self {
+        Self { kind, key: "", value, at: 0 }
+    }
+
     /// Its key.
     pub fn key(&self) -> &'a str {
         self.key

@@ -8,9 +8,12 @@
 mod base64;
 mod number;
 mod parse;
+mod raw;
 mod text;
 
 pub use parse::JsonProblem;
+pub use raw::JsonText;
+pub use raw::quoted;
 
 use super::{Document, Kind, Value};
 

@@ -49,7 +49,7 @@ impl Default for SectionView {
 
 impl SectionView {
     /// Decodes a section. `inline` are its blocks where an old chunk keeps them elsewhere.
-    pub(super) fn load(
+    pub(crate) fn load(
         chunk: &Chunk,
         y: SectionY,
         inline: Option<BlockSection>,
