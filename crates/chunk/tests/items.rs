@@ -114,9 +114,9 @@ fn inventories_of_both_generations() {
 fn creatures_in_a_spawn_marker_and_containers_of_mods() {
     let member =
         format!("{{ \"Components\": {{ \"NPC\": {{ \"Inventory\": {OLD_INVENTORY} }} }} }}");
-    let marker = holder(&format!(
-        "\"SpawnMarkerComponent\": {{ \"PersistedFlock\": {{ \"Members\": [{member}, {member}] }} }}"
-    ));
+    let flock = format!("{{ \"Members\": [{member}, {member}] }}");
+    let marker = format!("\"SpawnMarkerComponent\": {{ \"PersistedFlock\": {flock} }}");
+    let marker = holder(&marker);
     let places = ContainerPlace::find(&marker).unwrap();
     assert_eq!(places.len(), 12);
     let start = "SpawnMarkerComponent.PersistedFlock.Members.1.Components.NPC.Inventory.";
