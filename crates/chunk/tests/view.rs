@@ -212,16 +212,19 @@ fn fluids_and_cells_of_large_blocks_are_taken_back() {
     let place = at(7, 65, 7);
     let mut original = with_door(place, Filler::new(0, 1, 0).unwrap());
     let mut view = ChunkView::new(&original).unwrap();
-    view.set_fluid(at(1, 64, 1), key("Water"), 3).unwrap();
+    // As many as fit, so that one more makes their palette grow.
+    for number in 0..15 {
+        view.set_fluid(at(number, 64, 1), key(&format!("Water{number}")), 3).unwrap();
+    }
     view.save(&mut original).unwrap();
     let document = original.encode();
     let mut view = ChunkView::new(&original).unwrap();
     let was = view.block(place);
     assert!(view.set_block(place, key("Stone"), Rotation::NONE).unwrap().cut_large_block);
-    view.set_fluid(at(1, 64, 1), key("Empty"), 0).unwrap();
     view.set_fluid(place, key("Lava"), 1).unwrap();
+    view.set_fluid(at(1, 64, 1), key("Empty"), 0).unwrap();
     view.set_fluid(place, key("Empty"), 0).unwrap();
-    view.set_fluid(at(1, 64, 1), key("Water"), 3).unwrap();
+    view.set_fluid(at(1, 64, 1), key("Water1"), 3).unwrap();
     view.set_cell(place, was.block, was.rotation, was.filler).unwrap();
     view.save(&mut original).unwrap();
     assert!(but_for_counters(&document, &original) == document);
