@@ -101,6 +101,12 @@ impl<'a> Element<'a> {
         Ok((Self { kind, key, value, at: value_at }, after))
     }
 
+    /// An element without a key, of exactly these bytes.
+    pub(super) fn from_value(kind: Kind, value: &'a [u8]) -> Option<Self> {
+        let len = kind.value_bytes(value).ok()?;
+        (len == value.len()).then_some(Self { kind, key: "", value, at: 0 })
+    }
+
     /// Its key.
     pub fn key(&self) -> &'a str {
         self.key
