@@ -4,13 +4,13 @@
 mod edit;
 mod section;
 
-use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
+use hyworld_coords::{ChunkBlock, LocalColumn, SECTIONS_PER_CHUNK, SectionY};
 
 use crate::block_chunk::BlockChunk;
 use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Chunk;
 use crate::environment::EnvironmentChunk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Malformed, Result};
 use crate::light::LightValue;
 use crate::migration::BlockMigrations;
 use crate::palette::AssetKey;
@@ -156,11 +156,17 @@ fn inline_sections(columns: &BlockChunk) -> Result<Vec<BlockSection>> {
     let Some(inline) = columns.inline_sections() else { return Ok(Vec::new()) };
     let mut reader = Reader::new(inline.bytes());
     let mut sections = Vec::new();
-    let inside = |error: Error| error.inside("Data").inside("BlockChunk");
-    for _ in 0..inline.count() {
-        let section = BlockSection::read(inline.version(), &mut reader);
-        sections.push(section.map_err(|malformed| inside(malformed.into()))?);
+    let inside = |malformed: Malformed| {
+        let at = malformed.at.saturating_add(inline.start());
+        Error::from(Malformed { at, ..malformed }).inside("Data").inside("BlockChunk")
+    };
+    for number in 0..inline.count() {
+        let section = BlockSection::read(inline.version(), &mut reader).map_err(inside)?;
+        // A chunk has no place for more; an empty one takes far more memory than bytes.
+        if number < usize::from(SECTIONS_PER_CHUNK) {
+            sections.push(section);
+        }
     }
-    reader.finish().map_err(|malformed| inside(malformed.into()))?;
+    reader.finish().map_err(inside)?;
     Ok(sections)
 }
