@@ -39,6 +39,8 @@ fn main() -> Result {
         }
     }
     add_chunk(Chunk::new().encode(), &mut seeds)?;
+    let steps = [0, 0, 21, 5, 0, 1, 29, 4, 2, 0, 1, 3, 33, 2, 40, 1, 2, 3, 2, 0, 17, 9];
+    seeds.insert(("bson_document", join(&[1], &steps)));
     for kinds in [1, 3, 15, 17, 300] {
         seeds.insert(("block_section", join(&[7], &section(kinds)?.encode())));
         seeds.insert(("fluid", join(&[], &fluids(kinds)?.encode())));

@@ -7,7 +7,11 @@ use hyworld_chunk::bson::{Document, DocumentWriter, RawDocument};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((_, bytes)) = hyworld_fuzz::split(data) else { return };
+    let Some((mut choices, bytes)) = hyworld_fuzz::split(data) else { return };
+    let bytes = match choices.byte() & 1 {
+        0 => bytes,
+        _ => hyworld_fuzz::document::build(&bytes),
+    };
     check_holder(&bytes);
     let Ok(raw) = RawDocument::new(&bytes) else { return };
     let checked = raw.check();

@@ -7,6 +7,7 @@
 
 pub mod choices;
 pub mod columns;
+pub mod document;
 pub mod light;
 pub mod packed;
 pub mod palette;
