@@ -107,7 +107,7 @@ impl Holder {
         for element in RawDocument::new(source.bytes())?.elements() {
             let element = element?;
             let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
-            if is_first && element.as_document().is_some() {
+            if is_first && element.kind() == Kind::DOCUMENT {
                 components = Some(source.part(element.value_at(), element.value().len()));
             } else {
                 let others = if components.is_none() { &mut before } else { &mut after };
@@ -359,6 +359,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn components_in_an_array_became_a_document() {
+        let mut writer = DocumentWriter::new();
+        writer.raw("Components", Kind::ARRAY, &text("x"));
+        assert!(Holder::decode(writer.clone().finish()).is_err());
+        writer.document("Components", &text("x"));
+        let bytes = writer.finish();
+        let mut holder = Holder::decode(bytes.clone()).unwrap();
+        holder.set_raw("New", &text("n")).unwrap();
+        assert!(holder.remove("New"));
+        assert_eq!(holder.encode(), bytes);
     }
 
     #[test]

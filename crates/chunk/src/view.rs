@@ -6,7 +6,7 @@ mod edit;
 mod height;
 mod section;
 
-use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
+use hyworld_coords::{ChunkBlock, LocalColumn, SECTIONS_PER_CHUNK, SectionY};
 
 use crate::block_chunk::BlockChunk;
 use crate::block_section::{BlockSection, Filler, Rotation};
@@ -17,6 +17,7 @@ use crate::light::LightValue;
 use crate::migration::BlockMigrations;
 use crate::palette::AssetKey;
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
 use height::Heights;
 
@@ -175,11 +176,17 @@ pub(crate) fn inline_sections(columns: &BlockChunk) -> Result<Vec<BlockSection>>
     let Some(inline) = columns.inline_sections() else { return Ok(Vec::new()) };
     let mut reader = Reader::new(inline.bytes());
     let mut sections = Vec::new();
-    let inside = |error: Error| error.inside("Data").inside("BlockChunk");
-    for _ in 0..inline.count() {
-        let section = BlockSection::read(inline.version(), &mut reader);
-        sections.push(section.map_err(|malformed| inside(malformed.into()))?);
+    let inside = |malformed: Malformed| {
+        let at = malformed.at.saturating_add(inline.start());
+        Error::from(Malformed { at, ..malformed }).inside("Data").inside("BlockChunk")
+    };
+    for number in 0..inline.count() {
+        let section = BlockSection::read(inline.version(), &mut reader).map_err(inside)?;
+        // A chunk has no place for more; an empty one takes far more memory than bytes.
+        if number < usize::from(SECTIONS_PER_CHUNK) {
+            sections.push(section);
+        }
     }
-    reader.finish().map_err(|malformed| inside(malformed.into()))?;
+    reader.finish().map_err(inside)?;
     Ok(sections)
 }

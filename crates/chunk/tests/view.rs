@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{
-    AssetKey, BasePlace, BlockChunk, BlockSection, Chunk, ChunkView, Component, Filler,
+    AssetKey, BasePlace, BlockChunk, BlockSection, Chunk, ChunkView, Component, Error, Filler,
     PaletteType, Rotation,
 };
 use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
@@ -324,5 +325,26 @@ fn a_changed_old_chunk_is_written_in_the_newest_version() {
                 .unwrap();
             assert!(was.same_cells(&same) || was.blocks().uniform().is_some(), "{y:?}");
         }
+    }
+}
+
+/// It was the position among the sections, which are only the end of the field.
+#[test]
+fn an_error_in_an_inline_section_had_the_wrong_position() {
+    let mut field = BlockChunk::new().encode();
+    field.extend([0, 0, 0, 1]);
+    let at = field.len();
+    // A palette of a type that does not exist, and enough bytes for the rest of a section.
+    field.extend([9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let mut writer = DocumentWriter::new();
+    writer.int32("Version", 2);
+    writer.binary("Data", 0, &field);
+    let mut chunk = Chunk::new();
+    chunk.set_raw("BlockChunk", &writer.finish()).unwrap();
+    match ChunkView::new(&chunk).unwrap_err() {
+        Error::Malformed { path, source } => {
+            assert_eq!((path.as_str(), source.at), ("BlockChunk.Data", at));
+        }
+        other => panic!("{other}"),
     }
 }

@@ -106,6 +106,12 @@ impl<'a> Element<'a> {
         Self { kind, key: "", value, at: 0 }
     }
 
+    /// An element without a key, of exactly these bytes.
+    pub(super) fn from_value(kind: Kind, value: &'a [u8]) -> Option<Self> {
+        let len = kind.value_bytes(value).ok()?;
+        (len == value.len()).then_some(Self { kind, key: "", value, at: 0 })
+    }
+
     /// Its key.
     pub fn key(&self) -> &'a str {
         self.key

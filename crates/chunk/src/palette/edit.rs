@@ -65,7 +65,7 @@ impl<K: PaletteKey> Palette<K> {
         if *self.get(cell) == key {
             return Ok(false);
         }
-        self.make_tidy();
+        self.make_tidy()?;
         let index = cell.index();
         let old_id = self.cells.id(index);
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.key == key) {
@@ -199,14 +199,19 @@ impl<K: PaletteKey> Palette<K> {
     }
 
     /// Makes entries and cells agree, without changing the value of any cell.
-    pub(super) fn make_tidy(&mut self) {
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`], and nothing is changed, if the values that are listed leave no
+    /// room for the default value of a cell whose id is not.
+    pub(super) fn make_tidy(&mut self) -> Result<(), EditError> {
         if !self.tidy && !self.check().is_empty() {
-            self.straighten();
+            self.straighten()?;
         }
         self.tidy = true;
+        Ok(())
     }
 
-    fn straighten(&mut self) {
+    fn straighten(&mut self) -> Result<(), EditError> {
         let mut new_ids: Vec<Option<u16>> = vec![None; self.kind().id_space()];
         let mut first_ids: HashMap<&K, u16> = HashMap::with_capacity(self.entries.len());
         for entry in &self.entries {
@@ -221,15 +226,20 @@ impl<K: PaletteKey> Palette<K> {
         });
         let default_id = default_id.unwrap_or(0);
         let new_ids: Vec<u16> = new_ids.iter().map(|id| id.unwrap_or(default_id)).collect();
-        self.cells = self.cells.replaced(self.kind(), &new_ids);
+        let cells = self.cells.replaced(self.kind(), &new_ids);
+        let counts = cells.counts();
+        if counts.iter().filter(|cells| **cells > 0).count() > PALETTE_ENTRIES_MAX {
+            return Err(EditError::PaletteFull);
+        }
+        self.cells = cells;
         let key = K::default_key().clone();
         self.entries.push(PaletteEntry { internal_id: default_id, key, count: 0 });
-        self.recount();
+        self.recount(counts);
+        Ok(())
     }
 
-    /// Counts the cells of each entry, and keeps the first entry of each id that has any.
-    fn recount(&mut self) {
-        let mut counts = self.cells.counts();
+    /// Notes how many cells have each entry, and keeps the first entry of each id that has any.
+    fn recount(&mut self, mut counts: Vec<u32>) {
         self.entries.retain_mut(|entry| {
             let cells = counts.get_mut(usize::from(entry.internal_id)).map(std::mem::take);
             entry.count = cells.and_then(|cells| u16::try_from(cells).ok()).unwrap_or(0);

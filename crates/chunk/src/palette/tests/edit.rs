@@ -197,3 +197,22 @@ fn the_last_entry_that_can_be_counted() {
     assert!(decode::<Filler>(&encode(&palette)).unwrap() == palette);
     assert!(encode(&palette) != before);
 }
+
+/// All ids but one are listed, and the cell with that one reads as the default value. Straightened
+/// out, the list had 32,768 entries, and its length was written as 32,767.
+#[test]
+fn a_full_list_and_an_unlisted_cell_became_a_palette_that_cannot_be_read() {
+    let listed: Vec<_> = (0..32_767).map(|id| (id, id + 1, 1)).collect();
+    let bytes = stored(PaletteType::Short, &listed, |index| u16::try_from(index).unwrap());
+    let palette: Palette<Filler> = decode(&bytes).unwrap();
+    assert_eq!(palette.get(cell(32_767)), &filler(0));
+    let mut edited = palette.clone();
+    let new = filler(40_000);
+    assert_eq!(edited.set(cell(5), new), Err(EditError::PaletteFull));
+    assert_eq!(edited.fill(cell(0), cell(9), new), Err(EditError::PaletteFull));
+    assert!(edited == palette && encode(&edited) == bytes);
+    // Renamed entries take no more room, and what is written can be read.
+    assert!(edited.map_keys(|key| (*key == filler(8)).then_some(new)));
+    let again: Palette<Filler> = decode(&encode(&edited)).unwrap();
+    assert_eq!((again.get(cell(7)), again.get(cell(32_767))), (&new, &filler(0)));
+}
