@@ -79,8 +79,8 @@ fn print_json(
         "file": located.path.display().to_string(),
         "region": {"x": region.x, "z": region.z},
         "slot": located.at.slot().index(),
-        "raw": located.stat.raw_bytes,
-        "compressed": located.stat.compressed_bytes,
+        "raw": located.size.raw,
+        "compressed": located.size.stored,
     });
     Ok(json::line_with(console, &object, "chunk", readable)?)
 }

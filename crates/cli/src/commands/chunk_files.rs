@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::BlobIndex;
 
 use crate::exit;
 use crate::output::text;
 
 /// The folder of a world in which its region files are.
 const CHUNKS_FOLDER: &str = "chunks";
+
+/// The folders of which a world has at least one.
+const STORAGE_FOLDERS: [&str; 2] = [CHUNKS_FOLDER, "db"];
 
 /// Where the worlds of a save are, and those of a universe.
 const WORLDS_FOLDERS: [&str; 2] = ["universe/worlds", "worlds"];
@@ -47,10 +50,14 @@ pub(super) fn find(path: &Path) -> anyhow::Result<Rows> {
             let name = world.display();
             Err(exit::problem(format!("{name}: this world has no region files")))
         }
-        None => Err(exit::problem(format!(
-            "{name}: no region files here or in {CHUNKS_FOLDER}/, and no worlds"
-        ))),
+        None => Err(nothing_here(path)),
     }
+}
+
+/// The error for a folder without chunks and without worlds.
+pub(super) fn nothing_here(path: &Path) -> anyhow::Error {
+    let name = path.display();
+    exit::problem(format!("{name}: no region files here or in {CHUNKS_FOLDER}/, and no worlds"))
 }
 
 /// The region files in a folder and in its `chunks` folder.
@@ -75,11 +82,11 @@ fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// The world in a save, in a universe or in a folder of worlds, if it is the only one; `None` if
 /// there are no worlds.
-fn only_world(path: &Path) -> anyhow::Result<Option<PathBuf>> {
+pub(super) fn only_world(path: &Path) -> anyhow::Result<Option<PathBuf>> {
     let folders = WORLDS_FOLDERS.map(|folder| path.join(folder)).into_iter();
     for folder in folders.chain([path.to_owned()]).filter(|folder| folder.is_dir()) {
         let mut worlds = entries(&folder)?;
-        worlds.retain(|world| world.join(CHUNKS_FOLDER).is_dir());
+        worlds.retain(|world| STORAGE_FOLDERS.iter().any(|folder| world.join(folder).is_dir()));
         worlds.sort();
         match worlds.as_slice() {
             [] => {}
@@ -104,30 +111,8 @@ fn region(path: &Path) -> Option<RegionPos> {
     RegionPos::from_file_name(path.file_name()?.to_str()?)
 }
 
-/// A chunk in an open file.
-#[derive(Debug)]
-pub(super) struct StoredChunk<'a> {
-    pub(super) at: ChunkPos,
-    pub(super) file: &'a IndexedStorageFile,
-    pub(super) slot: BlobIndex,
-}
-
 /// The chunk that a slot of a region's file holds.
 pub(super) fn chunk(region: RegionPos, slot: BlobIndex) -> Option<ChunkPos> {
     let place = u16::try_from(slot.get()).ok().and_then(RegionSlot::from_index);
     place.and_then(|place| region.chunk(place))
-}
-
-/// The chunks of open files, by z and then by x.
-pub(super) fn sorted(files: &[(RegionPos, IndexedStorageFile)]) -> Vec<StoredChunk<'_>> {
-    let mut chunks = Vec::new();
-    for (region, file) in files {
-        for slot in file.occupied() {
-            if let Some(at) = chunk(*region, slot) {
-                chunks.push(StoredChunk { at, file, slot });
-            }
-        }
-    }
-    chunks.sort_by_key(|chunk| (chunk.at.z, chunk.at.x));
-    chunks
 }

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkPos, ChunkRect, RegionPos};
-use hyworld_indexed_storage::{BlobIndex, BlobStat, IndexedStorageFile};
+use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_providers::{ChunkSize, ChunkStorage};
 
 use super::chunk_files::{self, Rows};
 use super::content;
+use super::location::Location;
 use crate::exit;
 use crate::output::text;
 
@@ -20,13 +22,28 @@ const NEAR_CHUNKS: usize = 3;
 pub(super) struct Located {
     pub(super) at: ChunkPos,
     pub(super) path: PathBuf,
-    pub(super) stat: BlobStat,
+    pub(super) size: ChunkSize,
     pub(super) document: Vec<u8>,
 }
 
 impl Located {
-    /// Reads the document of a chunk from the files that `path` means.
+    /// Reads the document of a chunk from the storage that `path` means.
     pub(super) fn find(path: &Path, at: ChunkPos) -> anyhow::Result<Self> {
+        match Location::of_source(path)? {
+            Location::Region { .. } | Location::Regions(_) => Self::in_region_files(path, at),
+            other => Self::in_storage(&*other.open_source()?, at),
+        }
+    }
+
+    fn in_storage(storage: &dyn ChunkStorage, at: ChunkPos) -> anyhow::Result<Self> {
+        let place = storage.place();
+        let missing = || exit::problem(format!("{place}: chunk {},{} is not there", at.x, at.z));
+        let document = storage.read(at)?.ok_or_else(missing)?;
+        let size = storage.size(at)?.ok_or_else(missing)?;
+        Ok(Self { at, path: place.into(), size, document })
+    }
+
+    fn in_region_files(path: &Path, at: ChunkPos) -> anyhow::Result<Self> {
         let rows = chunk_files::find(path)?;
         let region = at.region();
         let regions = rows.get(&region.z).into_iter().flatten();
@@ -41,7 +58,9 @@ impl Located {
         let document = file.read(slot).map_err(content::salvageable)?;
         let document = document.context("the slot was emptied while it was read")?;
         let path = file.path().to_owned();
-        Ok(Self { at, path, stat, document })
+        let size =
+            ChunkSize { raw: stat.raw_bytes.into(), stored: Some(stat.compressed_bytes.into()) };
+        Ok(Self { at, path, size, document })
     }
 
     /// Decodes the document as far as finding its components.

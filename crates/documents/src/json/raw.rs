@@ -309,7 +309,14 @@ mod tests {
             let text = format!("{{\"value\":{}}}", json(&bytes));
             let strict = serde_json::from_str::<serde_json::Value>(&text);
             assert!(strict.is_ok(), "byte {position}: {text}");
-            let again = Document::from_json(&text).unwrap_or_else(|e| panic!("{position}: {e}"));
+            // What nobody could read again is not taken back, but all of its bytes are there.
+            let Ok(again) = Document::from_json(&text) else {
+                assert!(
+                    !json(&bytes).is_whole() && text.contains(&in_base64(&bytes)),
+                    "{position}"
+                );
+                continue;
+            };
             let again = match again.get("value") {
                 Some(Value::Document(document)) => document.to_bytes(),
                 Some(Value::Other { kind: Kind::DOCUMENT, bytes }) => bytes.clone(),

@@ -54,10 +54,10 @@ fn place(out: &mut impl Write, located: &Located) -> io::Result<()> {
     let (index, x, z) = (slot.index(), slot.x(), slot.z());
     let place = format!("slot {index} (x {x}, z {z}) of region {},{}", region.x, region.z);
     fact(out, "place", &place)?;
-    let (raw, compressed) = (located.stat.raw_bytes, located.stat.compressed_bytes);
-    let ratio = text::ratio(raw.into(), compressed.into());
-    let (raw, compressed) = (text::count(raw, "byte"), text::thousands(compressed));
-    fact(out, "size", &format!("{raw}, compressed to {compressed} ({ratio})"))
+    let raw = text::count(located.size.raw, "byte");
+    let Some(stored) = located.size.stored else { return fact(out, "size", &raw) };
+    let ratio = text::ratio(located.size.raw, stored);
+    fact(out, "size", &format!("{raw}, compressed to {} ({ratio})", text::thousands(stored)))
 }
 
 /// Heights and tints.
