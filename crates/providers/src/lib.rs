@@ -7,6 +7,7 @@
 //! | provider | where |
 //! |---|---|
 //! | [`RegionFiles`] | `chunks/*.region.bin`, as the game stores worlds unless told otherwise |
+//! | `RocksDbStorage` | a RocksDB database in `db`; with the cargo feature `rocksdb` |
 //! | [`MigrationStorage`] | several places to read from, one to write to |
 //! | [`EmptyStorage`] | nowhere |
 //! | [`MemoryStorage`] | memory |
@@ -39,9 +40,13 @@ mod memory;
 mod migration;
 mod region_files;
 mod registry;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 mod storage;
 mod wrappers;
 
+#[cfg(feature = "rocksdb")]
+pub use crate::rocksdb::{RocksDbOptions, RocksDbStorage};
 pub use config::{ProviderConfig, ProviderKind};
 pub use empty::EmptyStorage;
 pub use error::{BoxedError, Error, Result};
