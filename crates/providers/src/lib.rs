@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`RegionFiles`] | `chunks/*.region.bin`, as the game stores worlds unless told otherwise |
 //! | [`MigrationStorage`] | several places to read from, one to write to |
+//! | `S3Storage` | an object store that speaks S3; with the feature `s3` |
 //! | [`EmptyStorage`] | nowhere |
 //! | [`MemoryStorage`] | memory |
 //!
@@ -39,6 +40,8 @@ mod memory;
 mod migration;
 mod region_files;
 mod registry;
+#[cfg(feature = "s3")]
+mod s3;
 mod storage;
 mod wrappers;
 
@@ -49,5 +52,7 @@ pub use memory::MemoryStorage;
 pub use migration::MigrationStorage;
 pub use region_files::{RegionFiles, RegionFilesOptions};
 pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
+#[cfg(feature = "s3")]
+pub use s3::{CacheStats, S3Options, S3Storage};
 pub use storage::{ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions};
 pub use wrappers::{CountingStorage, Counts, DryRunStorage, ReadOnlyStorage};

@@ -92,6 +92,8 @@ impl ProviderRegistry {
         registry.register("IndexedStorage", open_region_files);
         registry.register("Migration", open_migration);
         registry.register("Empty", |_, _| Ok(Box::new(EmptyStorage)));
+        #[cfg(feature = "s3")]
+        registry.register("hyworld:S3", crate::s3::open_from_config);
         registry
     }
 
