@@ -23,7 +23,7 @@ const FILE_END: &str = ".hywcache";
 /// What they end with while they are written.
 const PART_END: &str = ".hywpart";
 /// A file that was being written so long ago is left over from a program that was killed.
-const PART_AGE: Duration = Duration::from_secs(3600);
+const PART_AGE: Duration = Duration::from_hours(1);
 
 /// What a cache has done since it was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -129,7 +129,8 @@ impl Cache {
     /// What the file of an object is called.
     fn id(&self, name: &str) -> String {
         let hash = Sha256::digest(self.full_name(name).as_bytes());
-        hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        let half = hash.first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
+        format!("{half:032x}")
     }
 
     fn path(&self, id: &str) -> PathBuf {
@@ -215,7 +216,7 @@ mod tests {
         cache.store("f", &entry(b"x"));
         let kept = ["a", "b", "c", "d", "e", "f"].map(|name| cache.load(name).is_some());
         assert_eq!(kept, [true, false, true, true, true, true]);
-        cache.store("huge", &entry(&[0; 5 * 4096]));
+        cache.store("huge", &entry(&vec![0; 5 * 4096]));
         assert_eq!(cache.load("huge"), None);
         let stats = cache.current_stats();
         assert!(stats.bytes <= 5 * 4096 && stats.failed == 1, "{stats:?}");

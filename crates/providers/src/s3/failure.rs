@@ -140,10 +140,14 @@ fn transport(error: &StoreError) -> String {
             told.push(reason);
         }
     }
-    match told.is_empty() {
-        true => error.to_string(),
-        false => told.join(": "),
-    }
+    let text = if told.is_empty() { error.to_string() } else { told.join(": ") };
+    let advice = if text.contains("UnknownIssuer") {
+        "; if the server is to be trusted, name a file with the certificate of its authority in \
+         AWS_CA_BUNDLE"
+    } else {
+        ""
+    };
+    format!("{text}{advice}")
 }
 
 /// What must never be shown.
@@ -166,9 +170,7 @@ mod tests {
     use super::*;
 
     fn refused(status: &str, body: &str) -> String {
-        format!(
-            "Error performing GET http://h/b/k in 1ms - Server returned {STATUS_MARK}{status}: {body}"
-        )
+        format!("Error performing GET http://h/b/k - Server returned {STATUS_MARK}{status}: {body}")
     }
 
     fn body(code: &str) -> String {

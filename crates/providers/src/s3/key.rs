@@ -31,8 +31,8 @@ impl S3Url {
             text.strip_prefix(SCHEME).ok_or_else(|| wrong("it does not begin with s3://"))?;
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.contains('@') {
-            let problem = "it has a part before @; credentials belong into the environment \
-                           (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY) or into ~/.aws/credentials";
+            let problem = "it has a part before @; credentials belong into the environment, as \
+                           AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or into ~/.aws/credentials";
             return Err(wrong(problem));
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
@@ -50,7 +50,7 @@ impl S3Url {
 
     /// An object beside the chunks.
     pub(super) fn object(&self, name: &str) -> ObjectPath {
-        name.split('/').fold(self.prefix.clone(), |path, part| path.join(part))
+        name.split('/').fold(self.prefix.clone(), ObjectPath::join)
     }
 
     /// What the names of all chunks begin with.

@@ -164,13 +164,11 @@ impl Objects {
         &self,
         work: impl Future<Output = object_store::Result<T>>,
     ) -> Result<T, Failure> {
-        match tokio::time::timeout(self.deadline, work).await {
-            Ok(outcome) => outcome.map_err(|error| Failure::of(&error, &self.secrets)),
-            Err(_) => {
-                let text = format!("no answer within {} s", self.deadline.as_secs_f32());
-                Err(Failure::new(FailureKind::Other, text))
-            }
-        }
+        let Ok(outcome) = tokio::time::timeout(self.deadline, work).await else {
+            let text = format!("no answer within {} s", self.deadline.as_secs_f32());
+            return Err(Failure::new(FailureKind::Other, text));
+        };
+        outcome.map_err(|error| Failure::of(&error, &self.secrets))
     }
 }
 

@@ -17,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::registry::Access;
 
 /// Longer than a proven cluster needed to get over the loss of a node, which was 23 s.
-const DEADLINE: Duration = Duration::from_secs(60);
-const LEASE_TIME: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
+const LEASE_TIME: Duration = Duration::from_mins(1);
 /// Below this the whole seconds of servers are too coarse.
 const LEASE_TIME_MIN: Duration = Duration::from_secs(2);
 const IN_FLIGHT_MAX: usize = 64;

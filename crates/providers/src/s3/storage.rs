@@ -12,7 +12,7 @@ use super::cache::CacheEntry;
 use super::failure::{Failure, FailureKind};
 use super::listing::Listing;
 use super::objects::{Condition, Fetched, Object};
-use crate::error::{Error, Result};
+use crate::error::{BoxedError, Error, Result};
 use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
 
 /// What is wrong with the object of a chunk, and which object it is.
@@ -20,13 +20,13 @@ use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
 #[error("{object}: {problem}")]
 struct ObjectDamage {
     object: String,
-    problem: String,
+    problem: BoxedError,
 }
 
 impl S3Storage {
-    fn damaged(&self, at: ChunkPos, problem: impl ToString) -> Error {
+    fn damaged(&self, at: ChunkPos, problem: impl Into<BoxedError>) -> Error {
         let object = self.url.show(&self.url.chunk(at));
-        let source = ObjectDamage { object, problem: problem.to_string() };
+        let source = ObjectDamage { object, problem: problem.into() };
         Error::Damaged { at, source: source.into() }
     }
 

@@ -52,8 +52,8 @@ fn a_server_that_restarts_in_the_middle_of_a_save() {
 
 /// Errors say so, and each chunk is afterwards the old one or the new one, whole.
 fn a_server_that_stays_away(server: &mut Server) {
-    let storage = server.options("away").deadline(Duration::from_secs(4)).open().unwrap();
-    let all = positions(300);
+    let storage = server.options("away").deadline(Duration::from_secs(3)).open().unwrap();
+    let all = positions(120);
     for version in [1, 2] {
         let documents: Vec<_> = all.iter().map(|at| (*at, document(*at, version))).collect();
         let chunks: Vec<_> = documents.iter().map(|(at, d)| (*at, d.as_slice())).collect();
@@ -65,7 +65,7 @@ fn a_server_that_stays_away(server: &mut Server) {
             }
             saving.join().unwrap()
         });
-        let failed = results.iter().filter_map(|result| result.as_ref().err()).next();
+        let failed = results.iter().find_map(|result| result.as_ref().err());
         assert_eq!(failed.is_some(), version == 2);
         if let Some(error) = failed {
             let text = error.to_string();

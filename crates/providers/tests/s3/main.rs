@@ -1,4 +1,4 @@
-//! The provider `hyworld:S3` on a real server: SeaweedFS, started here on 127.0.0.1.
+//! The provider `hyworld:S3` on a real server: `SeaweedFS`, started here on 127.0.0.1.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::panic, reason = "a test fails by panicking")]
@@ -11,8 +11,10 @@ mod faults;
 mod fence;
 mod harness;
 mod layout;
+mod measure;
 mod secrets;
 mod slow;
+mod tls;
 
 use hyworld_coords::ChunkPos;
 

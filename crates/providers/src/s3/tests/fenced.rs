@@ -28,7 +28,7 @@ fn open_short(store: &Arc<Troubled>) -> Result<S3Storage> {
 }
 
 /// The lease with some of its keys changed.
-fn lease_with(store: &Troubled, changes: Value) -> Value {
+fn lease_with(store: &Troubled, changes: &Value) -> Value {
     let mut lease: Value = serde_json::from_slice(&get(&store.inner, LEASE).unwrap()).unwrap();
     for (key, value) in changes.as_object().unwrap() {
         lease[key] = value.clone();
@@ -83,7 +83,7 @@ fn a_writer_that_lost_its_lease_refuses_to_write() {
     let store = troubled();
     let storage = open_short(&store).unwrap();
     storage.write(AT, b"mine").unwrap();
-    put_lease(&store, &lease_with(&store, json!({"Owner": "x", "Holder": "process 7 on b"})));
+    put_lease(&store, &lease_with(&store, &json!({"Owner": "x", "Holder": "process 7 on b"})));
     let error = error_of_writes(&storage);
     let text = error.to_string();
     assert!(matches!(error, Error::ReadOnly { .. }), "{text}");
@@ -94,7 +94,7 @@ fn a_writer_that_lost_its_lease_refuses_to_write() {
     assert!(storage.write_many(&[(AT, b"mine"), (AT, b"mine")]).iter().all(Result::is_err));
     drop(storage);
     assert_eq!(get(&store.inner, "w/chunks/0.0/5.zst").unwrap(), b"theirs");
-    let lease = lease_with(&store, json!({}));
+    let lease = lease_with(&store, &json!({}));
     assert_eq!((&lease["Owner"], &lease["Released"]), (&json!("x"), &json!(false)));
 }
 
@@ -115,7 +115,7 @@ fn a_write_during_which_the_lease_is_lost_is_no_success() {
     std::thread::scope(|scope| {
         let write = scope.spawn(|| storage.write(AT, b"late"));
         std::thread::sleep(SHORT / 4);
-        put_lease(&store, &lease_with(&store, json!({"Owner": "x"})));
+        put_lease(&store, &lease_with(&store, &json!({"Owner": "x"})));
         let error = write.join().unwrap().unwrap_err();
         assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
     });
@@ -161,7 +161,7 @@ fn a_lease_that_ran_out_is_taken() {
     let store = troubled();
     drop(open_short(&store).unwrap());
     let dead = json!({"Released": false, "Process": null, "Owner": "x", "Holder": "dead"});
-    put_lease(&store, &lease_with(&store, dead));
+    put_lease(&store, &lease_with(&store, &dead));
     let error = open_short(&store).unwrap_err().to_string();
     assert!(error.contains("dead, whose lease runs out in"), "{error}");
     let started = Instant::now();
@@ -173,7 +173,7 @@ fn a_lease_that_ran_out_is_taken() {
         std::thread::sleep(Duration::from_millis(50));
     };
     assert!(started.elapsed() > SHORT, "not before it ran out");
-    assert!(lease_with(&store, json!({}))["Counter"].as_u64() > Some(2), "it only rises");
+    assert!(lease_with(&store, &json!({}))["Counter"].as_u64() > Some(2), "it only rises");
     storage.write(AT, b"x").unwrap();
 }
 
@@ -214,7 +214,7 @@ fn a_server_that_ignores_conditions_is_for_one_writer_only_and_says_so() {
     assert!(matches!(open(), Err(Error::Locked { .. })), "what can be noticed is noticed");
     std::thread::sleep(SHORT);
     storage.write(AT, b"y").unwrap();
-    put_lease(&store, &lease_with(&store, json!({"Owner": "x"})));
+    put_lease(&store, &lease_with(&store, &json!({"Owner": "x"})));
     assert!(matches!(error_of_writes(&storage), Error::ReadOnly { .. }));
     drop(storage);
     assert!(matches!(open(), Err(Error::Locked { .. })));

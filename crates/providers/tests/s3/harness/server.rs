@@ -1,5 +1,6 @@
-//! A whole SeaweedFS in one process.
+//! A whole `SeaweedFS` in one process.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(crate) struct Server {
     node: Node,
     port: u16,
     /// Dropped last: it holds the data.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// Which identities a gateway knows, as a file.
@@ -53,6 +54,11 @@ pub(super) fn write_identities(folder: &TempDir) -> String {
 impl Server {
     /// Starts a server with an empty bucket.
     pub(crate) fn start() -> Self {
+        Self::start_with(|_| Vec::new())
+    }
+
+    /// The same with more arguments, which may need its folder.
+    pub(crate) fn start_with(more: impl Fn(&Path) -> Vec<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (master, volume, filer, s3) = (free_port(), free_port(), free_port(), free_port());
         let data = folder.path().display();
@@ -65,6 +71,8 @@ impl Server {
             // Without this it reports its use to its makers.
             "-master.telemetry=false".to_owned(),
             format!("-master.port={master}"),
+            // It has nobody to vote with; this is how long it waits before it knows.
+            "-master.electionTimeout=1s".to_owned(),
             "-master.volumeSizeLimitMB=64".to_owned(),
             format!("-volume.port={volume}"),
             "-volume.max=20".to_owned(),
@@ -76,8 +84,9 @@ impl Server {
             format!("-s3.localSocket={data}/s3.sock"),
             format!("-s3.config={identities}"),
         ]);
+        arguments.extend(more(folder.path()));
         let node = Node::start(folder.path(), "server", &arguments);
-        let server = Self { node, port: s3, _folder: folder };
+        let server = Self { node, port: s3, folder };
         server.wait();
         make_bucket(&server.endpoint());
         server
@@ -93,6 +102,10 @@ impl Server {
 
     pub(crate) fn start_again(&mut self) {
         self.node.start_again();
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -159,6 +172,8 @@ pub(super) fn make_bucket(endpoint: &str) {
 }
 
 fn client(endpoint: &str, who: Identity) -> Arc<dyn ObjectStore> {
+    // As the provider does it; it may have done so already.
+    drop(rustls::crypto::ring::default_provider().install_default());
     let builder = AmazonS3Builder::new().with_endpoint(endpoint).with_allow_http(true);
     let builder = builder.with_access_key_id(who.key).with_secret_access_key(who.secret);
     let store = builder.with_bucket_name(BUCKET).with_region("us-east-1").build().unwrap();
