@@ -9,6 +9,7 @@
 //! | [`RegionFiles`] | `chunks/*.region.bin`, as the game stores worlds unless told otherwise |
 //! | `RocksDbStorage` | a RocksDB database in `db`; with the cargo feature `rocksdb` |
 //! | [`MigrationStorage`] | several places to read from, one to write to |
+//! | `S3Storage` | an object store that speaks S3; with the feature `s3` |
 //! | [`EmptyStorage`] | nowhere |
 //! | [`MemoryStorage`] | memory |
 //!
@@ -42,6 +43,8 @@ mod region_files;
 mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+#[cfg(feature = "s3")]
+mod s3;
 mod storage;
 mod wrappers;
 
@@ -54,5 +57,7 @@ pub use memory::MemoryStorage;
 pub use migration::MigrationStorage;
 pub use region_files::{RegionFiles, RegionFilesOptions};
 pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
+#[cfg(feature = "s3")]
+pub use s3::{CacheStats, S3Options, S3Storage};
 pub use storage::{ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions};
 pub use wrappers::{CountingStorage, Counts, DryRunStorage, ReadOnlyStorage};

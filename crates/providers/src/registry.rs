@@ -94,6 +94,8 @@ impl ProviderRegistry {
         registry.register("Empty", |_, _| Ok(Box::new(EmptyStorage)));
         #[cfg(feature = "rocksdb")]
         registry.register("RocksDb", crate::rocksdb::open_in_world);
+        #[cfg(feature = "s3")]
+        registry.register("hyworld:S3", crate::s3::open_from_config);
         registry
     }
 
