@@ -53,13 +53,11 @@ impl BlockIdMap {
             let fields = block.as_document();
             let id = fields.and_then(|fields| fields.get("Id"));
             let name = fields.and_then(|fields| fields.get("BlockType")).and_then(Value::as_str);
-            match (id, name) {
-                (Some(Value::Int32(id)), Some(name)) => Ok((*id, name.to_owned())),
-                _ => {
-                    let problem = SettingProblem::new("a block with Id and BlockType", block);
-                    Err(problem.inside(&format!("Blocks.{place}")))
-                }
+            if let (Some(Value::Int32(id)), Some(name)) = (id, name) {
+                return Ok((*id, name.to_owned()));
             }
+            let problem = SettingProblem::new("a block with Id and BlockType", block);
+            Err(problem.inside(&format!("Blocks.{place}")))
         };
         Ok(Self { names: blocks.iter().enumerate().map(entry).collect::<Result<_, _>>()? })
     }

@@ -162,7 +162,7 @@ impl MigrateOptions {
             return Err(Error::TargetHasChunks { path, place });
         }
         note.write()?;
-        let total = source.positions().filter(Result::is_ok).count();
+        let total = source.positions().flatten().count();
         let total = u64::try_from(total).unwrap_or(u64::MAX);
         let mut copier = Copier { source: &*source, target: &*target, overlap, report };
         let mut batch = Vec::new();
@@ -223,10 +223,8 @@ fn without_target(
         return Err(hyworld_providers::Error::Config { kind, problem }.into());
     }
     // With an empty saver nothing of it is opened for writing.
-    let rest = match others.is_empty() {
-        true => ProviderConfig::new("Empty"),
-        false => ProviderConfig::migration(&others, &ProviderConfig::new("Empty")),
-    };
+    let empty = ProviderConfig::new("Empty");
+    let rest = if others.is_empty() { empty } else { ProviderConfig::migration(&others, &empty) };
     Ok((rest, Overlap::First))
 }
 

@@ -95,13 +95,11 @@ impl<'a> Resources<'a> {
     /// # Errors
     /// The id cannot be a name.
     pub fn load(&self, id: &str) -> Result<Loaded> {
-        match self.file(id)? {
-            Some(file) => file.load(),
-            None => {
-                let from = LoadedFrom::Nothing { problem: TextProblem::Missing };
-                Ok(Loaded { document: Document::new(), from })
-            }
+        if let Some(file) = self.file(id)? {
+            return file.load();
         }
+        let from = LoadedFrom::Nothing { problem: TextProblem::Missing };
+        Ok(Loaded { document: Document::new(), from })
     }
 
     /// Replaces one. A world that keeps none keeps none; whether anything was written.

@@ -280,10 +280,12 @@ fn new_config(world: &Path) -> JsonFile<'static> {
 
 /// What is part of a world, and not of what is being done with it.
 fn is_copied(name: &str) -> bool {
-    name != LOCK_FILE && name != "recovery-tmp" && !name.ends_with(".tmp")
+    let is_left_over = name.strip_suffix(".tmp").is_some();
+    name != LOCK_FILE && name != "recovery-tmp" && !is_left_over
 }
 
 fn seed_of(uuid: Uuid) -> i64 {
-    let [a, b, c, d, e, f, ..] = uuid.to_bytes();
-    i64::from_be_bytes([0, 0, a, b, c, d, e, f])
+    // Six bytes are enough, and never negative.
+    let random = uuid.to_bytes().into_iter().take(6);
+    random.fold(0, |seed, byte| (seed << 8) | i64::from(byte))
 }

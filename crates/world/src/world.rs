@@ -257,13 +257,11 @@ fn configured_provider(
     document: &Document,
     config: &Result<WorldConfig, ConfigProblem>,
 ) -> ProviderConfig {
-    match config {
-        Ok(config) => config.settings.chunk_storage.clone(),
-        Err(_) => {
-            let named = provider_in(document, "ChunkStorage").ok().flatten();
-            named.unwrap_or_else(ProviderConfig::hytale)
-        }
+    if let Ok(config) = config {
+        return config.settings.chunk_storage.clone();
     }
+    let named = provider_in(document, "ChunkStorage").ok().flatten();
+    named.unwrap_or_else(ProviderConfig::hytale)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ impl Parser<'_> {
     }
 
     fn object(&mut self, depth_left: u32) -> Result<Value> {
-        let start = self.problem("not a value that is known");
+        let start = self.rest;
         let mut document = Document::new();
         self.take("{");
         while !self.take("}") {
@@ -103,7 +103,11 @@ impl Parser<'_> {
         match extended(&document) {
             Extended::Plain => Ok(Value::Document(document)),
             Extended::Value(value) => Ok(value),
-            Extended::Nonsense => Err(start),
+            Extended::Nonsense => {
+                // Where it begins; finding the line takes time, so only now.
+                self.rest = start;
+                Err(self.problem("not a value that is known"))
+            }
         }
     }
 

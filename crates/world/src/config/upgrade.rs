@@ -48,13 +48,13 @@ pub(super) fn upgraded(document: &Document, version: i64) -> Result<Document, Se
         return Ok(document);
     }
     for (key, change) in [
-        (SPAWN_POINT_KEY, spawn_point as fn(&mut Document, Value) -> _),
+        (SPAWN_POINT_KEY, spawn_point as fn(&mut Document, &Value) -> _),
         (PREGENERATE_KEY, pregenerate_region),
         (INSTANCE_KEY, instance),
     ] {
         let value = document.get(key).filter(|_| is_old_key(key, version)).cloned();
         if let Some(value) = value.filter(|value| *value != Value::Null) {
-            change(&mut document, value).map_err(|problem| problem.inside(key))?;
+            change(&mut document, &value).map_err(|problem| problem.inside(key))?;
         }
     }
     match document.get_mut(VERSION_KEY) {
@@ -65,29 +65,29 @@ pub(super) fn upgraded(document: &Document, version: i64) -> Result<Document, Se
 }
 
 /// `SpawnPoint` becomes a provider with one place for all, unless there is a provider.
-fn spawn_point(document: &mut Document, point: Value) -> Result<(), SettingProblem> {
-    Transform::read(&point)?;
+fn spawn_point(document: &mut Document, point: &Value) -> Result<(), SettingProblem> {
+    Transform::read(point)?;
     if document.get(SPAWN_PROVIDER_KEY).is_some_and(|value| *value != Value::Null) {
         return Ok(());
     }
     document.remove(SPAWN_PROVIDER_KEY);
     let place = document.fields().position(|(key, _)| key == SPAWN_POINT_KEY).unwrap_or(0);
     document.remove(SPAWN_POINT_KEY);
-    let provider = SpawnProvider::with_point(point).document().clone();
+    let provider = SpawnProvider::with_point(point.clone()).document().clone();
     document.insert(place, SPAWN_PROVIDER_KEY, Value::Document(provider));
     Ok(())
 }
 
 /// `PregenerateRegion`, a box of blocks, becomes an area of `ChunkConfig`.
-fn pregenerate_region(document: &mut Document, region: Value) -> Result<(), SettingProblem> {
-    let area = read_area(&region, "Z")?.write(None).unwrap_or(Value::Null);
+fn pregenerate_region(document: &mut Document, region: &Value) -> Result<(), SettingProblem> {
+    let area = read_area(region, "Z")?.write(None).unwrap_or(Value::Null);
     move_into(document, PREGENERATE_KEY, CHUNK_CONFIG_KEY, area)
 }
 
 /// `Instance` becomes the settings of the plugin of that name.
-fn instance(document: &mut Document, instance: Value) -> Result<(), SettingProblem> {
-    object(&instance)?;
-    move_into(document, INSTANCE_KEY, PLUGIN_KEY, instance)
+fn instance(document: &mut Document, instance: &Value) -> Result<(), SettingProblem> {
+    object(instance)?;
+    move_into(document, INSTANCE_KEY, PLUGIN_KEY, instance.clone())
 }
 
 /// Moves `key` into the object `into` as `value`. What is there already is newer, and stays.
@@ -102,12 +102,11 @@ fn move_into(
         return Ok(());
     }
     parent.set(key, value);
-    match document.get_mut(into) {
-        Some(place) => *place = Value::Document(parent),
-        None => {
-            let place = document.fields().position(|(found, _)| found == key).unwrap_or(0);
-            document.insert(place, into, Value::Document(parent));
-        }
+    if let Some(place) = document.get_mut(into) {
+        *place = Value::Document(parent);
+    } else {
+        let place = document.fields().position(|(found, _)| found == key).unwrap_or(0);
+        document.insert(place, into, Value::Document(parent));
     }
     document.remove(key);
     Ok(())

@@ -61,8 +61,10 @@ impl Change {
     }
 }
 
-/// How much of a content that was not synced a power cut leaves.
-const LEFT_OVER: [fn(&[u8]) -> &[u8]; 3] =
+/// What a power cut leaves of a content that was not synced.
+type LeftOver = fn(&[u8]) -> &[u8];
+
+const LEFT_OVER: [LeftOver; 3] =
     [|_| &[], |all| all.get(..all.len() / 2).unwrap_or_default(), |all| all];
 
 impl MemoryFileSystem {
@@ -83,6 +85,7 @@ impl MemoryFileSystem {
     }
 
     /// What another process finds after this one was killed: everything that was done.
+    #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State { steps_left: None, ..self.lock().clone() };
         Self { state: Mutex::new(state) }
@@ -107,7 +110,7 @@ impl MemoryFileSystem {
     fn durable(
         names: &BTreeMap<PathBuf, usize>,
         contents: &[Content],
-        left_over: fn(&[u8]) -> &[u8],
+        left_over: LeftOver,
     ) -> Self {
         let survived = |content: &Content| {
             let bytes = &content.bytes;
