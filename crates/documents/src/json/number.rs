@@ -18,7 +18,9 @@ pub(super) fn write_double(value: f64, out: &mut String) {
     let magnitude = value.abs();
     let even = even_last_digit(value, mantissa);
     let with_even = |digits: &str| match even {
-        Some(even) => format!("{}{even}", digits.get(..digits.len() - 1).unwrap_or_default()),
+        Some(even) => {
+            format!("{}{even}", digits.get(..digits.len().saturating_sub(1)).unwrap_or_default())
+        }
         None => digits.to_owned(),
     };
     if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
@@ -54,7 +56,9 @@ fn even_last_digit(value: f64, mantissa: &str) -> Option<u32> {
     let rest = rest.split('e').next()?.strip_prefix('5')?;
     let is_between = rest.bytes().all(|digit| digit == b'0');
     let lower = lower.chars().next_back()?.to_digit(10)?;
-    is_between.then_some(if lower % 2 == 0 { lower } else { lower + 1 })
+    let even = if lower % 2 == 0 { lower } else { lower.saturating_add(1) };
+    // With a 9 there would be a shorter form.
+    (is_between && even < 10).then_some(even)
 }
 
 #[cfg(test)]
