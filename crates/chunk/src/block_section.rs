@@ -90,6 +90,11 @@ impl BlockSection {
         }
     }
 
+    /// A section with these blocks, none of them turned, without light.
+    pub fn with_blocks(migration_version: i32, blocks: Palette<AssetKey>) -> Self {
+        Self { blocks, ..Self::new(migration_version) }
+    }
+
     /// Reads the field of a component of this `Version`, which is 0 if the component has none.
     ///
     /// # Errors

@@ -196,8 +196,11 @@ pub(crate) fn in_section(error: Error, number: u8) -> Error {
 
 /// The sections in the document of a chunk's column, as parts of its bytes.
 fn find_sections(column: &Piece) -> Result<Vec<Holder>> {
-    let document = RawDocument::new(column.bytes())?;
-    let Some(array) = document.get(SECTIONS_KEY)? else { return Ok(Vec::new()) };
+    // All of it is walked over, because all of it is written again with the sections.
+    let elements: Vec<_> =
+        RawDocument::new(column.bytes())?.elements().collect::<Result<_, _>>()?;
+    let array = elements.iter().find(|element| element.key() == SECTIONS_KEY);
+    let Some(array) = array else { return Ok(Vec::new()) };
     let mut sections = Vec::with_capacity(SECTIONS_PER_CHUNK.into());
     for element in array.as_document().into_iter().flat_map(RawDocument::elements) {
         let element = element?;
@@ -257,6 +260,17 @@ mod tests {
         changed.put_in(y(9), &ChunkSection).unwrap();
         assert_eq!(Chunk::decode(changed.encode()).unwrap().sections().len(), 10);
         assert_eq!(old.encode(), chunk.encode());
+    }
+
+    #[test]
+    fn what_was_broken_behind_the_sections_was_lost_with_a_change() {
+        let mut column = DocumentWriter::new();
+        column.raw(SECTIONS_KEY, Kind::ARRAY, &DocumentWriter::new().finish());
+        column.raw("Later", Kind(0x66), b"not a type that is known");
+        let mut root = Holder::new();
+        root.set_raw(COLUMN_ID, &column.finish()).unwrap();
+        let error = Chunk::decode(root.encode()).unwrap_err();
+        assert!(error.to_string().starts_with("ChunkColumn: at byte 19: "), "{error}");
     }
 
     #[test]

@@ -101,6 +101,19 @@ impl<K: ColumnKey> ColumnPalette<K> {
         true
     }
 
+    /// Takes a value off the list if it is the last one there and no column has it. The game would
+    /// leave it there; without it a value that came and went leaves no trace.
+    pub(crate) fn forget_last(&mut self, value: K) {
+        let Some((last, others)) = self.keys.split_last() else { return };
+        let is_used = |number: usize| {
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            self.indices.unpack().contains(&number)
+        };
+        if *last == value && !others.is_empty() && !is_used(others.len()) {
+            self.keys.pop();
+        }
+    }
+
     fn rebuild_with(&mut self, column: LocalColumn, value: K) {
         let mut values = self.values();
         values[column] = value;

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
 /// The key under which a versioned component stores its version, always first.
-const VERSION_KEY: &str = "Version";
+pub(crate) const VERSION_KEY: &str = "Version";
 
 /// A component that can be decoded from its document and written back.
 ///

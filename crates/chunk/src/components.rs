@@ -8,6 +8,7 @@ mod markers;
 mod spawned_npcs;
 
 pub use block_entities::BlockComponentChunk;
+pub(crate) use block_entities::block_of_key;
 pub(crate) use data::{DATA_KEY, data};
 pub use entities::{Entity, EntityChunk};
 pub use markers::{ChunkSection, WorldChunk};

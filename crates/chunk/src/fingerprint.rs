@@ -197,7 +197,7 @@ fn bytes(
 
 /// The digest of names: the distinct ones in order, then for each cell the number of its name.
 fn names(sections: &[SectionView], palette: impl Fn(&SectionView) -> &Palette<AssetKey>) -> Digest {
-    let mut numbers: BTreeMap<&str, u16> = BTreeMap::new();
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     for section in sections {
         let used = palette(section).exact_counts();
         numbers.extend(used.into_iter().map(|(key, _)| (key.as_str(), 0)));
@@ -208,12 +208,14 @@ fn names(sections: &[SectionView], palette: impl Fn(&SectionView) -> &Palette<As
         hash.update(name);
         hash.update("\n");
     }
-    let number = |key: &AssetKey| numbers.get(key.as_str()).copied().unwrap_or(u16::MAX);
-    let mut cells = Vec::with_capacity(CELLS * 2);
+    let number = |key: &AssetKey| numbers.get(key.as_str()).copied().unwrap_or(u32::MAX);
+    // No real chunk has more names than 16 bits can number, but ten sections can.
+    let number_bytes = if numbers.len() > 1 << 16 { 4 } else { 2 };
+    let mut cells = Vec::with_capacity(CELLS * number_bytes);
     for section in sections {
         cells.clear();
         for run in palette(section).runs() {
-            let bytes = number(run.key).to_le_bytes();
+            let bytes = number(run.key).to_le_bytes().into_iter().take(number_bytes);
             cells.extend(std::iter::repeat_n(bytes, run.len.into()).flatten());
         }
         hash.update(&cells);
@@ -224,8 +226,8 @@ fn names(sections: &[SectionView], palette: impl Fn(&SectionView) -> &Palette<As
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block_section::Rotation;
-    use hyworld_coords::ChunkBlock;
+    use crate::block_section::{BlockSection, Rotation};
+    use hyworld_coords::{ChunkBlock, SectionArray, SectionY};
 
     fn cells(chunk: &Chunk) -> CellDigests {
         CellDigests::of(&ChunkView::new(chunk).unwrap())
@@ -262,5 +264,26 @@ mod tests {
         assert_eq!(cells(&one), cells(&other));
         assert_ne!(cells(&one).blocks, cells(&Chunk::new()).blocks);
         assert_ne!(cells(&one).height, cells(&Chunk::new()).height);
+    }
+
+    /// Three sections with as many names as a palette can list.
+    #[test]
+    fn more_names_than_a_u16_can_number_overflowed() {
+        let chunk = |shift: u32| {
+            let mut chunk = Chunk::new();
+            for (number, y) in (0_u32..3).zip(SectionY::all()) {
+                let kind = |index| u32::from(u16::min(index, 32_766)) + number * 32_767;
+                let name = |cell: LocalBlock| format!("{:06}", kind(cell.index()) / shift);
+                let values = SectionArray::from_fn(|cell| AssetKey::new(&name(cell)).unwrap());
+                let mut section = BlockSection::new(0);
+                section.blocks = Palette::from_array(&values).unwrap();
+                chunk.put_in(y, &section).unwrap();
+            }
+            Chunk::decode(chunk.encode()).unwrap()
+        };
+        let many = cells(&chunk(1));
+        assert_eq!(many.blocks, cells(&chunk(1)).blocks);
+        assert_ne!(many.blocks, cells(&chunk(2)).blocks);
+        assert_eq!(many.fluids, cells(&Chunk::new()).fluids);
     }
 }

@@ -75,6 +75,10 @@ impl Entry {
     fn write(&self, writer: &mut DocumentWriter) {
         writer.raw(&self.key, self.kind, self.value.bytes());
     }
+
+    fn parts(&self) -> (&str, Kind, &[u8]) {
+        (&self.key, self.kind, self.value.bytes())
+    }
 }
 
 impl Default for Holder {
@@ -103,7 +107,7 @@ impl Holder {
         for element in RawDocument::new(source.bytes())?.elements() {
             let element = element?;
             let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
-            if is_first && element.as_document().is_some() {
+            if is_first && element.kind() == Kind::DOCUMENT {
                 components = Some(source.part(element.value_at(), element.value().len()));
             } else {
                 let others = if components.is_none() { &mut before } else { &mut after };
@@ -128,6 +132,18 @@ impl Holder {
     /// The ids of its components, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = &str> {
         self.components.iter().map(|entry| &*entry.key)
+    }
+
+    /// Its components in order, each with its id, its type and its bytes. Also those that
+    /// [`raw`](Self::raw) does not give: that are no documents, or have an id that was there
+    /// before.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, Kind, &[u8])> {
+        self.components.iter().map(Entry::parts)
+    }
+
+    /// What stands in its document beside the components, in order.
+    pub fn other_fields(&self) -> impl Iterator<Item = (&str, Kind, &[u8])> {
+        self.before.iter().chain(&self.after).map(Entry::parts)
     }
 
     /// Whether it has a component.
@@ -293,6 +309,21 @@ mod tests {
     }
 
     #[test]
+    fn everything_in_it_can_be_listed() {
+        let holder = Holder::decode(sample()).unwrap();
+        let seven = 7_i32.to_le_bytes();
+        let (zebra, apple) = (text("z"), text("a"));
+        let expected = [
+            ("Zebra", Kind::DOCUMENT, zebra.as_slice()),
+            ("Apple", Kind::DOCUMENT, apple.as_slice()),
+            ("Odd", Kind::INT32, seven.as_slice()),
+        ];
+        assert!(holder.entries().eq(expected));
+        let beside: Vec<_> = holder.other_fields().map(|(key, kind, _)| (key, kind)).collect();
+        assert_eq!(beside, [("Version", Kind::INT32), ("Tail", Kind::BOOLEAN)]);
+    }
+
+    #[test]
     fn a_change_and_its_undoing_give_the_same_bytes() {
         let mut holder = Holder::decode(sample()).unwrap();
         holder.set_raw("Apple", &text("a")).unwrap();
@@ -328,6 +359,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn components_in_an_array_became_a_document() {
+        let mut writer = DocumentWriter::new();
+        writer.raw("Components", Kind::ARRAY, &text("x"));
+        assert!(Holder::decode(writer.clone().finish()).is_err());
+        writer.document("Components", &text("x"));
+        let bytes = writer.finish();
+        let mut holder = Holder::decode(bytes.clone()).unwrap();
+        holder.set_raw("New", &text("n")).unwrap();
+        assert!(holder.remove("New"));
+        assert_eq!(holder.encode(), bytes);
     }
 
     #[test]

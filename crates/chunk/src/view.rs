@@ -1,10 +1,12 @@
 //! [`ChunkView`]: a chunk decoded in full, with questions that do not depend on the version it
 //! was stored in.
 
+mod base;
 mod edit;
+mod height;
 mod section;
 
-use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
+use hyworld_coords::{ChunkBlock, LocalColumn, SECTIONS_PER_CHUNK, SectionY};
 
 use crate::block_chunk::BlockChunk;
 use crate::block_section::{BlockSection, Filler, Rotation};
@@ -15,7 +17,11 @@ use crate::light::LightValue;
 use crate::migration::BlockMigrations;
 use crate::palette::AssetKey;
 use crate::wire::Reader;
+use hyworld_documents::Malformed;
 
+use height::Heights;
+
+pub use base::BasePlace;
 pub use edit::EditOutcome;
 pub use section::SectionView;
 
@@ -28,6 +34,9 @@ pub struct BlockInfo {
     pub rotation: Rotation,
     /// Which cell of a large block it is.
     pub filler: Filler,
+    /// Where the base of the large block is, perhaps in another section or chunk; `None` if this
+    /// is the base, as it is for most blocks.
+    pub base: Option<BasePlace>,
     /// Whether it ticks.
     pub is_ticking: bool,
     /// The fluid in its cell; `Empty` for none.
@@ -53,6 +62,8 @@ pub struct ChunkView {
     /// The sections stood in the `BlockChunk` of an old chunk.
     was_inline: bool,
     columns_changed: bool,
+    /// What was known of heights before the first change.
+    heights: Option<Heights>,
 }
 
 impl ChunkView {
@@ -82,7 +93,14 @@ impl ChunkView {
             Some(environments) => environments,
             None => EnvironmentChunk::uniform(crate::environment::UNKNOWN_ENVIRONMENT)?,
         };
-        Ok(Self { sections, columns, environments, was_inline, columns_changed: false })
+        Ok(Self {
+            sections,
+            columns,
+            environments,
+            was_inline,
+            columns_changed: false,
+            heights: None,
+        })
     }
 
     /// Its ten sections from the bottom up.
@@ -124,10 +142,12 @@ impl ChunkView {
         let missing = SectionView::default();
         let section = self.section(at.section()).unwrap_or(&missing);
         let SectionView { block, fluid, physics, .. } = section;
+        let filler = block.filler(cell);
         BlockInfo {
             block: block.block(cell).clone(),
             rotation: block.rotation(cell),
-            filler: block.filler(cell),
+            filler,
+            base: (!filler.is_base()).then(|| BasePlace::of(at, filler)),
             is_ticking: block.ticking().contains(cell),
             fluid: fluid.fluid(cell).clone(),
             fluid_level: fluid.level(cell),
@@ -152,15 +172,21 @@ impl ChunkView {
 }
 
 /// The sections that an old `BlockChunk` holds itself.
-fn inline_sections(columns: &BlockChunk) -> Result<Vec<BlockSection>> {
+pub(crate) fn inline_sections(columns: &BlockChunk) -> Result<Vec<BlockSection>> {
     let Some(inline) = columns.inline_sections() else { return Ok(Vec::new()) };
     let mut reader = Reader::new(inline.bytes());
     let mut sections = Vec::new();
-    let inside = |error: Error| error.inside("Data").inside("BlockChunk");
-    for _ in 0..inline.count() {
-        let section = BlockSection::read(inline.version(), &mut reader);
-        sections.push(section.map_err(|malformed| inside(malformed.into()))?);
+    let inside = |malformed: Malformed| {
+        let at = malformed.at.saturating_add(inline.start());
+        Error::from(Malformed { at, ..malformed }).inside("Data").inside("BlockChunk")
+    };
+    for number in 0..inline.count() {
+        let section = BlockSection::read(inline.version(), &mut reader).map_err(inside)?;
+        // A chunk has no place for more; an empty one takes far more memory than bytes.
+        if number < usize::from(SECTIONS_PER_CHUNK) {
+            sections.push(section);
+        }
     }
-    reader.finish().map_err(|malformed| inside(malformed.into()))?;
+    reader.finish().map_err(inside)?;
     Ok(sections)
 }

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{
-    AssetKey, BlockChunk, BlockSection, Chunk, ChunkView, Component, Filler, Rotation,
+    AssetKey, BasePlace, BlockChunk, BlockSection, Chunk, ChunkView, Component, Error, Filler,
+    PaletteType, Rotation,
 };
-use hyworld_coords::{ChunkBlock, SectionY};
+use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
 use hyworld_indexed_storage::{MemoryFile, OpenOptions};
 use hyworld_testkit::fixture;
 
@@ -75,6 +77,214 @@ fn cutting_into_a_large_block_is_reported_and_leaves_the_rest() {
 }
 
 #[test]
+fn blocks_that_stand_above_heights_do_not_count_for_them() {
+    let mut chunk = Chunk::new();
+    let mut view = ChunkView::new(&chunk).unwrap();
+    let ground = |x| at(x, 64, 9);
+    let above = |x| at(x, 65, 9);
+    for x in 0..4 {
+        view.set_block(ground(x), key("Soil_Grass"), Rotation::NONE).unwrap();
+    }
+    view.save(&mut chunk).unwrap();
+    // Two flowers and a wall, which the heights tell apart; and a lamp that is on both sides.
+    let y = ground(0).section();
+    let mut section = chunk.get_in::<BlockSection>(y).unwrap().unwrap();
+    for (x, name) in [(0, "Flower"), (1, "Flower"), (2, "Lamp")] {
+        section.set_block(above(x).local(), key(name), Rotation::NONE, Filler::BASE).unwrap();
+    }
+    section.set_block(ground(3).local(), key("Lamp"), Rotation::NONE, Filler::BASE).unwrap();
+    chunk.put_in(y, &section).unwrap();
+    let document = chunk.encode();
+    let mut view = ChunkView::new(&chunk).unwrap();
+    let mut heights = Vec::new();
+    let mut edit = |place: ChunkBlock, name: &str| {
+        view.set_block(place, key(name), Rotation::NONE).unwrap();
+        heights.push(view.height(place.column()));
+    };
+    edit(above(3), "Flower");
+    edit(above(3), "Wall");
+    edit(above(3), "Flower");
+    edit(ground(3), "Flower");
+    edit(ground(3), "Lamp");
+    assert_eq!(heights, [64, 65, 64, 0, 64]);
+    // One that stands at a height somewhere counts; but as it was read the column has its height.
+    let mut edit = |place: ChunkBlock, name: &str| {
+        view.set_block(place, key(name), Rotation::NONE).unwrap();
+        view.height(place.column())
+    };
+    assert_eq!([edit(above(2), "Empty"), edit(above(2), "Lamp")], [64, 64]);
+    assert_eq!(edit(above(3), "Lamp"), 65);
+    assert_eq!(edit(above(3), "Empty"), 64);
+    view.save(&mut chunk).unwrap();
+    assert!(but_for_counters(&document, &chunk) == document);
+}
+
+/// The document of a chunk with the change counters of another document of it.
+fn but_for_counters(document: &[u8], chunk: &Chunk) -> Vec<u8> {
+    let original = Chunk::decode(document.to_vec()).unwrap();
+    let mut chunk = chunk.clone();
+    for y in SectionY::all() {
+        let was = original.get_in::<BlockSection>(y).unwrap().unwrap();
+        let mut is = chunk.get_in::<BlockSection>(y).unwrap().unwrap();
+        is.local_change_counter = was.local_change_counter;
+        is.global_change_counter = was.global_change_counter;
+        chunk.put_in(y, &is).unwrap();
+    }
+    chunk.encode()
+}
+
+/// A chunk in which the first cells of a section have these blocks, one after the other, and
+/// those of the numbers in `removed` are gone again.
+fn with_blocks(names: u8, removed: &[u8]) -> Chunk {
+    let mut chunk = Chunk::new();
+    let mut view = ChunkView::new(&chunk).unwrap();
+    for number in 0..names {
+        view.set_block(at(number, 64, 0), key(&format!("B{number}")), Rotation::NONE).unwrap();
+    }
+    for &number in removed {
+        view.set_block(at(number, 64, 0), key("Empty"), Rotation::NONE).unwrap();
+    }
+    view.save(&mut chunk).unwrap();
+    Chunk::decode(chunk.encode()).unwrap()
+}
+
+fn kind(chunk: &Chunk) -> PaletteType {
+    let y = SectionY::from_block_y(64).unwrap();
+    chunk.get_in::<BlockSection>(y).unwrap().unwrap().blocks().kind()
+}
+
+/// Where a palette changes its type, one view takes an edit back without a trace; stored in
+/// between, the palette has the type that the game would leave it with.
+#[test]
+fn edits_at_the_borders_of_palette_types_are_taken_back() {
+    use PaletteType::{Byte, HalfByte};
+    let place = at(3, 64, 0);
+    for (original, edited, name, kinds) in [
+        // From nothing, and back to nothing.
+        (with_blocks(0, &[]), place, "New", [PaletteType::Empty, HalfByte, PaletteType::Empty]),
+        (with_blocks(1, &[]), at(0, 64, 0), "Empty", [HalfByte, PaletteType::Empty, HalfByte]),
+        // Sixteen values and one more; they stay bytes.
+        (with_blocks(15, &[]), at(20, 64, 0), "New", [HalfByte, Byte, Byte]),
+        // Fifteen bytes and one less; they stay half-bytes.
+        (with_blocks(16, &[15, 14]), place, "Empty", [Byte, HalfByte, HalfByte]),
+    ] {
+        let document = original.encode();
+        let mut view = ChunkView::new(&original).unwrap();
+        let was = view.block(edited);
+        view.set_block(edited, key(name), Rotation::NONE).unwrap();
+        let mut stored = original.clone();
+        view.save(&mut stored).unwrap();
+        view.set_block(edited, was.block.clone(), was.rotation).unwrap();
+        let mut undone = original.clone();
+        view.save(&mut undone).unwrap();
+        assert!(but_for_counters(&document, &undone) == document, "{kinds:?}");
+        let mut again = Chunk::decode(stored.encode()).unwrap();
+        let mut view = ChunkView::new(&again).unwrap();
+        view.set_block(edited, was.block, was.rotation).unwrap();
+        view.save(&mut again).unwrap();
+        assert_eq!([kind(&original), kind(&stored), kind(&again)], kinds);
+        let is_same = but_for_counters(&document, &again) == document;
+        assert_eq!(is_same, kinds[0] == kinds[2], "{kinds:?}");
+    }
+}
+
+#[test]
+fn a_section_that_was_all_air_for_a_while_ticks_as_before() {
+    let mut chunk = with_blocks(1, &[]);
+    let place = at(0, 64, 0);
+    let mut section = chunk.get_in::<BlockSection>(place.section()).unwrap().unwrap();
+    section.set_ticking(place.local(), true);
+    chunk.put_in(place.section(), &section).unwrap();
+    let document = chunk.encode();
+    let mut view = ChunkView::new(&chunk).unwrap();
+    view.set_block(place, key("Empty"), Rotation::NONE).unwrap();
+    assert!(!view.block(place).is_ticking);
+    view.set_block(place, key("Other"), Rotation::NONE).unwrap();
+    assert!(!view.block(place).is_ticking);
+    view.set_block(place, key("Empty"), Rotation::NONE).unwrap();
+    view.set_block(place, key("B0"), Rotation::NONE).unwrap();
+    assert!(view.block(place).is_ticking);
+    view.save(&mut chunk).unwrap();
+    assert!(but_for_counters(&document, &chunk) == document);
+}
+
+#[test]
+fn fluids_and_cells_of_large_blocks_are_taken_back() {
+    let place = at(7, 65, 7);
+    let mut original = with_door(place, Filler::new(0, 1, 0).unwrap());
+    let mut view = ChunkView::new(&original).unwrap();
+    // As many as fit, so that one more makes their palette grow.
+    for number in 0..15 {
+        view.set_fluid(at(number, 64, 1), key(&format!("Water{number}")), 3).unwrap();
+    }
+    view.save(&mut original).unwrap();
+    let document = original.encode();
+    let mut view = ChunkView::new(&original).unwrap();
+    let was = view.block(place);
+    assert!(view.set_block(place, key("Stone"), Rotation::NONE).unwrap().cut_large_block);
+    view.set_fluid(place, key("Lava"), 1).unwrap();
+    view.set_fluid(at(1, 64, 1), key("Empty"), 0).unwrap();
+    view.set_fluid(place, key("Empty"), 0).unwrap();
+    view.set_fluid(at(1, 64, 1), key("Water1"), 3).unwrap();
+    view.set_cell(place, was.block, was.rotation, was.filler).unwrap();
+    view.save(&mut original).unwrap();
+    assert!(but_for_counters(&document, &original) == document);
+}
+
+/// A chunk with a door at a place, whose filler is this.
+fn with_door(place: ChunkBlock, filler: Filler) -> Chunk {
+    let mut chunk = Chunk::new();
+    let mut section = chunk.get_in::<BlockSection>(place.section()).unwrap().unwrap();
+    section.set_block(place.local(), key("Door"), Rotation::NONE, filler).unwrap();
+    chunk.put_in(place.section(), &section).unwrap();
+    chunk
+}
+
+/// Where the base is of a cell of a large block, asked through a view.
+fn base(place: ChunkBlock, x: i8, y: i8, z: i8) -> BasePlace {
+    let chunk = with_door(place, Filler::new(x, y, z).unwrap());
+    ChunkView::new(&chunk).unwrap().block(place).base.unwrap()
+}
+
+#[test]
+fn a_base_in_the_same_section_and_one_that_is_itself() {
+    let place = at(7, 70, 9);
+    assert_eq!(base(place, 1, 2, -3).in_chunk(), Some(at(6, 68, 12)));
+    assert_eq!(base(place, 1, 2, -3).chunk_offset(), (0, 0));
+    let chunk = with_door(place, Filler::BASE);
+    assert_eq!(ChunkView::new(&chunk).unwrap().block(place).base, None);
+}
+
+#[test]
+fn a_base_in_the_section_below_or_above() {
+    let down = base(at(7, 64, 9), 0, 1, 0).in_chunk().unwrap();
+    assert_eq!((down, down.section().index()), (at(7, 63, 9), 1));
+    let up = base(at(7, 63, 9), 0, -16, 0).in_chunk().unwrap();
+    assert_eq!((up, up.section().index()), (at(7, 79, 9), 2));
+}
+
+#[test]
+fn a_base_in_a_neighbouring_chunk_or_outside_of_the_world() {
+    for (place, (x, z), offset, in_world) in [
+        (at(0, 64, 9), (1, 0), (-1, 0), BlockPos::new(-65, 64, 105)),
+        (at(31, 64, 9), (-1, 0), (1, 0), BlockPos::new(-32, 64, 105)),
+        (at(7, 64, 0), (0, 15), (0, -1), BlockPos::new(-57, 64, 81)),
+        (at(30, 64, 31), (-16, -1), (1, 1), BlockPos::new(-18, 64, 128)),
+    ] {
+        let base = base(place, x, 0, z);
+        assert_eq!((base.in_chunk(), base.chunk_offset()), (None, offset));
+        let world = base.in_world(ChunkPos::new(-2, 3)).unwrap();
+        assert_eq!(world, in_world);
+        assert_eq!(world.chunk(), ChunkPos::new(-2 + offset.0, 3 + offset.1));
+    }
+    let below = base(at(7, 0, 9), 0, 1, 0);
+    assert_eq!((below.y, below.in_chunk(), below.chunk_offset()), (-1, None, (0, 0)));
+    let above = base(at(7, 319, 9), 0, -1, 0);
+    assert_eq!((above.y, above.in_chunk()), (320, None));
+    assert_eq!(below.in_world(ChunkPos::new(i32::MAX, 0)), None);
+}
+
+#[test]
 fn an_untouched_old_chunk_stays_as_it_is() {
     for mut chunk in old_chunks() {
         let before = chunk.encode();
@@ -115,5 +325,26 @@ fn a_changed_old_chunk_is_written_in_the_newest_version() {
                 .unwrap();
             assert!(was.same_cells(&same) || was.blocks().uniform().is_some(), "{y:?}");
         }
+    }
+}
+
+/// It was the position among the sections, which are only the end of the field.
+#[test]
+fn an_error_in_an_inline_section_had_the_wrong_position() {
+    let mut field = BlockChunk::new().encode();
+    field.extend([0, 0, 0, 1]);
+    let at = field.len();
+    // A palette of a type that does not exist, and enough bytes for the rest of a section.
+    field.extend([9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let mut writer = DocumentWriter::new();
+    writer.int32("Version", 2);
+    writer.binary("Data", 0, &field);
+    let mut chunk = Chunk::new();
+    chunk.set_raw("BlockChunk", &writer.finish()).unwrap();
+    match ChunkView::new(&chunk).unwrap_err() {
+        Error::Malformed { path, source } => {
+            assert_eq!((path.as_str(), source.at), ("BlockChunk.Data", at));
+        }
+        other => panic!("{other}"),
     }
 }

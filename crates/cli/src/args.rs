@@ -2,6 +2,7 @@
 //! completions and man pages come from them.
 
 pub(crate) mod bench;
+pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
 pub(crate) mod region;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use value::SlotArg;
+pub(crate) use value::{ComponentArg, SlotArg};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -27,7 +28,7 @@ Exit codes:
 
 Data goes to stdout, talk and progress to stderr. A reader of stdout that goes away is no error.";
 
-/// Hytale world storage: look into, check, repair and rewrite region files
+/// Hytale world storage: look into, check, repair and rewrite region files and their chunks
 #[derive(Debug, Parser)]
 #[command(name = "hyworld", version, max_term_width = 100, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -71,10 +72,22 @@ pub(crate) enum Command {
     /// Work on one region file
     #[command(subcommand)]
     Region(region::Verb),
-    /// Show what `region` can do, on a sample file that is made for it
+    /// Show what a chunk holds
     ///
-    /// Makes a region file with made-up content in DIR and goes through the verbs of `region` on
-    /// it: write, edit, remove, check, rescue, seal, damage on purpose, repair, compact. Every
+    /// Prints a summary: sizes, components, what each section is made of, block entities, entities.
+    /// PATH is a region file, a folder of region files, a world, or a universe or save with one
+    /// world.
+    #[command(after_long_help = shapes::CHUNK)]
+    Chunk(chunk::ChunkArgs),
+    /// Show everything that is known about one block
+    ///
+    /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
+    #[command(after_long_help = shapes::BLOCK)]
+    Block(chunk::BlockArgs),
+    /// Show what it can do, on a sample file that is made for it
+    ///
+    /// Makes a region file of made-up chunks in DIR and goes through the verbs on it: write, look
+    /// inside, edit, remove, check, rescue, seal, damage on purpose, repair, compact. Every
     /// number is measured while it runs. Takes a few seconds; nothing outside DIR is touched, and
     /// DIR stays for you to look at.
     #[command(after_long_help = shapes::DEMO)]
@@ -82,8 +95,8 @@ pub(crate) enum Command {
     /// Print what every chunk holds, as digests that do not depend on how it is stored
     ///
     /// Two chunks with the same blocks have the same digest of blocks, whatever the order of their
-    /// palettes, their compression or their light. PATH is a region file, a folder of region files
-    /// or a world; chunks are sorted by z, then by x.
+    /// palettes, their compression or their light. PATH is as for `chunk`; chunks are sorted by z,
+    /// then by x.
     #[command(after_long_help = shapes::FINGERPRINT)]
     Fingerprint(fingerprint::FingerprintArgs),
     /// List the chunks of any storage with their sizes

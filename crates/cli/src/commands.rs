@@ -1,12 +1,16 @@
 //! The verbs, one file each.
 
 mod bench;
+mod block;
+mod chunk;
 mod chunk_files;
 mod compare;
 mod completions;
+mod content;
 mod convert;
 mod demo;
 mod fingerprint;
+mod located;
 mod location;
 mod ls;
 mod man;
@@ -22,6 +26,8 @@ use crate::output::Console;
 pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     match command {
         Command::Region(verb) => region::run(verb, console),
+        Command::Chunk(args) => chunk::run(&args, console),
+        Command::Block(args) => block::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),

@@ -83,7 +83,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     complain(error);
     let own = error.downcast_ref::<Complaint>().map(|own| own.exit);
     let library = error.downcast_ref::<Error>().map(exit_of);
-    own.or(library).unwrap_or(Exit::Failure)
+    let chunk = error.downcast_ref::<hyworld_chunk::Error>().map(|_| Exit::Problems);
+    own.or(library).or(chunk).unwrap_or(Exit::Failure)
 }
 
 /// Writes the line for an error and goes on.

@@ -101,6 +101,17 @@ impl<'a> Element<'a> {
         Ok((Self { kind, key, value, at: value_at }, after))
     }
 
+    /// A value that stands in no document.
+    pub(super) fn of(kind: Kind, value: &'a [u8]) -> Self {
+        Self { kind, key: "", value, at: 0 }
+    }
+
+    /// An element without a key, of exactly these bytes.
+    pub(super) fn from_value(kind: Kind, value: &'a [u8]) -> Option<Self> {
+        let len = kind.value_bytes(value).ok()?;
+        (len == value.len()).then_some(Self { kind, key: "", value, at: 0 })
+    }
+
     /// Its key.
     pub fn key(&self) -> &'a str {
         self.key

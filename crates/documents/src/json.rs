@@ -8,9 +8,12 @@
 mod base64;
 mod number;
 mod parse;
+mod raw;
 mod text;
 
 pub use parse::JsonProblem;
+pub use raw::JsonText;
+pub use raw::quoted;
 
 use super::{Document, Kind, Value};
 
@@ -193,5 +196,44 @@ mod tests {
         document.set("OddNan", Value::Double(f64::from_bits(0x7FF8_0000_0000_0001)));
         let again = Document::from_json(&document.to_json()).unwrap();
         assert_eq!(again.to_bytes(), document.to_bytes());
+    }
+
+    /// One field, in so many documents around it.
+    fn nested(levels: usize, value: Value) -> Document {
+        let mut document = Document::new();
+        document.set("a", value);
+        for _ in 1..levels {
+            let inner = std::mem::take(&mut document);
+            document.set("a", Value::Document(inner));
+        }
+        document
+    }
+
+    #[test]
+    fn the_innermost_values_of_a_deep_document_did_not_come_back() {
+        let binary = Value::Binary { subtype: 0, bytes: vec![1] };
+        for value in [Value::Int32(1), Value::Int64(1), binary] {
+            let document = nested(100, value);
+            let bytes = document.to_bytes();
+            assert!(super::super::RawDocument::new(&bytes).unwrap().check().is_ok());
+            assert_eq!(Document::from_json(&document.to_json()), Ok(document));
+        }
+        let empty = Value::Document(Document::new());
+        assert!(Document::from_json(&nested(100, empty).to_json()).is_err());
+        assert!(Document::from_json(&nested(100, Value::Array(vec![])).to_json()).is_err());
+    }
+
+    #[test]
+    fn a_document_that_looks_like_another_value_did_not_come_back() {
+        let mut binary = Document::new();
+        binary.set("$binary", Value::String("AAAA".to_owned()));
+        binary.set("$type", Value::String("00".to_owned()));
+        let mut nonsense = Document::new();
+        nonsense.set("$numberLong", Value::Null);
+        for document in [binary, nonsense] {
+            assert_eq!(Document::from_json(&document.to_json()), Ok(document.clone()));
+            let around = nested(3, Value::Document(document));
+            assert_eq!(Document::from_json(&around.to_json()), Ok(around));
+        }
     }
 }

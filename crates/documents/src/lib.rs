@@ -14,7 +14,7 @@ mod write;
 
 pub use element::{Element, Kind};
 pub use error::{Malformed, Problem};
-pub use json::JsonProblem;
+pub use json::{JsonProblem, JsonText, quoted};
 pub use value::{Document, Value};
 pub use write::DocumentWriter;
 

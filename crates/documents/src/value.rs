@@ -155,6 +155,17 @@ impl Value {
         Ok(found.unwrap_or_else(as_stored))
     }
 
+    /// The value that is stored as these bytes; `None` if they are no value of that type, or one
+    /// in which documents are nested too deep.
+    pub(super) fn from_stored(kind: Kind, bytes: &[u8], depth_left: u32) -> Option<Self> {
+        let element = Element::from_value(kind, bytes)?;
+        match element.as_document() {
+            Some(document) => document.check_at(0, depth_left).ok()?,
+            None => element.check().ok()?,
+        }
+        Self::from_element(&element, depth_left).ok()
+    }
+
     /// A document, or an array if it is one with the keys that an array has.
     fn from_nested(element: &Element<'_>, document: Document) -> Self {
         if element.kind() == Kind::DOCUMENT {

@@ -66,7 +66,7 @@ impl Class {
                 "an older copy may be found with `hyworld region salvage`, or in a backup"
             }
             Self::Document | Self::Component => {
-                "an older copy may be found with `hyworld region salvage`; the game would not load it"
+                "the game would not load it; `hyworld region salvage` may find an older copy"
             }
             Self::Newer => "use a newer hyworld; nothing is lost as long as it is not changed",
             Self::Missing => "the game would not load it; restore it from a backup",

@@ -7,6 +7,7 @@
 //! | provider | where |
 //! |---|---|
 //! | [`RegionFiles`] | `chunks/*.region.bin`, as the game stores worlds unless told otherwise |
+//! | `RocksDbStorage` | a RocksDB database in `db`; with the cargo feature `rocksdb` |
 //! | [`MigrationStorage`] | several places to read from, one to write to |
 //! | [`EmptyStorage`] | nowhere |
 //! | [`MemoryStorage`] | memory |
@@ -40,9 +41,13 @@ mod migration;
 mod region_files;
 mod region_image;
 mod registry;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 mod storage;
 mod wrappers;
 
+#[cfg(feature = "rocksdb")]
+pub use crate::rocksdb::{RocksDbOptions, RocksDbStorage};
 pub use config::{ProviderConfig, ProviderKind};
 pub use empty::EmptyStorage;
 pub use error::{BoxedError, Error, Result};

@@ -92,6 +92,8 @@ impl ProviderRegistry {
         registry.register("IndexedStorage", open_region_files);
         registry.register("Migration", open_migration);
         registry.register("Empty", |_, _| Ok(Box::new(EmptyStorage)));
+        #[cfg(feature = "rocksdb")]
+        registry.register("RocksDb", crate::rocksdb::open_in_world);
         registry
     }
 
@@ -236,6 +238,7 @@ mod tests {
         assert!(unknown.starts_with(r#"provider "plugin:Thing": this type is not known here"#));
         assert!(unknown.contains("Empty, Hytale, IndexedStorage, Migration"), "{unknown}");
         assert!(message("Migration").contains("Loaders must be a list of providers"));
+        #[cfg(not(feature = "rocksdb"))]
         assert!(message("RocksDb").ends_with("cargo build --release --features rocksdb"));
     }
 

@@ -60,6 +60,16 @@ fn region_files_that_flush_on_write_conform() {
     });
 }
 
+#[cfg(feature = "rocksdb")]
+#[test]
+fn rocksdb_conforms() {
+    use hyworld_providers::{RocksDbOptions, RocksDbStorage};
+    run_in_folder(|folder| Box::new(RocksDbStorage::open(folder).unwrap()));
+    run_in_folder(|folder| {
+        Box::new(RocksDbOptions::new().flush_on_write(true).open(folder).unwrap())
+    });
+}
+
 #[test]
 fn memory_conforms() {
     conformance::run(|| Fleeting(|| Box::new(MemoryStorage::new())));

@@ -190,6 +190,29 @@ fn every_flip_is_an_error_or_is_kept() {
     assert!(kept > 1000, "{kept}");
 }
 
+#[test]
+fn only_the_last_key_is_forgotten_and_only_if_no_column_has_it() {
+    let mut palette = HeightMap::default();
+    palette.set(column(1), 7);
+    palette.set(column(2), 9);
+    let before = palette.clone();
+    palette.forget_last(9);
+    palette.forget_last(7);
+    assert_eq!(palette, before, "columns have them");
+    palette.set(column(1), 9);
+    palette.forget_last(7);
+    assert_eq!(palette.keys(), [0, 7, 9], "not the last");
+    palette.set(column(1), 7);
+    palette.set(column(2), 7);
+    palette.forget_last(0);
+    assert_eq!(palette.keys(), [0, 7, 9], "another");
+    palette.forget_last(9);
+    assert_eq!(palette.keys(), [0, 7]);
+    let mut single = HeightMap::default();
+    single.forget_last(0);
+    assert_eq!(single, HeightMap::default());
+}
+
 /// Values that make few keys, many, and more than fit.
 fn values() -> impl Strategy<Value = Vec<i16>> {
     (1..2000_i16).prop_flat_map(|limit| prop::collection::vec(-3..limit, 1024))

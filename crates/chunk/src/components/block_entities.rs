@@ -31,7 +31,7 @@ impl BlockComponentChunk {
     /// Every block entity with its block, in stored order. Those whose key is no block of a chunk
     /// are left out.
     pub fn iter(&self) -> impl Iterator<Item = (ChunkBlock, &Holder)> {
-        self.entries.iter().filter_map(|(key, holder)| Some((block(key)?, holder)))
+        self.entries.iter().filter_map(|(key, holder)| Some((block_of_key(key)?, holder)))
     }
 
     /// The block entity at a block.
@@ -42,7 +42,7 @@ impl BlockComponentChunk {
     /// The block entity at a block, to change it.
     pub fn get_mut(&mut self, at: ChunkBlock) -> Option<&mut Holder> {
         let mut entries = self.entries.iter_mut();
-        entries.find(|(key, _)| block(key) == Some(at)).map(|(_, holder)| holder)
+        entries.find(|(key, _)| block_of_key(key) == Some(at)).map(|(_, holder)| holder)
     }
 
     /// Puts a block entity at a block and returns the one that was there.
@@ -56,13 +56,13 @@ impl BlockComponentChunk {
 
     /// Removes the block entity at a block.
     pub fn remove(&mut self, at: ChunkBlock) -> Option<Holder> {
-        let place = self.entries.iter().position(|(key, _)| block(key) == Some(at))?;
+        let place = self.entries.iter().position(|(key, _)| block_of_key(key) == Some(at))?;
         Some(self.entries.remove(place).1)
     }
 }
 
 /// The block that a key names: a decimal index without sign or leading zeros.
-fn block(key: &str) -> Option<ChunkBlock> {
+pub(crate) fn block_of_key(key: &str) -> Option<ChunkBlock> {
     let index: u32 = key.parse().ok()?;
     ChunkBlock::from_index(index).filter(|_| index.to_string() == key)
 }

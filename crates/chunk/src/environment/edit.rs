@@ -1,6 +1,6 @@
 //! Changing environments. What is changed is put in order; the rest stays as it was read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::{Bound, RangeBounds};
 
 use hyworld_coords::LocalColumn;
@@ -33,11 +33,8 @@ impl EnvironmentChunk {
             return Ok(false);
         };
         let touched = |start: i32, end: i32| start <= last && first <= end;
-        let same = self
-            .runs(column)
-            .filter(|run| touched(*run.ys.start(), *run.ys.end()))
-            .all(|run| self.name_of(run.id) == name);
-        if same {
+        let runs = self.runs(column).filter(|run| touched(*run.ys.start(), *run.ys.end()));
+        if self.all_mean(runs.map(|run| run.id).collect(), name) {
             return Ok(false);
         }
         let id = self.id_for(name)?;
@@ -69,12 +66,23 @@ impl EnvironmentChunk {
         before - self.list.len()
     }
 
+    /// Whether all of these ids stand for a name. The list is walked through once, not once for
+    /// each of them: a hostile one is long.
+    fn all_mean(&self, mut ids: BTreeSet<i32>, name: &str) -> bool {
+        for entry in self.list.iter().rev() {
+            if ids.remove(&entry.id) && entry.name != name {
+                return false;
+            }
+        }
+        ids.is_empty() || name == UNKNOWN_ENVIRONMENT
+    }
+
     /// The id for a name, which is listed if it was not.
     pub(super) fn id_for(&mut self, name: &str) -> Result<i32> {
         // An entry does not count if a later one gives its id another meaning.
-        let counts =
-            |entry: &&ListedEnvironment| entry.name == name && self.name_of(entry.id) == entry.name;
-        if let Some(entry) = self.list.iter().find(counts) {
+        let mut seen = HashSet::with_capacity(self.list.len());
+        let valid = self.list.iter().rev().filter(|entry| seen.insert(entry.id));
+        if let Some(entry) = valid.filter(|entry| entry.name == name).last() {
             return Ok(entry.id);
         }
         check_name(name)?;

@@ -187,6 +187,23 @@ fn unknown_is_unknown_also_where_0_is_taken() {
     assert_eq!(chunk.name(column(0), -1), "Zero");
 }
 
+/// For each entry with the name, the list was searched for later ones with the same id.
+#[test]
+fn a_long_list_took_the_square_of_its_length() {
+    let count = 300_000;
+    let mut bytes = Vec::new();
+    put(&mut bytes, &[2 * count]);
+    for (id, name) in (0..count).map(|id| (id, b'a')).chain((0..count).map(|id| (id, b'b'))) {
+        put(&mut bytes, &[id]);
+        bytes.extend([0, 1, name]);
+    }
+    put(&mut bytes, &[0, 7].repeat(1024));
+    let mut chunk = EnvironmentChunk::decode(&bytes).unwrap();
+    assert_eq!(chunk.set(column(0), .., "b"), Ok(false));
+    assert_eq!(chunk.set(column(0), .., "a"), Ok(true));
+    assert_eq!((chunk.name(column(0), 5), chunk.id(column(0), 5)), ("a", count));
+}
+
 #[test]
 fn the_list_can_be_edited() {
     let mut chunk = EnvironmentChunk::decode(&old_style()).unwrap();

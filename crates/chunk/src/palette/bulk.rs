@@ -174,7 +174,8 @@ impl<K: PaletteKey> Palette<K> {
         }
         if changed {
             self.tidy = false;
-            self.make_tidy();
+            // Without room to straighten it out the cells still have the new values.
+            self.make_tidy().unwrap_or_default();
         }
         changed
     }

@@ -45,9 +45,15 @@ impl<K: PaletteKey> Palette<K> {
     ///
     /// Setting a cell to what it has already leaves every byte alone. Otherwise the palette grows
     /// and shrinks as the game's does: a new value takes the id, and the place in the list, of the
-    /// value that it replaces if no other cell has that; or else the lowest free id and the end of
-    /// the list. A value that no cell has any more is removed. The other entries stay where they
-    /// are, except when the palette shrinks to a smaller type, which numbers and lists them anew.
+    /// value that it replaces if no other cell has that; or else the lowest free id, and the place
+    /// where the game would list it. (That is the end of the list if the list is not in an order
+    /// of the game, or long.) A value that no cell has any more is removed. The other entries stay
+    /// where they are, except when the palette shrinks to a smaller type, which numbers and lists
+    /// them anew.
+    ///
+    /// So a cell that is set and set back leaves every byte as it was, unless the palette came to
+    /// another type on the way, or a value vanished and came back and either its id was not the
+    /// lowest free one or the list was not in an order that we understand.
     ///
     /// Before the first change of a palette that was read, everything that [`check`](Self::check)
     /// finds is straightened out without changing any cell's value: counts are counted, values
@@ -59,7 +65,7 @@ impl<K: PaletteKey> Palette<K> {
         if *self.get(cell) == key {
             return Ok(false);
         }
-        self.make_tidy();
+        self.make_tidy()?;
         let index = cell.index();
         let old_id = self.cells.id(index);
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.key == key) {
@@ -75,7 +81,8 @@ impl<K: PaletteKey> Palette<K> {
             }
             let internal_id = self.new_id();
             self.cells.set(index, internal_id);
-            self.entries.push(PaletteEntry { internal_id, key, count: 1 });
+            let place = self.place_for(internal_id);
+            self.entries.insert(place, PaletteEntry { internal_id, key, count: 1 });
             self.release(old_id);
         }
         self.shrink();
@@ -111,6 +118,16 @@ impl<K: PaletteKey> Palette<K> {
         entry.count = entry.count.saturating_sub(1);
         if let (0, Some(place)) = (entry.count, place) {
             self.entries.remove(place);
+        }
+    }
+
+    /// Where in the list a new entry goes: where the game would list it, or else at the end.
+    fn place_for(&self, id: u16) -> usize {
+        let end = self.entries.len();
+        // The order of a longer list takes longer to find than it is worth.
+        match self.kind() {
+            PaletteType::Empty | PaletteType::Short => end,
+            kind => order::place_for(&self.entries, kind, id).unwrap_or(end).min(end),
         }
     }
 
@@ -182,14 +199,19 @@ impl<K: PaletteKey> Palette<K> {
     }
 
     /// Makes entries and cells agree, without changing the value of any cell.
-    pub(super) fn make_tidy(&mut self) {
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`], and nothing is changed, if the values that are listed leave no
+    /// room for the default value of a cell whose id is not.
+    pub(super) fn make_tidy(&mut self) -> Result<(), EditError> {
         if !self.tidy && !self.check().is_empty() {
-            self.straighten();
+            self.straighten()?;
         }
         self.tidy = true;
+        Ok(())
     }
 
-    fn straighten(&mut self) {
+    fn straighten(&mut self) -> Result<(), EditError> {
         let mut new_ids: Vec<Option<u16>> = vec![None; self.kind().id_space()];
         let mut first_ids: HashMap<&K, u16> = HashMap::with_capacity(self.entries.len());
         for entry in &self.entries {
@@ -204,15 +226,20 @@ impl<K: PaletteKey> Palette<K> {
         });
         let default_id = default_id.unwrap_or(0);
         let new_ids: Vec<u16> = new_ids.iter().map(|id| id.unwrap_or(default_id)).collect();
-        self.cells = self.cells.replaced(self.kind(), &new_ids);
+        let cells = self.cells.replaced(self.kind(), &new_ids);
+        let counts = cells.counts();
+        if counts.iter().filter(|cells| **cells > 0).count() > PALETTE_ENTRIES_MAX {
+            return Err(EditError::PaletteFull);
+        }
+        self.cells = cells;
         let key = K::default_key().clone();
         self.entries.push(PaletteEntry { internal_id: default_id, key, count: 0 });
-        self.recount();
+        self.recount(counts);
+        Ok(())
     }
 
-    /// Counts the cells of each entry, and keeps the first entry of each id that has any.
-    fn recount(&mut self) {
-        let mut counts = self.cells.counts();
+    /// Notes how many cells have each entry, and keeps the first entry of each id that has any.
+    fn recount(&mut self, mut counts: Vec<u32>) {
         self.entries.retain_mut(|entry| {
             let cells = counts.get_mut(usize::from(entry.internal_id)).map(std::mem::take);
             entry.count = cells.and_then(|cells| u16::try_from(cells).ok()).unwrap_or(0);

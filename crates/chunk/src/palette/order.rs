@@ -41,6 +41,40 @@ pub(super) fn arrange<K>(
     table.walk().map(|(_, entry)| entry).collect()
 }
 
+/// Where in a list the game would have an entry with another id, if the list is in the order of
+/// one of its tables; `None` if it is not, as in palettes that other tools wrote.
+///
+/// The list tells neither how large the table was nor which id came first. Most lists of the game
+/// are those of ids that came in ascending order, so that is what is tried.
+pub(super) fn place_for<K>(
+    entries: &[PaletteEntry<K>],
+    kind: PaletteType,
+    id: u16,
+) -> Option<usize> {
+    let mut ids: Vec<u16> = entries.iter().map(|entry| entry.internal_id).collect();
+    ids.push(id);
+    ids.sort_unstable();
+    let ids: Vec<i32> = ids.into_iter().map(|id| signed(id, kind)).collect();
+    let new = signed(id, kind);
+    let announced = slots_for(ids.len());
+    [FRESH_SLOTS, announced, 2 * announced].into_iter().find_map(|slots| {
+        let walk = walk_of(&ids, slots);
+        let others = walk.iter().filter(|id| **id != new);
+        let listed = entries.iter().map(|entry| signed(entry.internal_id, kind));
+        let is_table = others.copied().eq(listed);
+        walk.iter().position(|id| *id == new).filter(|_| is_table)
+    })
+}
+
+/// The walk through a table of at first so many slots, after these ids were inserted.
+fn walk_of(ids: &[i32], slots: usize) -> Vec<i32> {
+    let mut table = Table::new(slots);
+    for &id in ids {
+        table.insert(id, ());
+    }
+    table.walk().map(|(id, ())| id).collect()
+}
+
 /// The game keys its tables by ids with a sign, as wide as the type stores them.
 fn signed(id: u16, kind: PaletteType) -> i32 {
     match kind {
@@ -165,6 +199,29 @@ mod tests {
         for size in [TableSize::Fresh, TableSize::ForAll] {
             assert_eq!(order(0..16, PaletteType::HalfByte, size), expected);
         }
+    }
+
+    /// Every id taken out of a list has its place in what is left; in a list that is in no order of
+    /// the game none has.
+    #[test]
+    fn an_id_that_was_taken_out_has_its_place() {
+        let entry = |internal_id| PaletteEntry { internal_id, key: (), count: 1 };
+        for (count, size) in [
+            (5, TableSize::Fresh),
+            (24, TableSize::Fresh),
+            (13, TableSize::ForAll),
+            (30, TableSize::ForAll),
+            (200, TableSize::ForAll),
+        ] {
+            let listed = order(0..count, PaletteType::Byte, size);
+            for (place, &id) in listed.iter().enumerate() {
+                let others = listed.iter().filter(|other| **other != id).copied().map(entry);
+                let others: Vec<_> = others.collect();
+                assert_eq!(place_for(&others, PaletteType::Byte, id), Some(place), "{id}");
+            }
+        }
+        let odd = [5, 1, 3, 2, 0].map(entry);
+        assert_eq!(place_for(&odd, PaletteType::Byte, 4), None);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use hyworld_coords::{ChunkBlock, SectionY};
 
 use super::{ChunkView, SectionView};
-use crate::block_section::{Filler, Rotation};
+use crate::block_chunk::BlockChunk;
+use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Chunk;
 use crate::error::Result;
-use crate::palette::{AssetKey, EditError};
+use crate::fluid::FluidSection;
+use crate::palette::{AssetKey, EditError, PaletteType};
 
 /// What an edit did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,9 +21,10 @@ pub struct EditOutcome {
 
 impl ChunkView {
     /// Puts a block into a cell. Counts, ticking and the change counters follow, and so does the
-    /// height of the column, by a rule that needs no game files: the highest block that is not
-    /// air counts, so a block above the stored height raises it, and removing the block at the
-    /// stored height lowers it to the next one below that is not air.
+    /// height of the column, by a rule that needs no game files: a block above the stored height
+    /// raises it, and without the block at the stored height it sinks to the next one below. Air
+    /// does not count, nor do blocks that one can see through. Those are the ones that stand above
+    /// the height of a column, and at the height of none, in the chunk as it was read.
     ///
     /// The other cells of a large block are left alone, and the outcome says so.
     ///
@@ -33,15 +36,36 @@ impl ChunkView {
         block: AssetKey,
         rotation: Rotation,
     ) -> Result<EditOutcome, EditError> {
-        let is_air = block.is_empty_key();
+        self.set_cell(at, block, rotation, Filler::BASE)
+    }
+
+    /// Puts one cell of a block that is larger than a cell, or with [`Filler::BASE`] its base; in
+    /// all else as [`set_block`](Self::set_block). With what [`block`](Self::block) said of a
+    /// cell, it puts the cell back as it was.
+    ///
+    /// # Errors
+    /// [`EditError`], and nothing is changed.
+    pub fn set_cell(
+        &mut self,
+        at: ChunkBlock,
+        block: AssetKey,
+        rotation: Rotation,
+        filler: Filler,
+    ) -> Result<EditOutcome, EditError> {
+        self.learn_heights();
         let Some(section) = self.sections.get_mut(usize::from(at.section().index())) else {
             return Ok(EditOutcome { changed: false, cut_large_block: false });
         };
+        section.keep_as_read();
+        let was_air = section.block.blocks().kind() == PaletteType::Empty;
         let cut_large_block = !section.block.filler(at.local()).is_base();
-        let changed = section.block.set_block(at.local(), block, rotation, Filler::BASE)?;
+        let changed = section.block.set_block(at.local(), block, rotation, filler)?;
         section.is_changed |= changed;
+        if was_air {
+            section.remember_ticking();
+        }
         if changed {
-            self.follow_height(at, is_air);
+            self.follow_height(at);
         }
         Ok(EditOutcome { changed, cut_large_block })
     }
@@ -68,32 +92,8 @@ impl ChunkView {
         Ok(changed)
     }
 
-    fn follow_height(&mut self, at: ChunkBlock, is_air: bool) {
-        let column = at.column();
-        let stored = self.columns.heights.value(column);
-        let y = i16::try_from(at.y()).unwrap_or(i16::MAX);
-        let height = match is_air {
-            false if y > stored => y,
-            true if y == stored => self.highest_below(at),
-            _ => return,
-        };
-        self.columns_changed |= self.columns.heights.set(column, height);
-    }
-
-    /// The highest block below `at` that is not air; 0 if there is none.
-    fn highest_below(&self, at: ChunkBlock) -> i16 {
-        let is_solid = |y: &u16| {
-            let block = ChunkBlock::new(at.x(), *y, at.z());
-            block.is_some_and(|block| {
-                let section = self.section(block.section());
-                section.is_some_and(|section| !section.block.block(block.local()).is_empty_key())
-            })
-        };
-        let found = (1..at.y()).rev().find(is_solid);
-        found.and_then(|y| i16::try_from(y).ok()).unwrap_or(0)
-    }
-
-    /// Writes what was changed into the chunk; everything else stays as it is. A section that was
+    /// Writes what was changed into the chunk; everything else stays as it is. What was changed
+    /// and changed back is stored as it was, but for the change counters. A section that was
     /// converted from an old version is written in the newest one, and so are all sections of a
     /// chunk that kept them in its `BlockChunk`.
     ///
@@ -110,6 +110,12 @@ impl ChunkView {
         if self.columns_changed || moves_inline {
             let mut columns = self.columns.clone();
             columns.upgrade();
+            let stored = chunk.get::<BlockChunk>().ok().flatten();
+            if let Some(stored) = stored
+                && stored.heights.values() == columns.heights.values()
+            {
+                columns.heights = stored.heights;
+            }
             chunk.put(&columns)?;
         }
         Ok(())
@@ -118,15 +124,39 @@ impl ChunkView {
 
 impl SectionView {
     fn save(&self, chunk: &mut Chunk, y: SectionY) -> Result<()> {
-        chunk.put_in(y, &self.block)?;
+        // What cannot be decoded is no form to keep.
+        let block = match chunk.get_in::<BlockSection>(y) {
+            Ok(Some(stored)) => self.block.in_the_form_of(stored),
+            _ => self.block.clone(),
+        };
+        chunk.put_in(y, &block)?;
         let is_new = |id: &str| chunk.section(y).is_none_or(|section| !section.contains(id));
         let (new_fluid, new_physics) = (is_new("Fluid"), is_new("BlockPhysics"));
-        if !new_fluid || !self.fluid.is_empty() || self.is_converted {
+        let stored = chunk.get_in::<FluidSection>(y).ok().flatten();
+        let same_fluid = stored.is_some_and(|stored| stored.same_cells(&self.fluid));
+        if !same_fluid && (!new_fluid || !self.fluid.is_empty() || self.is_converted) {
             chunk.put_in(y, &self.fluid)?;
         }
         if !new_physics || self.physics.has_data() {
             chunk.put_in(y, &self.physics)?;
         }
         Ok(())
+    }
+}
+
+impl BlockSection {
+    /// The same section, with those palettes as they are stored that have the same cells there.
+    fn in_the_form_of(&self, stored: Self) -> Self {
+        let mut section = self.clone();
+        if stored.blocks.same_cells(&section.blocks) {
+            section.blocks = stored.blocks;
+        }
+        if stored.fillers.same_cells(&section.fillers) {
+            section.fillers = stored.fillers;
+        }
+        if stored.rotations.same_cells(&section.rotations) {
+            section.rotations = stored.rotations;
+        }
+        section
     }
 }

@@ -1,13 +1,13 @@
 //! One section of a view.
 
-use hyworld_coords::SectionY;
+use hyworld_coords::{LocalBlock, SectionY};
 
-use crate::block_section::BlockSection;
+use crate::block_section::{BlockSection, TickingBlocks};
 use crate::chunk::Chunk;
 use crate::error::Result;
 use crate::fluid::FluidSection;
 use crate::migration::BlockMigrations;
-use crate::palette::AssetKey;
+use crate::palette::{AssetKey, Palette};
 use crate::physics::BlockPhysics;
 
 /// The three components of a section, in the newest version.
@@ -23,6 +23,15 @@ pub struct SectionView {
     pub(super) is_converted: bool,
     /// Something in it was changed.
     pub(super) is_changed: bool,
+    /// What it was before the first of its blocks was changed.
+    pub(super) as_read: Option<AsRead>,
+}
+
+/// What is kept of a section so that a change can be taken back.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct AsRead {
+    names: Palette<AssetKey>,
+    ticking: TickingBlocks,
 }
 
 impl Default for SectionView {
@@ -33,13 +42,14 @@ impl Default for SectionView {
             physics: BlockPhysics::new(),
             is_converted: false,
             is_changed: false,
+            as_read: None,
         }
     }
 }
 
 impl SectionView {
     /// Decodes a section. `inline` are its blocks where an old chunk keeps them elsewhere.
-    pub(super) fn load(
+    pub(crate) fn load(
         chunk: &Chunk,
         y: SectionY,
         inline: Option<BlockSection>,
@@ -94,6 +104,31 @@ impl SectionView {
         self.block = upgraded.section;
         self.fluid = fluid;
         self.physics.overlay(&upgraded.support);
+    }
+
+    /// Must be called before the first of its blocks is changed.
+    pub(super) fn keep_as_read(&mut self) {
+        if self.as_read.is_none() {
+            let (names, ticking) = (self.block.blocks().clone(), self.block.ticking().clone());
+            self.as_read = Some(AsRead { names, ticking });
+        }
+    }
+
+    /// Whether a block is the one that was read.
+    pub(super) fn is_as_read(&self, cell: LocalBlock) -> bool {
+        let names = self.as_read.as_ref().map(|as_read| &as_read.names);
+        names.is_none_or(|names| names.get(cell) == self.block.block(cell))
+    }
+
+    /// Lets the blocks tick again that did when they were read. A section forgets it when its last
+    /// block vanishes.
+    pub(super) fn remember_ticking(&mut self) {
+        let Some(as_read) = &self.as_read else { return };
+        let is_as_read = |cell: &LocalBlock| self.is_as_read(*cell);
+        let cells: Vec<LocalBlock> = as_read.ticking.iter().filter(is_as_read).collect();
+        for cell in cells {
+            self.block.set_ticking(cell, true);
+        }
     }
 
     /// Blocks, fillers, rotations, ticking, light.

@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct FingerprintArgs {
-    /// A region file, a folder of region files, or a world
+    /// A region file, a folder of region files, a world, or a universe or save with one world
     pub(crate) path: PathBuf,
     /// Print one JSON object a line
     #[arg(long)]

@@ -80,7 +80,7 @@ pub(super) const BENCH_CHUNK: &str = r#"--json: one object, times in microsecond
    "encode_us","ratios":{"index","decode","histogram","encode"}}
 The ratios are to decompress_us, zstd alone."#;
 
-pub(super) const BENCH_PROVIDERS: &str = r#"--json: one object, times in microseconds for all chunks
+pub(super) const BENCH_PROVIDERS: &str = r#"--json: one object, times in microseconds
   {"path","chunks","raw",
    "providers":[{"provider","write_us","read_us","write_ratio","read_ratio","stored"}],
    "convert":{"verbatim_us","recompressed_us","ratio"}}
@@ -91,7 +91,7 @@ pub(super) const LS_STORAGE: &str = r#"--json: one object a line for each chunk
 stored is null where the storage does not know it.
 What cannot be listed is named on stderr; exit code 1."#;
 
-pub(super) const VERIFY_STORAGE: &str = r#"--json: one object a line for each finding, then a summary
+pub(super) const VERIFY_STORAGE: &str = r#"--json: one object a line, findings and then a summary
   {"type":"finding","class","level","x","z","message","advice"}
   {"type":"summary","chunks","raw","errors","warnings","classes":{class: count}}
 class is storage, unreadable, document, component, missing, roundtrip (errors),
@@ -112,3 +112,43 @@ pub(super) const FINGERPRINT: &str = r#"--json: one object a line for each chunk
    "light_global","height","tint"}}
 sha256 is that of the document; docs/format/chunk.md has the digests of cells.
 A chunk that cannot be read is named on stderr; exit code 1."#;
+
+pub(super) const CHUNK: &str = r#"--json: one object
+  {"file","region":{"x","z"},"slot","raw","compressed","chunk":CHUNK}
+CHUNK
+  {"x","z","components":[COMPONENT],"other_fields":{},"needs_physics",
+   "heights":[[NUMBER,...],...],"tints":[[COLOUR,...],...],
+   "environments":{"palette":[{"id","name"}],
+                   "patterns":[[[max_y or null,PLACE],...]],"columns":RUNS},
+   "sections":[SECTION],
+   "block_entities":[{"key","x","y","z","document"}],
+   "entities":[{"uuid","x","y","z","model","role","document"}],
+   "damaged":[{"x","y","z","health","last_damage_ms"}],
+   "fragile":[{"x","y","z","seconds"}],"spawned_npcs":{},"problems":[TEXT]}
+COMPONENT
+  {"id","version","bytes","problem"?,"value"? or "rest"?}
+SECTION
+  {"section","y","components":[COMPONENT],"other_fields":{},"migration_version",
+   "blocks":{"type","palette":[{"name","count"}],"runs":RUNS},
+   "fillers":{"type","palette":[{"bits","x","y","z","count"}],"runs":RUNS},
+   "rotations":{"type","palette":[{"index","yaw","pitch","roll","count"}],
+                "runs":RUNS},
+   "fluids":{"type","palette":[{"name","count"}],"runs":RUNS},
+   "levels":RUNS,"support":RUNS,"ticking":RUNS,
+   "local_light":{"change_id","change_counter","current","runs":RUNS or null},
+   "global_light":{the same}}
+RUNS is [[VALUE,COUNT],...], neighbours that are alike together: cells by x, then
+z, then y; columns by x, then z. In palettes VALUE is a place in the palette.
+Heights are by z and x, colours #rrggbb. Documents and values are extended JSON
+that loses nothing. docs/cli.md has the rest, and how to get every block back.
+Exit code 1 if there is no such chunk, or something in it cannot be decoded."#;
+
+pub(super) const BLOCK: &str = r#"--json: one object
+  {"x","y","z","block","rotation":{"index","yaw","pitch","roll"},
+   "filler":{"bits","x","y","z"},"base":{"x","y","z"},"ticking","fluid",
+   "fluid_level","support",
+   "local_light":{"red","green","blue","sky","stored","current"},
+   "global_light":{the same},"environment","height","tint",
+   "chunk":{"x","z"},"section","cell","file","region":{"x","z"},"slot",
+   "block_entity":DOCUMENT or null}
+Exit code 1 if the chunk is not there or cannot be decoded."#;

@@ -34,6 +34,32 @@ impl FromStr for SlotArg {
     }
 }
 
+/// A component of a chunk, or of one of its sections.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ComponentArg {
+    /// The number of the section; `None` for the chunk itself.
+    pub(crate) section: Option<usize>,
+    /// The id of the component.
+    pub(crate) id: String,
+}
+
+impl FromStr for ComponentArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // An id may have a slash of its own.
+        let in_section = text.split_once('/').and_then(|(number, id)| {
+            let section = number.parse().ok().filter(|_| !number.starts_with('+'))?;
+            Some(Self { section: Some(section), id: id.to_owned() })
+        });
+        let component = in_section.unwrap_or_else(|| Self { section: None, id: text.to_owned() });
+        match component.id.as_str() {
+            "" => Err("expected an id such as BlockChunk, or 3/Block for one in section 3".into()),
+            _ => Ok(component),
+        }
+    }
+}
+
 /// Parses `1024x4096`: number of slots, size of segments.
 pub(super) fn geometry(text: &str) -> Result<Geometry, String> {
     let (slots, segment_bytes) = text
@@ -60,6 +86,16 @@ mod tests {
         for wrong in ["", "-1", "32,0", "0,32", "1,2,3", "a,b", ",", "1;2", "4294967296"] {
             assert!(wrong.parse::<SlotArg>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn components_are_ids_or_ids_in_a_section() {
+        let parsed = |text: &str| text.parse::<ComponentArg>().map(|c| (c.section, c.id));
+        assert_eq!(parsed("BlockChunk"), Ok((None, "BlockChunk".to_owned())));
+        assert_eq!(parsed("3/Block"), Ok((Some(3), "Block".to_owned())));
+        assert_eq!(parsed("12/a/b"), Ok((Some(12), "a/b".to_owned())));
+        assert_eq!(parsed("mod:a/b"), Ok((None, "mod:a/b".to_owned())));
+        assert!(parsed("").is_err() && parsed("3/").is_err());
     }
 
     #[test]

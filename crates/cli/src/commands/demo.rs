@@ -1,9 +1,10 @@
-//! `hyworld demo [DIR]`: a tour of `region` on a file that is made for it.
+//! `hyworld demo [DIR]`: a tour of the verbs on a file that is made for it.
 //!
 //! The commands that are shown are the commands that run, through the same code as from a shell.
 //! What the tour claims it checks first, and a claim that does not hold ends it with exit code 3.
 
 mod sample;
+mod terrain;
 mod tour;
 mod wreck;
 
@@ -38,8 +39,9 @@ pub(super) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Exit
     let mut silent = console.silent();
     let shown = if args.json { &mut silent } else { &mut *console };
     let mut tour = Tour::new(shown, folder);
-    let mut world = Sample::new();
+    let mut world = Sample::new()?;
     write(&mut tour, &world)?;
+    look_inside(&mut tour)?;
     edit_and_remove(&mut tour, &mut world)?;
     rescue(&mut tour, &world)?;
     seal(&mut tour, &world)?;
@@ -119,9 +121,17 @@ fn write(tour: &mut Tour<'_>, world: &Sample) -> anyhow::Result<()> {
     tour.command(&["region", "info", tour::FILE], Exit::Clean)
 }
 
+fn look_inside(tour: &mut Tour<'_>) -> anyhow::Result<()> {
+    tour.title("Look into a chunk, and at one block of it")?;
+    tour.command(&["chunk", tour::FILE, "--chunk", "16,16"], Exit::Clean)?;
+    let chest = terrain::chest();
+    let [x, y, z] = [chest.x, chest.y, chest.z].map(|coordinate| coordinate.to_string());
+    tour.command(&["block", tour::FILE, &x, &y, &z], Exit::Clean)
+}
+
 fn edit_and_remove(tour: &mut Tour<'_>, world: &mut Sample) -> anyhow::Result<()> {
     tour.title(&format!("Save {EDITS} chunks again, remove one, check all"))?;
-    let edited = world.edit(EDITS, &[REMOVED, LOST, FLIPPED]);
+    let edited = world.edit(EDITS, &[REMOVED, LOST, FLIPPED])?;
     let started = Instant::now();
     let file = IndexedStorageFile::open(tour.file())?;
     for slot in edited {

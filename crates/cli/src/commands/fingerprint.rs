@@ -1,15 +1,14 @@
 //! `fingerprint PATH`: what every chunk holds, as digests.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use hyworld_chunk::Fingerprint;
-use hyworld_coords::RegionPos;
-use hyworld_indexed_storage::IndexedStorageFile;
+use hyworld_coords::ChunkPos;
+use hyworld_providers::ChunkStorage;
 use serde_json::{Value, json};
 
-use super::chunk_files::{self, StoredChunk};
+use super::location::Location;
 use super::parallel;
 use crate::args::fingerprint::FingerprintArgs;
 use crate::exit::{self, Exit};
@@ -18,34 +17,33 @@ use crate::output::{Console, json, progress, text};
 /// Chunks whose fingerprints are held before they are printed.
 const BATCH_CHUNKS: usize = 256;
 
+/// Chunks that a thread reads at a time.
+const PART_CHUNKS: usize = 16;
+
 pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let rows = chunk_files::find(&args.path)?;
+    let storage = Location::of_source(&args.path)?.open_source()?;
     let mut exit = Exit::Clean;
-    let mut chunks = 0_u64;
+    let positions = sorted(&*storage, &mut exit);
     if !args.json {
         writeln!(console, "{}", title())?;
     }
-    for regions in rows.values() {
-        let files = open(regions, &mut exit);
-        let sorted = chunk_files::sorted(&files);
-        let bar = progress::bar(console, "fingerprints", sorted.len());
-        for batch in sorted.chunks(BATCH_CHUNKS) {
-            let taken = parallel::map(console.jobs(), batch, |chunk| {
-                let taken = take(chunk);
-                bar.inc(1);
-                taken
-            });
-            for (chunk, taken) in batch.iter().zip(taken) {
-                match taken {
-                    Ok(found) => print(args, console, chunk, &found)?,
-                    Err(error) => exit = complain(&error),
-                }
-                chunks = chunks.saturating_add(1);
+    let bar = progress::chunks(console, "fingerprints", Some(positions.len() as u64));
+    for batch in positions.chunks(BATCH_CHUNKS) {
+        let parts: Vec<_> = batch.chunks(PART_CHUNKS).collect();
+        let taken = parallel::map(console.jobs(), &parts, |part| {
+            let taken = take(&*storage, part);
+            bar.inc(part.len() as u64);
+            taken
+        });
+        for (at, taken) in batch.iter().zip(taken.into_iter().flatten()) {
+            match taken {
+                Ok(found) => print(args, console, *at, &found)?,
+                Err(error) => exit = complain(&error),
             }
         }
-        bar.finish_and_clear();
     }
-    console.say(format_args!("{}", text::count(chunks, "chunk")))?;
+    bar.finish_and_clear();
+    console.say(format_args!("{}", text::count(positions.len() as u64, "chunk")))?;
     Ok(exit)
 }
 
@@ -54,44 +52,49 @@ fn complain(error: &anyhow::Error) -> Exit {
     Exit::Problems
 }
 
-/// Opens the files of a row. One that cannot be opened is reported and does not hide the others.
-fn open(regions: &[(RegionPos, PathBuf)], exit: &mut Exit) -> Vec<(RegionPos, IndexedStorageFile)> {
-    let mut files = Vec::new();
-    for (region, path) in regions {
-        match IndexedStorageFile::open_read_only(path) {
-            Ok(file) => files.push((*region, file)),
+/// The positions of all chunks by z and then by x, eight bytes for each. What cannot be listed is
+/// reported and does not hide the rest.
+fn sorted(storage: &dyn ChunkStorage, exit: &mut Exit) -> Vec<ChunkPos> {
+    let mut positions = Vec::new();
+    for at in storage.positions() {
+        match at {
+            Ok(at) => positions.push(at),
             Err(error) => *exit = complain(&error.into()),
         }
     }
-    files
+    positions.sort_unstable_by_key(|at| (at.z, at.x));
+    positions
 }
 
-fn take(chunk: &StoredChunk<'_>) -> anyhow::Result<Fingerprint> {
-    let document = chunk.file.read(chunk.slot)?.unwrap_or_default();
-    let place =
-        || format!("chunk {},{} in {}", chunk.at.x, chunk.at.z, chunk.file.path().display());
-    Fingerprint::of(document).with_context(place)
+fn take(storage: &dyn ChunkStorage, positions: &[ChunkPos]) -> Vec<anyhow::Result<Fingerprint>> {
+    let documents = storage.read_many(positions).into_iter().zip(positions);
+    documents
+        .map(|(document, at)| {
+            let place = || format!("chunk {},{} in {}", at.x, at.z, storage.place());
+            Fingerprint::of(document?.unwrap_or_default()).with_context(place)
+        })
+        .collect()
 }
 
 fn print(
     args: &FingerprintArgs,
     console: &mut Console,
-    chunk: &StoredChunk<'_>,
+    at: ChunkPos,
     found: &Fingerprint,
 ) -> anyhow::Result<()> {
     if args.json {
-        json::line(console, &object(chunk, found))?;
+        json::line(console, &object(at, found))?;
     } else {
-        writeln!(console, "{}", line(chunk, found))?;
+        writeln!(console, "{}", line(at, found))?;
     }
     Ok(())
 }
 
 /// The keys and their order are those of the tools that compare worlds.
-fn object(chunk: &StoredChunk<'_>, found: &Fingerprint) -> Value {
+fn object(at: ChunkPos, found: &Fingerprint) -> Value {
     let cells = &found.cells;
     json!({
-        "x": chunk.at.x, "z": chunk.at.z, "sha256": text::hex(&found.sha256),
+        "x": at.x, "z": at.z, "sha256": text::hex(&found.sha256),
         "raw": found.raw_bytes, "entities": found.entities,
         "block_components": found.block_components, "height_sum": found.height_sum,
         "cells": {
@@ -110,11 +113,11 @@ fn title() -> String {
     row(words.map(str::to_owned))
 }
 
-fn line(chunk: &StoredChunk<'_>, found: &Fingerprint) -> String {
+fn line(at: ChunkPos, found: &Fingerprint) -> String {
     let document = text::hex(&found.sha256);
     row([
-        chunk.at.x.to_string(),
-        chunk.at.z.to_string(),
+        at.x.to_string(),
+        at.z.to_string(),
         text::thousands(found.raw_bytes as u64),
         found.entities.to_string(),
         found.block_components.to_string(),

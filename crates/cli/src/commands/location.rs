@@ -9,6 +9,7 @@ use hyworld_providers::{
 };
 use serde_json::Value;
 
+use super::chunk_files;
 use crate::exit;
 
 /// The folder of a world in which its region files are.
@@ -50,7 +51,13 @@ impl Location {
         if has_region_files(name)? {
             return Ok(Self::Regions(name.to_owned()));
         }
-        Self::of_world(name)
+        if is_world(name) {
+            return Self::of_world(name);
+        }
+        match chunk_files::only_world(name)? {
+            Some(world) => Self::of_world(&world),
+            None => Err(chunk_files::nothing_here(name)),
+        }
     }
 
     /// Where chunks are written to. It need not exist.
@@ -219,15 +226,33 @@ fn has_region_files(folder: &Path) -> anyhow::Result<bool> {
     Ok(false)
 }
 
+fn is_world(folder: &Path) -> bool {
+    ["config.json", CHUNKS_FOLDER, DATABASE_FOLDER].iter().any(|part| folder.join(part).exists())
+}
+
 fn is_database(folder: &Path) -> bool {
     folder.join("CURRENT").is_file()
 }
 
-fn open_rocksdb(_folder: &Path, _access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
-    Err(hyworld_providers::Error::NotBuilt { kind: "RocksDb".to_owned(), feature: "rocksdb" }
-        .into())
+#[cfg(feature = "rocksdb")]
+fn open_rocksdb(folder: &Path, access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
+    let options = hyworld_providers::RocksDbOptions::new().access(access);
+    Ok(Box::new(options.open(folder)?))
 }
 
+#[cfg(not(feature = "rocksdb"))]
+fn open_rocksdb(_folder: &Path, _access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
+    let kind = "RocksDb".to_owned();
+    Err(hyworld_providers::Error::NotBuilt { kind, feature: "rocksdb" }.into())
+}
+
+#[cfg(feature = "s3")]
+fn open_s3(url: &str, access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
+    Ok(Box::new(hyworld_providers::S3Options::new(url)?.access(access).open()?))
+}
+
+#[cfg(not(feature = "s3"))]
 fn open_s3(_url: &str, _access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
-    Err(hyworld_providers::Error::NotBuilt { kind: "hyworld:S3".to_owned(), feature: "s3" }.into())
+    let kind = "hyworld:S3".to_owned();
+    Err(hyworld_providers::Error::NotBuilt { kind, feature: "s3" }.into())
 }

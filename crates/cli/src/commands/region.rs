@@ -1,7 +1,6 @@
 //! `hyworld region <verb> FILE`, one file each, and what they share.
 
 mod compact;
-mod content;
 mod finding;
 mod get;
 mod info;
@@ -24,6 +23,7 @@ use hyworld_indexed_storage::{
     Error, FormatVersion, HeaderProblem, IndexedStorageFile, OpenOptions,
 };
 
+use super::content;
 use crate::args::region::{Source, Verb};
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};

@@ -30,6 +30,11 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// How many rows it has.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Writes titles and rows, each line with `indent` before it.
     pub(crate) fn write(&self, out: &mut impl Write, indent: &str) -> io::Result<()> {
         let titles: Vec<String> = self.columns.iter().map(|(title, _)| (*title).into()).collect();

@@ -32,6 +32,15 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
+/// As [`percent`], but something rare is not said to be nothing, nor almost all to be all.
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    match percent(part, whole).as_str() {
+        "0.0 %" if part > 0 => "<0.1 %".to_owned(),
+        "100.0 %" if part < whole => ">99.9 %".to_owned(),
+        percent => percent.to_owned(),
+    }
+}
+
 /// How many times `whole` is as large as `part`, with one decimal.
 pub(crate) fn ratio(whole: u64, part: u64) -> String {
     format!("{}:1", quotient(whole, part.max(1)))
@@ -67,10 +76,50 @@ pub(crate) fn speed(bytes: u64, time: Duration) -> String {
     format!("{}/s", size(u64::try_from(a_second).unwrap_or(u64::MAX)))
 }
 
+/// Text from a file in at most `width` characters, of which the last are dots if it had more.
+pub(crate) fn short(text: &str, width: usize) -> String {
+    let printable = printable(text);
+    if printable.chars().nth(width).is_none() {
+        return printable;
+    }
+    printable.chars().take(width.saturating_sub(2)).chain(['.', '.']).collect()
+}
+
+/// As many of `parts` as fit into `width` characters, and how many are left out. The first one is
+/// always there.
+pub(crate) fn as_many(parts: &[String], width: usize) -> String {
+    const MORE_CHARS: usize = ", 999 more".len();
+    let len = |parts: &[String]| -> usize {
+        parts.iter().map(|part| part.chars().count().saturating_add(2)).sum()
+    };
+    // The last part needs no comma behind it.
+    if len(parts) <= width.saturating_add(2) {
+        return parts.join(", ");
+    }
+    let fits = |&count: &usize| {
+        let first = parts.get(..count).unwrap_or_default();
+        len(first).saturating_add(MORE_CHARS) <= width.saturating_add(2)
+    };
+    // There is no use in counting beyond what a line holds.
+    let count = (2..parts.len().min(width)).take_while(fits).last().unwrap_or(1);
+    let first = parts.get(..count).unwrap_or_default().join(", ");
+    match parts.len().saturating_sub(count) {
+        0 => first,
+        more => format!("{first}, {more} more"),
+    }
+}
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |number: u8| char::from_digit(number.into(), 16).unwrap_or('?');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// A UUID in its usual form.
+pub(crate) fn uuid(bytes: &[u8; 16]) -> String {
+    let ends = [(0, 4), (4, 6), (6, 8), (8, 10), (10, 16)];
+    let groups = ends.map(|(start, end)| hex(bytes.get(start..end).unwrap_or_default()));
+    groups.join("-")
 }
 
 /// Words in lines of up to `width` characters, each with `indent` before it.
@@ -139,6 +188,8 @@ mod tests {
     fn parts_of_nothing_are_nothing() {
         assert_eq!(percent(0, 0), "0.0 %");
         assert_eq!(percent(1, 8), "12.5 %");
+        assert_eq!([share(0, 9), share(1, 9999), share(1, 8)], ["0.0 %", "<0.1 %", "12.5 %"]);
+        assert_eq!([share(9999, 10_000), share(5, 5)], [">99.9 %", "100.0 %"]);
         assert_eq!(ratio(0, 0), "0.0:1");
         assert_eq!(ratio(460, 10), "46.0:1");
     }
@@ -155,6 +206,20 @@ mod tests {
         assert_eq!(wrap("one two three", "  ", 10), "  one two\n  three");
         assert_eq!(wrap("one two", "  ", 9), "  one two");
         assert_eq!(wrap("much_too_long a", "", 4), "much_too_long\na");
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(short("abcdef", 6), "abcdef");
+        assert_eq!(short("abcdefg", 6), "abcd..");
+        assert_eq!(short("\n", 6), "\\n");
+        let parts = ["one", "two", "three"].map(str::to_owned);
+        assert_eq!(as_many(&parts, 15), "one, two, three");
+        assert_eq!(as_many(&parts, 14), "one, 2 more");
+        let many = ["one", "two", "three", "four"].map(str::to_owned);
+        assert_eq!(as_many(&many, 18), "one, two, 2 more");
+        assert_eq!(as_many(&parts, 3), "one, 2 more");
+        assert_eq!(as_many(&[], 3), "");
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn the_manual_has_every_option_and_every_json_shape() {
     let benches = [["bench", "region"], ["bench", "chunk"], ["bench", "providers"]];
     let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches);
     let commands = commands.map(|words| words.to_vec());
-    let plain = [vec!["ls"], vec!["verify"], vec!["convert"]];
+    let plain = ["chunk", "block", "ls", "verify", "convert"].map(|verb| vec![verb]);
     for words in commands.chain(plain) {
         let verb = words.join(" ");
         let help = place.run(&[&words[..], &["--help"]].concat()).ok();

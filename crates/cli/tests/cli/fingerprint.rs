@@ -62,6 +62,6 @@ fn paths_without_chunks() {
     let place = Place::new();
     fs::create_dir(place.path("empty")).unwrap();
     let line = place.run(&["fingerprint", "empty", "--json"]).fails(1);
-    assert_eq!(line, "empty: no region files here or in chunks/");
+    assert_eq!(line, "empty: no region files here or in chunks/, and no worlds");
     place.run(&["fingerprint", "missing.txt", "--json"]).fails(2);
 }

@@ -5,7 +5,9 @@
 
 mod bad_input;
 mod bench;
+mod block;
 mod checking;
+mod chunk;
 mod converting;
 mod demo;
 mod documents;
@@ -18,4 +20,5 @@ mod salvaging;
 mod streams;
 mod upgrading;
 mod verifying;
+mod world;
 mod writing;

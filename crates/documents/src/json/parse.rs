@@ -19,13 +19,16 @@ pub struct JsonProblem {
 
 type Result<T> = std::result::Result<T, JsonProblem>;
 
+const TOO_DEEP: &str = "nested too deep";
+
 pub(super) fn document(text: &str) -> Result<Document> {
     let mut parser = Parser { text, rest: text };
     parser.skip_space();
-    let Value::Document(document) = parser.value(DEPTH_MAX)? else {
+    if !parser.rest.starts_with('{') {
         return Err(parser.problem("expected an object"));
-    };
-    parser.skip_space();
+    }
+    // The outermost object is the document, also if its keys are those of another value.
+    let document = parser.members(DEPTH_MAX)?;
     if parser.rest.is_empty() { Ok(document) } else { Err(parser.problem("text after the object")) }
 }
 
@@ -34,9 +37,15 @@ struct Parser<'a> {
     rest: &'a str,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     fn problem(&self, what: &'static str) -> JsonProblem {
-        let at = self.text.len().saturating_sub(self.rest.len());
+        self.problem_at(self.rest, what)
+    }
+
+    /// A problem where `rest` was all that was left. Only here are lines counted, because that
+    /// takes a look at all that was read.
+    fn problem_at(&self, rest: &'a str, what: &'static str) -> JsonProblem {
+        let at = self.text.len().saturating_sub(rest.len());
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.matches('\n').count().saturating_add(1);
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
@@ -59,8 +68,9 @@ impl Parser<'_> {
         }
     }
 
+    /// `depth_left` is how many levels of brackets may follow. The last of them is for values that
+    /// JSON has no form for: a document cannot be nested that deep, but what is in one can.
     fn value(&mut self, depth_left: u32) -> Result<Value> {
-        let deeper = depth_left.checked_sub(1).ok_or_else(|| self.problem("nested too deep"))?;
         for (word, value) in [
             ("true", Value::Boolean(true)),
             ("false", Value::Boolean(false)),
@@ -75,50 +85,67 @@ impl Parser<'_> {
         }
         match self.rest.chars().next() {
             Some('"') => Ok(Value::String(self.string()?)),
-            Some('{') => self.object(deeper),
-            Some('[') => self.array(deeper),
+            Some('{') => self.object(depth_left),
+            Some('[') => self.array(depth_left),
             Some('-' | '0'..='9') => self.number(),
             _ => Err(self.problem("expected a value")),
         }
     }
 
+    fn deeper(&self, depth_left: u32) -> Result<u32> {
+        depth_left.checked_sub(1).ok_or_else(|| self.problem(TOO_DEEP))
+    }
+
     fn object(&mut self, depth_left: u32) -> Result<Value> {
         let start = self.rest;
+        let deeper = self.deeper(depth_left)?;
+        let document = self.members(deeper)?;
+        match extended(&document, deeper) {
+            Extended::Plain if deeper > 0 => Ok(Value::Document(document)),
+            Extended::Plain => Err(self.problem_at(start, TOO_DEEP)),
+            Extended::Value(value) => Ok(value),
+            Extended::Nonsense => Err(self.problem_at(start, "not a value that is known")),
+        }
+    }
+
+    /// The members of an object, and its brackets.
+    fn members(&mut self, depth_left: u32) -> Result<Document> {
         let mut document = Document::new();
         self.take("{");
         while !self.take("}") {
             if document.fields().len() > 0 && !self.take(",") {
                 return Err(self.problem("expected , or }"));
             }
-            if !self.rest.starts_with('"') {
+            let start = self.rest;
+            if !start.starts_with('"') {
                 return Err(self.problem("expected a name"));
             }
             let key = self.string()?;
+            if key.contains('\0') {
+                // It would end there when it is stored.
+                return Err(self.problem_at(start, "a name with a zero in it"));
+            }
             if !self.take(":") {
                 return Err(self.problem("expected :"));
             }
             let value = self.value(depth_left)?;
             document.push(&key, value);
         }
-        match extended(&document) {
-            Extended::Plain => Ok(Value::Document(document)),
-            Extended::Value(value) => Ok(value),
-            Extended::Nonsense => {
-                // Where it begins; finding the line takes time, so only now.
-                self.rest = start;
-                Err(self.problem("not a value that is known"))
-            }
-        }
+        Ok(document)
     }
 
     fn array(&mut self, depth_left: u32) -> Result<Value> {
+        let deeper = self.deeper(depth_left)?;
+        if deeper == 0 {
+            return Err(self.problem(TOO_DEEP));
+        }
         let mut values = Vec::new();
         self.take("[");
         while !self.take("]") {
             if !values.is_empty() && !self.take(",") {
                 return Err(self.problem("expected , or ]"));
             }
-            values.push(self.value(depth_left)?);
+            values.push(self.value(deeper)?);
         }
         Ok(Value::Array(values))
     }
@@ -205,10 +232,11 @@ enum Extended {
 
 /// Whether a document, written as an object, would not come back as one.
 pub(super) fn is_ambiguous(document: &Document) -> bool {
-    !matches!(extended(document), Extended::Plain)
+    !matches!(extended(document, DEPTH_MAX), Extended::Plain)
 }
 
-fn extended(document: &Document) -> Extended {
+/// What a document stands for, if documents in it may be nested so deep.
+fn extended(document: &Document, depth_left: u32) -> Extended {
     let text = |key| document.get(key).and_then(Value::as_str);
     let first = match document.fields().next() {
         Some((first, _)) if first.starts_with('$') && document.fields().len() <= 2 => first,
@@ -220,14 +248,17 @@ fn extended(document: &Document) -> Extended {
             let subtype = text("$type").and_then(|digits| u8::from_str_radix(digits, 16).ok());
             bytes.zip(subtype).map(|(bytes, subtype)| Value::Binary { subtype, bytes })
         }
-        "$numberLong" => text(first).and_then(|digits| digits.parse().ok()).map(Value::Int64),
+        "$numberLong" if document.fields().len() == 1 => {
+            text(first).and_then(|digits| digits.parse().ok()).map(Value::Int64)
+        }
+        "$numberLong" => None,
         super::OTHER_KEY => {
             let kind = match document.get(super::OTHER_KEY) {
                 Some(Value::Int32(kind)) => u8::try_from(*kind).ok().map(Kind),
                 _ => None,
             };
             let bytes = text("$base64").and_then(base64::decode);
-            kind.zip(bytes).map(|(kind, bytes)| Value::Other { kind, bytes })
+            kind.zip(bytes).and_then(|(kind, bytes)| Value::from_stored(kind, &bytes, depth_left))
         }
         // A key of somebody's own that happens to begin so.
         _ => return Extended::Plain,
@@ -236,65 +267,4 @@ fn extended(document: &Document) -> Extended {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(text: &str) -> Document {
-        document(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
-    }
-
-    #[test]
-    fn white_space_and_order_do_not_matter() {
-        let document =
-            parsed(" { \"a\" :\n[1 , 2.5,-3e2 ],\t\"u\":{\"$type\":\"00\",\"$binary\":\"\"}}\n");
-        let numbers = vec![Value::Int32(1), Value::Double(2.5), Value::Double(-300.0)];
-        assert_eq!(document.get("a"), Some(&Value::Array(numbers)));
-        assert_eq!(document.get("u"), Some(&Value::Binary { subtype: 0, bytes: vec![] }));
-    }
-
-    #[test]
-    fn integers_take_the_size_that_they_need() {
-        let document =
-            parsed("{\"a\": 2147483647, \"b\": 2147483648, \"c\": -9223372036854775808}");
-        assert_eq!(document.get("a"), Some(&Value::Int32(i32::MAX)));
-        assert_eq!(document.get("b"), Some(&Value::Int64(1 << 31)));
-        assert_eq!(document.get("c"), Some(&Value::Int64(i64::MIN)));
-    }
-
-    #[test]
-    fn problems_have_a_place() {
-        for (text, line, column) in [
-            ("", 1, 1),
-            ("[1]", 1, 4),
-            ("{\"a\": }", 1, 7),
-            ("{\n  \"a\" 1}", 2, 7),
-            ("{\"a\": 1,}", 1, 9),
-            ("{\"a\": \"x}", 1, 8),
-            ("{\"a\": \"\\q\"}", 1, 8),
-            ("{\"a\": \"\\ud83d\"}", 1, 14),
-            ("{\"a\": {\"$binary\": \"?\", \"$type\": \"00\"}}", 1, 7),
-            ("{} x", 1, 4),
-            ("{\"a\": 1 2}", 1, 9),
-        ] {
-            let problem = document(text).unwrap_err();
-            assert_eq!((problem.line, problem.column), (line, column), "{text}: {problem}");
-        }
-    }
-
-    #[test]
-    fn nesting_has_a_limit() {
-        let nested = |depth| format!("{}{}{}", "{\"a\":".repeat(depth), "1", "}".repeat(depth));
-        assert!(document(&nested(99)).is_ok());
-        assert!(document(&nested(100)).is_err());
-        assert!(document(&"[".repeat(1_000_000)).is_err());
-    }
-
-    #[test]
-    fn every_cut_of_a_text_is_refused() {
-        let text = "{\"a\": [true, null, {\"b\": \"\\u00e9\"}], \"c\": -1.5E-3}";
-        assert!(document(text).is_ok());
-        for len in 0..text.len() {
-            assert!(document(&text[..len]).is_err(), "{len}");
-        }
-    }
-}
+mod tests;

@@ -49,11 +49,12 @@ fn bytes_become_half_bytes_at_fourteen() {
         palette.set(cell(last), filler(0)).unwrap();
         assert_eq!(palette.kind(), kind, "{last} values and the default");
     }
-    // Ids are counted anew, in the order in which the entries stood: as they were set.
-    let expected: Vec<_> = (0..14).map(|id| (id, id, if id == 0 { 32_755 } else { 1 })).collect();
-    assert_eq!(entries(&palette), expected);
+    // Ids are counted anew in the order of the list, which is that of a table of the game.
+    let order = [0, 2, 6, 4, 12, 13, 8, 9, 11, 10, 1, 3, 7, 5];
+    let numbered = (0..).zip(order).map(|(id, key)| (id, key, if id == 0 { 32_755 } else { 1 }));
+    assert_eq!(entries(&palette), numbered.collect::<Vec<_>>());
     let listed: Vec<u16> = palette.entries().iter().map(|entry| entry.internal_id).collect();
-    assert_eq!(listed, [0, 2, 6, 4, 12, 13, 8, 9, 11, 10, 1, 3, 7, 5]);
+    assert_eq!(listed, order);
     assert_eq!(palette.check(), []);
 }
 
@@ -88,7 +89,65 @@ fn a_new_value_takes_the_lowest_free_id() {
     assert_eq!(entries(&palette).iter().map(|entry| entry.0).collect::<Vec<_>>(), [0, 1, 3, 4]);
     palette.set(cell(9), filler(50)).unwrap();
     assert_eq!(palette.cells.id(9), 2);
-    assert_eq!(palette.entries().last().map(|entry| entry.key), Some(filler(50)));
+    // It is listed where the game would, which is where the one was that had the id before.
+    let listed: Vec<_> = palette.entries().iter().map(|e| (e.internal_id, e.key.bits())).collect();
+    assert_eq!(listed, [(0, 0), (2, 50), (4, 40), (1, 10), (3, 30)]);
+}
+
+/// Values that come and go leave no trace in the order of the list, whichever way it came about:
+/// grown cell by cell, or built at once. But one that outgrew the first table, with 25 values, has
+/// the newest at its end, where the game would have listed all anew.
+#[test]
+fn a_value_that_comes_again_is_listed_where_it_was() {
+    let built = |last| SectionArray::from_fn(|cell| filler(cell.index().min(last)));
+    let built = |last| Palette::from_array(&built(last)).unwrap();
+    let originals = [3, 12, 13, 22].map(|last| grown(1..=last));
+    for original in originals.into_iter().chain([3, 12, 13, 23, 24, 40, 90].map(built)) {
+        let bytes = encode(&original);
+        let entries = u16::try_from(original.entries().len()).unwrap();
+        for index in 1..entries - 2 {
+            let mut palette: Palette<Filler> = decode(&bytes).unwrap();
+            let value = *palette.get(cell(index));
+            palette.set(cell(index), *original.get(cell(index + 1))).unwrap();
+            assert_eq!(palette.entries().len(), original.entries().len() - 1);
+            let mut palette: Palette<Filler> = decode(&encode(&palette)).unwrap();
+            palette.set(cell(index), value).unwrap();
+            assert!(encode(&palette) == bytes, "{index} of {entries}");
+        }
+    }
+}
+
+/// The borders of the types, where a palette does not come back as it was: in the game neither.
+#[test]
+fn a_palette_that_changes_its_type_does_not_come_back() {
+    // A seventeenth value makes it grow, and sixteen do not make it shrink.
+    let mut grew = grown(1..=15);
+    grew.set(cell(100), filler(99)).unwrap();
+    grew.set(cell(100), filler(0)).unwrap();
+    assert_eq!((grew.kind(), grew.entries().len()), (PaletteType::Byte, 16));
+    // The fourteenth value makes it shrink, and a fifteenth does not make it grow.
+    let mut shrank = grown(1..=16);
+    for index in [15, 14] {
+        shrank.set(cell(index), filler(0)).unwrap();
+    }
+    assert_eq!((shrank.kind(), shrank.entries().len()), (PaletteType::Byte, 15));
+    shrank.set(cell(3), filler(0)).unwrap();
+    shrank.set(cell(3), filler(4)).unwrap();
+    assert_eq!((shrank.kind(), shrank.entries().len()), (PaletteType::HalfByte, 15));
+    // An id that is not the lowest one free is not given again.
+    let bytes =
+        stored(
+            PaletteType::HalfByte,
+            &[(0, 0, 32_767), (9, 7, 1)],
+            |index| {
+                if index == 5 { 9 } else { 0 }
+            },
+        );
+    let mut other: Palette<Filler> = decode(&bytes).unwrap();
+    other.set(cell(5), filler(0)).unwrap();
+    assert_eq!(other, Palette::empty());
+    other.set(cell(5), filler(7)).unwrap();
+    assert_eq!(entries(&other), [(0, 0, 32_767), (1, 7, 1)]);
 }
 
 #[test]
@@ -137,4 +196,23 @@ fn the_last_entry_that_can_be_counted() {
     assert_eq!(palette.check(), []);
     assert!(decode::<Filler>(&encode(&palette)).unwrap() == palette);
     assert!(encode(&palette) != before);
+}
+
+/// All ids but one are listed, and the cell with that one reads as the default value. Straightened
+/// out, the list had 32,768 entries, and its length was written as 32,767.
+#[test]
+fn a_full_list_and_an_unlisted_cell_became_a_palette_that_cannot_be_read() {
+    let listed: Vec<_> = (0..32_767).map(|id| (id, id + 1, 1)).collect();
+    let bytes = stored(PaletteType::Short, &listed, |index| u16::try_from(index).unwrap());
+    let palette: Palette<Filler> = decode(&bytes).unwrap();
+    assert_eq!(palette.get(cell(32_767)), &filler(0));
+    let mut edited = palette.clone();
+    let new = filler(40_000);
+    assert_eq!(edited.set(cell(5), new), Err(EditError::PaletteFull));
+    assert_eq!(edited.fill(cell(0), cell(9), new), Err(EditError::PaletteFull));
+    assert!(edited == palette && encode(&edited) == bytes);
+    // Renamed entries take no more room, and what is written can be read.
+    assert!(edited.map_keys(|key| (*key == filler(8)).then_some(new)));
+    let again: Palette<Filler> = decode(&encode(&edited)).unwrap();
+    assert_eq!((again.get(cell(7)), again.get(cell(32_767))), (&new, &filler(0)));
 }

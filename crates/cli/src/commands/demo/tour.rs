@@ -99,7 +99,7 @@ impl<'a> Tour<'a> {
         let took = text::duration(self.started.elapsed());
         let folder = self.folder.display();
         writeln!(self.console, "\nDone in {took}. The files are in {folder}")?;
-        writeln!(self.console, "`hyworld region --help` has the rest.")?;
+        writeln!(self.console, "`hyworld --help` has the rest.")?;
         let steps = self.steps.iter().map(|step| {
             json!({
                 "title": step.title, "command": step.command, "exit": step.exit.code(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob, Error, IndexedStorageFile};
+use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile};
 use serde_json::json;
 
 use super::content;
@@ -17,7 +17,7 @@ pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit>
     let file = super::open(&args.source)?;
     let places = Places::of(&file);
     let slot = places.resolve(path, args.slot)?;
-    let Some(blob) = file.read_encoded(slot).map_err(salvageable)? else {
+    let Some(blob) = file.read_encoded(slot).map_err(content::salvageable)? else {
         let name = places.name(slot);
         return Err(exit::problem(format!("{}: {name} is empty", path.display())));
     };
@@ -47,18 +47,8 @@ fn bytes(
     if args.raw {
         return Ok(blob.frames().to_vec());
     }
-    let content = file.read(slot).map_err(salvageable)?;
+    let content = file.read(slot).map_err(content::salvageable)?;
     content.context("the slot was emptied while it was read")
-}
-
-/// Says where else a blob could be found.
-fn salvageable(error: Error) -> anyhow::Error {
-    match error {
-        Error::Damaged { .. } => {
-            exit::advise(&error, "`hyworld region salvage` may find an older copy")
-        }
-        other => other.into(),
-    }
 }
 
 fn confirm(

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use hyworld_indexed_storage::Error;
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 
 use crate::exit;
@@ -37,6 +38,16 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         return Err(exit::problem(message));
     }
     Ok(content)
+}
+
+/// Says where else a blob could be found.
+pub(super) fn salvageable(error: Error) -> anyhow::Error {
+    match error {
+        Error::Damaged { .. } => {
+            exit::advise(&error, "`hyworld region salvage` may find an older copy")
+        }
+        other => other.into(),
+    }
 }
 
 /// Writes content to stdout, but nothing to a terminal that would garble it.

@@ -3,16 +3,20 @@
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod edits;
+mod fillers;
+mod items;
+
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 use hyworld_chunk::{
-    AssetKey, BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
+    BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
     ChunkSection, ChunkSpawnedNpcData, ChunkView, EntityChunk, EnvironmentChunk, Fingerprint,
     FluidSection, Holder, WorldChunk,
     bson::{Document, RawDocument},
 };
-use hyworld_coords::{ChunkBlock, ChunkPos, RegionPos, RegionSlot, SectionY};
+use hyworld_coords::{ChunkPos, RegionPos, RegionSlot, SectionY};
 use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_testkit::{WORLDS, region_files, shared};
 use serde_json::Value;
@@ -141,66 +145,4 @@ fn every_chunk_of_a_world_comes_back_from_json() {
         let again = Document::from_json(&tree.to_json()).unwrap();
         assert!(again.to_bytes() == document, "{at}");
     });
-}
-
-/// Sets one block of a chunk to another, and back.
-#[test]
-fn an_edit_changes_only_what_it_touches_and_can_be_taken_back() {
-    let edited = Mutex::new(0);
-    let glass = AssetKey::new("Test_Glass").unwrap();
-    for_each_chunk("explored-2026-01", |at, document| {
-        let original = Chunk::decode(document.clone()).unwrap();
-        let mut view = ChunkView::new(&original).unwrap();
-        let place = ChunkBlock::new(17, 70, 5).unwrap();
-        let before = view.block(place);
-        assert!(view.set_block(place, glass.clone(), before.rotation).unwrap().changed);
-        let mut changed = original.clone();
-        view.save(&mut changed).unwrap();
-        check_only_section_differs(&original, &changed, place);
-        let info = ChunkView::new(&Chunk::decode(changed.encode()).unwrap()).unwrap();
-        assert_eq!(info.block(place).block, "Test_Glass", "{at}");
-        if before.filler.is_base() {
-            view.set_block(place, before.block.clone(), before.rotation).unwrap();
-            check_undone(&original, &view, place);
-            *edited.lock().unwrap() += 1;
-        }
-    });
-    if shared("worlds/explored-2026-01").is_some() {
-        assert!(*edited.lock().unwrap() > 150);
-    }
-}
-
-/// Every component but the blocks of one section, and perhaps the heights, is the same.
-fn check_only_section_differs(original: &Chunk, changed: &Chunk, place: ChunkBlock) {
-    for id in original.holder().ids().filter(|id| !["ChunkColumn", "BlockChunk"].contains(id)) {
-        assert!(original.holder().raw(id) == changed.holder().raw(id), "{id}");
-    }
-    for y in SectionY::all() {
-        let (before, after) = (original.section(y).unwrap(), changed.section(y).unwrap());
-        assert!(before.ids().eq(after.ids()));
-        for id in before.ids() {
-            let same = before.raw(id) == after.raw(id);
-            let is_touched = y == place.section() && id == "Block";
-            assert_eq!(same, !is_touched, "{y:?} {id}");
-        }
-    }
-}
-
-/// After an edit and its undoing only the change counters differ, and cells as stored.
-fn check_undone(original: &Chunk, view: &ChunkView, place: ChunkBlock) {
-    let before = ChunkView::new(original).unwrap();
-    let section = usize::from(place.section().index());
-    let (old, new) = (before.sections()[section].block(), view.sections()[section].block());
-    assert!(old.same_cells(new));
-    assert_eq!(old.blocks().entries().len(), new.blocks().entries().len());
-    let mut same = new.clone();
-    same.local_change_counter = old.local_change_counter;
-    same.global_change_counter = old.global_change_counter;
-    // A palette that had to grow and shrink again may list its names in another order.
-    if old.blocks().kind() == new.blocks().kind()
-        && old.blocks().entries() == new.blocks().entries()
-    {
-        assert!(same.encode() == old.encode());
-    }
-    assert_eq!(view.height(place.column()), before.height(place.column()));
 }

@@ -1,0 +1,138 @@
+//! The components of a holder, with everything in them that is shown nowhere else.
+
+use std::collections::HashSet;
+use std::fmt::{self, Display};
+
+use super::json::{Object, list, or_null, text};
+use crate::block_chunk::BlockChunk;
+use crate::block_health::BlockHealthChunk;
+use crate::block_section::BlockSection;
+use crate::component::{Component, VERSION_KEY};
+use crate::components::{
+    BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, EntityChunk, WorldChunk,
+};
+use crate::environment::EnvironmentChunk;
+use crate::error::Error;
+use crate::fluid::FluidSection;
+use crate::holder::Holder;
+use crate::physics::BlockPhysics;
+use hyworld_documents::{Element, JsonText, Kind, RawDocument};
+
+/// A component that is decoded, and the field that is shown elsewhere, with the types it can
+/// have.
+type Known = (&'static str, Option<(&'static str, &'static [Kind])>);
+
+const DATA: Option<(&str, &[Kind])> = Some(("Data", &[Kind::BINARY]));
+const NESTED: &[Kind] = &[Kind::DOCUMENT, Kind::ARRAY];
+
+const OF_CHUNK: [Known; 8] = [
+    (WorldChunk::ID, None),
+    (BlockChunk::ID, DATA),
+    (EnvironmentChunk::ID, DATA),
+    (BlockHealthChunk::ID, DATA),
+    (BlockComponentChunk::ID, Some(("BlockComponents", NESTED))),
+    (EntityChunk::ID, Some(("Entities", NESTED))),
+    (ChunkSpawnedNpcData::ID, Some(("EnvironmentSpawnCounts", NESTED))),
+    ("ChunkColumn", Some(("Sections", NESTED))),
+];
+
+const OF_SECTION: [Known; 4] = [
+    (BlockSection::ID, DATA),
+    (ChunkSection::ID, None),
+    (FluidSection::ID, DATA),
+    (BlockPhysics::ID, DATA),
+];
+
+/// Says why the component with some number cannot be decoded, if it cannot.
+pub(super) type ProblemOf<'a> = &'a dyn Fn(usize) -> Option<&'a Error>;
+
+pub(super) fn of_chunk(holder: &Holder, problem: ProblemOf<'_>) -> impl Display {
+    components(holder, &OF_CHUNK, problem)
+}
+
+/// Where an old chunk keeps the blocks of a section elsewhere, those in its holder do not count
+/// and are shown as they are stored.
+pub(super) fn of_section(holder: &Holder, is_inline: bool, problem: ProblemOf<'_>) -> impl Display {
+    let [_, without_blocks @ ..] = &OF_SECTION;
+    components(holder, if is_inline { without_blocks } else { &OF_SECTION }, problem)
+}
+
+/// What stands in a holder's document beside the components.
+pub(super) fn other_fields(holder: &Holder) -> impl Display {
+    fmt::from_fn(|f| {
+        let mut object = Object::begin(f)?;
+        for (key, kind, value) in holder.other_fields() {
+            object.member(key, JsonText::new(kind, value))?;
+        }
+        object.end()
+    })
+}
+
+fn components(holder: &Holder, known: &'static [Known], problem: ProblemOf<'_>) -> impl Display {
+    list(move || {
+        let mut seen = HashSet::new();
+        holder.entries().enumerate().map(move |(number, (id, kind, bytes))| {
+            // Only the first of several with one id is decoded.
+            let known = known.iter().find(|(known, _)| *known == id);
+            let known = known.filter(|_| seen.insert(id) && kind == Kind::DOCUMENT);
+            let problem = problem(number);
+            fmt::from_fn(move |f| component(f, id, &JsonText::new(kind, bytes), known, problem))
+        })
+    })
+}
+
+fn component(
+    f: &mut fmt::Formatter<'_>,
+    id: &str,
+    value: &JsonText<'_>,
+    known: Option<&Known>,
+    problem: Option<&Error>,
+) -> fmt::Result {
+    let document = value.as_document();
+    let version = document.and_then(version);
+    let mut object = Object::begin(f)?;
+    object.member("id", text(id))?;
+    object.member("version", or_null(version.and_then(|version| version.as_i32())))?;
+    object.member("bytes", value.as_bytes().len())?;
+    if let Some(problem) = problem {
+        object.member("problem", text(problem.to_string()))?;
+    }
+    match (known, document, problem) {
+        (Some((_, shown)), Some(document), None) => {
+            let rest = rest(document, version, *shown);
+            if !rest.is_empty() {
+                object.member("rest", fields(&rest))?;
+            }
+        }
+        _ => object.member("value", value)?,
+    }
+    object.end()
+}
+
+fn version(document: RawDocument<'_>) -> Option<Element<'_>> {
+    document.get(VERSION_KEY).ok().flatten().filter(|version| version.as_i32().is_some())
+}
+
+/// The fields of a document that is decoded, less those that are shown.
+fn rest<'a>(
+    document: RawDocument<'a>,
+    version: Option<Element<'a>>,
+    shown: Option<(&str, &[Kind])>,
+) -> Vec<Element<'a>> {
+    let shown = shown.and_then(|(key, kinds)| {
+        let field = document.get(key).ok().flatten()?;
+        kinds.contains(&field.kind()).then_some(field)
+    });
+    let is_shown = |element: &Element<'_>| [version, shown].contains(&Some(*element));
+    document.elements().filter_map(Result::ok).filter(|element| !is_shown(element)).collect()
+}
+
+fn fields<'a>(elements: &'a [Element<'a>]) -> impl Display {
+    fmt::from_fn(move |f| {
+        let mut object = Object::begin(f)?;
+        for element in elements {
+            object.member(element.key(), JsonText::from(element))?;
+        }
+        object.end()
+    })
+}

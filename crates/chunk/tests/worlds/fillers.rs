@@ -1,0 +1,134 @@
+//! Every cell of a large block in the real worlds, and what stands at its base.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+
+use hyworld_chunk::{AssetKey, BlockInfo, Chunk, ChunkView, PaletteType};
+use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
+use hyworld_testkit::WORLDS;
+
+use super::for_each_chunk;
+
+/// What is found where the base of a cell should be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Base {
+    /// The base, in the same section.
+    InSection,
+    /// The base, in another section of the chunk.
+    InOtherSection,
+    /// The base, in a neighbouring chunk.
+    InOtherChunk,
+    /// Another block or air: world generation has cut the large block off.
+    Gone,
+    /// A cell of a block of the same kind that is no base itself.
+    Filler,
+    /// A neighbouring chunk that was never generated, or is missing in our copy.
+    NoChunk,
+    /// Below the bottom or above the top.
+    OutsideWorld,
+}
+
+/// Cells whose base is in another chunk: where it should be, and what.
+type Pending = HashMap<ChunkPos, Vec<(BlockPos, BlockInfo)>>;
+
+#[derive(Default)]
+struct Seen {
+    bases: BTreeMap<Base, usize>,
+    /// How many cells of each block have no base.
+    gone: BTreeMap<AssetKey, usize>,
+    pending: Pending,
+}
+
+impl Seen {
+    fn count(&mut self, cell: &BlockInfo, base: Base) {
+        *self.bases.entry(base).or_default() += 1;
+        if base == Base::Gone {
+            *self.gone.entry(cell.block.clone()).or_default() += 1;
+        }
+    }
+}
+
+fn compare(cell: &BlockInfo, found: &BlockInfo, base: Base) -> Base {
+    match (found.block == cell.block, found.base) {
+        (true, None) if found.rotation == cell.rotation => base,
+        (true, Some(_)) => Base::Filler,
+        _ => Base::Gone,
+    }
+}
+
+/// All cells of a chunk that are not the base of their block.
+fn fillers(view: &ChunkView) -> Vec<ChunkBlock> {
+    let mut cells = Vec::new();
+    for (y, section) in SectionY::all().zip(view.sections()) {
+        let fillers = section.block().fillers();
+        if fillers.kind() != PaletteType::Empty {
+            let runs = fillers.runs().filter(|run| !run.key.is_base());
+            cells.extend(runs.flat_map(|run| run.cells().map(|cell| y.block(cell))));
+        }
+    }
+    cells
+}
+
+fn look_at(chunk_pos: ChunkPos, document: Vec<u8>, seen: &Mutex<Seen>) {
+    let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
+    for at in fillers(&view) {
+        let cell = view.block(at);
+        let place = cell.base.unwrap();
+        let world = place.in_world(chunk_pos).unwrap();
+        let (x, z) = place.chunk_offset();
+        assert_eq!(world.chunk(), ChunkPos::new(chunk_pos.x + x, chunk_pos.z + z));
+        let mut seen = seen.lock().unwrap();
+        match place.in_chunk() {
+            Some(base) if base.section() == at.section() => {
+                seen.count(&cell, compare(&cell, &view.block(base), Base::InSection));
+            }
+            Some(base) => {
+                seen.count(&cell, compare(&cell, &view.block(base), Base::InOtherSection));
+            }
+            None if world.in_chunk().is_none() => seen.count(&cell, Base::OutsideWorld),
+            None => seen.pending.entry(world.chunk()).or_default().push((world, cell)),
+        }
+    }
+}
+
+fn look_at_neighbour(chunk_pos: ChunkPos, document: Vec<u8>, seen: &Mutex<Seen>) {
+    let Some(pending) = seen.lock().unwrap().pending.remove(&chunk_pos) else { return };
+    let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
+    for (world, cell) in pending {
+        let found = view.block(world.in_chunk().unwrap());
+        seen.lock().unwrap().count(&cell, compare(&cell, &found, Base::InOtherChunk));
+    }
+}
+
+#[test]
+fn every_cell_of_a_large_block_names_its_base() {
+    let mut all: BTreeMap<Base, usize> = BTreeMap::new();
+    let mut gone: BTreeMap<AssetKey, usize> = BTreeMap::new();
+    for world in WORLDS {
+        let seen = Mutex::new(Seen::default());
+        let done = for_each_chunk(world, |at, document| look_at(at, document, &seen));
+        if done.is_none() {
+            return;
+        }
+        for_each_chunk(world, |at, document| look_at_neighbour(at, document, &seen));
+        let seen = seen.into_inner().unwrap();
+        let missing: usize = seen.pending.values().map(Vec::len).sum();
+        println!("{world}: {:?}, {missing} in chunks that are missing", seen.bases);
+        seen.bases.into_iter().for_each(|(base, cells)| *all.entry(base).or_default() += cells);
+        *all.entry(Base::NoChunk).or_default() += missing;
+        seen.gone.into_iter().for_each(|(name, cells)| *gone.entry(name).or_default() += cells);
+    }
+    println!("{all:?}\nwithout a base: {gone:?}");
+    let expected = [
+        (Base::InSection, 6516),
+        (Base::InOtherSection, 396),
+        (Base::InOtherChunk, 147),
+        (Base::Gone, 533),
+        (Base::Filler, 10),
+        (Base::NoChunk, 1),
+    ];
+    assert_eq!(all, BTreeMap::from(expected));
+    // Blocks that hang from a ceiling which a later cave has cut away, but for four.
+    let hanging = gone.iter().filter(|(name, _)| name.contains("Stalactite"));
+    assert_eq!(hanging.map(|(_, cells)| cells).sum::<usize>(), 529);
+}

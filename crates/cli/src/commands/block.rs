@@ -1,0 +1,233 @@
+//! `block PATH X Y Z`: everything that is known about one block.
+
+use std::io::{self, Write};
+
+use anyhow::Context;
+use hyworld_chunk::bson::{JsonText, RawDocument};
+use hyworld_chunk::{
+    BlockComponentChunk, BlockInfo, BlockPhysics, BlockSection, ChunkView, Filler, Light,
+    LightValue, Rotation,
+};
+use hyworld_coords::{BlockPos, ChunkBlock, MAX_Y, MIN_Y};
+use serde_json::{Value, json};
+
+use super::located::Located;
+use crate::args::chunk::BlockArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, json, text};
+
+pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let pos = BlockPos::new(args.x, args.y, args.z);
+    let Some(at) = pos.in_chunk() else {
+        let y = args.y;
+        return Err(exit::usage(format!("y is {y}, but blocks have y from {MIN_Y} to {MAX_Y}")));
+    };
+    let located = Located::find(&args.path, pos.chunk())?;
+    let chunk = located.chunk()?;
+    let view = ChunkView::new(&chunk).with_context(|| located.name())?;
+    let entities = chunk.get::<BlockComponentChunk>().with_context(|| located.name())?;
+    let entity = entities.as_ref().and_then(|entities| entities.get(at));
+    let shown = Block {
+        pos,
+        at,
+        info: view.block(at),
+        view: &view,
+        located: &located,
+        entity: entity.map(|holder| (holder.encode(), holder.ids().map(str::to_owned).collect())),
+    };
+    if args.json {
+        shown.print_json(console)?;
+    } else {
+        shown.write(console)?;
+    }
+    Ok(Exit::Clean)
+}
+
+struct Block<'a> {
+    pos: BlockPos,
+    at: ChunkBlock,
+    info: BlockInfo,
+    view: &'a ChunkView,
+    located: &'a Located,
+    /// The document of the block entity, and the ids of its components.
+    entity: Option<(Vec<u8>, Vec<String>)>,
+}
+
+impl Block<'_> {
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let BlockPos { x, y, z } = self.pos;
+        let info = &self.info;
+        let mut line = |name: &str, what: &str| {
+            writeln!(out, "{}", text::printable(&format!("  {name:<13}  {what}")).trim_end())
+        };
+        line("position", &format!("{x},{y},{z}"))?;
+        line("block", &info.block)?;
+        line("rotation", &rotation(info.rotation))?;
+        line("filler", &self.filler())?;
+        line("ticking", if info.is_ticking { "yes" } else { "no" })?;
+        line("fluid", &fluid(info))?;
+        line("support", &support(info.support))?;
+        let [local, global] = self.lights();
+        line("local light", &light(info.local_light, local))?;
+        line("global light", &light(info.global_light, global))?;
+        line("environment", &info.environment)?;
+        let column = self.at.column();
+        line("column", &format!("height {}, tint {}", self.view.height(column), self.tint()))?;
+        let ids = self.entity.as_ref().map(|(_, ids)| ids.join(", "));
+        line("block entity", ids.as_deref().unwrap_or("none"))?;
+        let (chunk, section) = (self.pos.chunk(), self.at.section());
+        let heights = format!("y {} to {}", section.first_y(), section.last_y());
+        line("chunk", &format!("{},{}, section {section} ({heights})", chunk.x, chunk.z))?;
+        line("file", &format!("{}", self.located.path.display()))?;
+        let slot = chunk.slot();
+        line("place", &format!("slot {} (x {}, z {})", slot.index(), slot.x(), slot.z()))
+    }
+
+    /// Which cell of a large block it is.
+    fn filler(&self) -> String {
+        let filler = self.info.filler;
+        if filler.is_base() {
+            return "none: this is the block itself".to_owned();
+        }
+        let (x, y, z) = (filler.x(), filler.y(), filler.z());
+        let base = self.base().map(|base| format!(" at {},{},{}", base.x, base.y, base.z));
+        format!("this is {x:+},{y:+},{z:+} from the block{}", base.unwrap_or_default())
+    }
+
+    /// The base of the block that this cell is a part of.
+    fn base(&self) -> Option<BlockPos> {
+        let filler = self.info.filler;
+        let x = self.pos.x.checked_sub(filler.x().into())?;
+        let y = self.pos.y.checked_sub(filler.y().into())?;
+        Some(BlockPos::new(x, y, self.pos.z.checked_sub(filler.z().into())?))
+    }
+
+    /// Both lights of the section: whether they are stored, and whether they are current.
+    fn lights(&self) -> [Stored; 2] {
+        let section = self.view.sections().get(usize::from(self.at.section().index()));
+        let of = |light: &Light, counter| Stored {
+            is_stored: light.tree.is_some(),
+            is_current: light.is_current(counter),
+        };
+        let lights = |block: &BlockSection| {
+            [
+                of(&block.local_light, block.local_change_counter),
+                of(&block.global_light, block.global_change_counter),
+            ]
+        };
+        let none = Stored { is_stored: false, is_current: true };
+        section.map_or([none; 2], |section| lights(section.block()))
+    }
+
+    fn tint(&self) -> String {
+        tint(self.view.tint(self.at.column()))
+    }
+
+    /// The keys in their order are a promise.
+    fn print_json(&self, console: &mut Console) -> anyhow::Result<()> {
+        let (info, base) = (&self.info, self.base());
+        let (chunk, region) = (self.pos.chunk(), self.pos.region());
+        let [local, global] = self.lights();
+        let object = json!({
+            "x": self.pos.x, "y": self.pos.y, "z": self.pos.z,
+            "block": info.block.as_str(),
+            "rotation": rotation_json(info.rotation),
+            "filler": filler_json(info.filler),
+            "base": base.map(|base| json!({"x": base.x, "y": base.y, "z": base.z})),
+            "ticking": info.is_ticking,
+            "fluid": info.fluid.as_str(), "fluid_level": info.fluid_level,
+            "support": info.support,
+            "local_light": light_json(info.local_light, local),
+            "global_light": light_json(info.global_light, global),
+            "environment": info.environment,
+            "height": self.view.height(self.at.column()), "tint": self.tint(),
+            "chunk": {"x": chunk.x, "z": chunk.z},
+            "section": self.at.section().index(), "cell": self.at.local().index(),
+            "file": self.located.path.display().to_string(),
+            "region": {"x": region.x, "z": region.z}, "slot": chunk.slot().index(),
+        });
+        let document = self.entity.as_ref().map(|(document, _)| RawDocument::new(document));
+        let document = document.and_then(Result::ok).map(JsonText::from);
+        let document = document.map_or_else(|| "null".to_owned(), |json| json.to_string());
+        Ok(json::line_with(console, &object, "block_entity", document)?)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Stored {
+    is_stored: bool,
+    is_current: bool,
+}
+
+/// Which way a block is turned, in words. Where yaw alone turns it, it is clear where it faces.
+fn rotation(rotation: Rotation) -> String {
+    let degrees = |turns: u8| u16::from(turns) * 90;
+    if !rotation.is_valid() {
+        return format!("number {}, which means nothing", rotation.index());
+    }
+    let faces = match rotation.yaw() {
+        0 => "-z",
+        1 => "-x",
+        2 => "+z",
+        _ => "+x",
+    };
+    let (yaw, pitch, roll) =
+        (degrees(rotation.yaw()), degrees(rotation.pitch()), degrees(rotation.roll()));
+    match (rotation.index(), pitch, roll) {
+        (0, _, _) => "not turned".to_owned(),
+        (_, 0, 0) => format!("yaw {yaw} degrees, towards {faces}"),
+        _ => format!("yaw {yaw}, pitch {pitch}, roll {roll} degrees"),
+    }
+}
+
+fn rotation_json(rotation: Rotation) -> Value {
+    let degrees = |turns: u8| rotation.is_valid().then_some(u16::from(turns) * 90);
+    json!({
+        "index": rotation.index(), "yaw": degrees(rotation.yaw()),
+        "pitch": degrees(rotation.pitch()), "roll": degrees(rotation.roll()),
+    })
+}
+
+fn filler_json(filler: Filler) -> Value {
+    json!({"bits": filler.bits(), "x": filler.x(), "y": filler.y(), "z": filler.z()})
+}
+
+fn fluid(info: &BlockInfo) -> String {
+    match (info.fluid.is_empty_key(), info.fluid_level) {
+        (true, 0) => "none".to_owned(),
+        (_, level) => format!("{}, level {level}", info.fluid),
+    }
+}
+
+fn support(support: u8) -> String {
+    match support {
+        0 => "none".to_owned(),
+        BlockPhysics::DECORATION => "it never falls".to_owned(),
+        distance => format!("{} from what holds it up", text::count(distance, "block")),
+    }
+}
+
+fn light(light: LightValue, stored: Stored) -> String {
+    let (red, green, blue, sky) = (light.red(), light.green(), light.blue(), light.sky());
+    let stale = if stored.is_current { "" } else { "; out of date" };
+    match (stored.is_stored, stored.is_current) {
+        (true, _) => format!("red {red}, green {green}, blue {blue}, sky {sky}{stale}"),
+        (false, true) => "none".to_owned(),
+        (false, false) => "not computed yet".to_owned(),
+    }
+}
+
+fn light_json(light: LightValue, stored: Stored) -> Value {
+    json!({
+        "red": light.red(), "green": light.green(), "blue": light.blue(), "sky": light.sky(),
+        "stored": stored.is_stored, "current": stored.is_current,
+    })
+}
+
+/// A tint as `#rrggbb`, with alpha before it unless it is what the game writes.
+pub(super) fn tint(tint: i32) -> String {
+    match tint.to_be_bytes() {
+        [0xFF, rgb @ ..] => format!("#{}", text::hex(&rgb)),
+        argb => format!("#{}", text::hex(&argb)),
+    }
+}

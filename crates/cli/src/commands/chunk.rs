@@ -1,0 +1,135 @@
+//! `chunk PATH --chunk X,Z`: what a chunk holds, as a summary, as JSON, or as its bytes.
+
+mod components;
+mod contents;
+mod sections;
+mod summary;
+
+use std::io::Write;
+use std::path::Path;
+
+use hyworld_chunk::bson::JsonText;
+use hyworld_chunk::{Chunk, Holder, ReadableChunk};
+use serde_json::json;
+
+use super::content;
+use super::located::Located;
+use crate::args::ComponentArg;
+use crate::args::chunk::ChunkArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, json, text};
+
+/// How many entities, block entities and the like are listed before it is said that there are
+/// more.
+const LISTED_MAX: usize = 12;
+
+/// How wide a line is made where there is a choice.
+const LINE_CHARS: usize = 80;
+
+pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let located = Located::find(&args.path, args.chunk)?;
+    if let Some(output) = &args.bson {
+        return write_document(console, &located, output);
+    }
+    let chunk = located.chunk()?;
+    if let Some(wanted) = &args.component {
+        return print_component(args, console, &located, &chunk, wanted);
+    }
+    let readable = ReadableChunk::new(&chunk, located.at);
+    if args.json {
+        print_json(console, &located, &readable)?;
+    } else {
+        summary::write(console, &located, &readable)?;
+    }
+    console.flush_data()?;
+    let name = located.name();
+    for problem in readable.problems().take(LISTED_MAX) {
+        exit::complain(&exit::problem(format!("{name}: {problem}")));
+    }
+    if let more @ 1.. = readable.problems().len().saturating_sub(LISTED_MAX) {
+        exit::complain(&exit::problem(format!(
+            "{name}: {}",
+            text::count(more as u64, "more problem")
+        )));
+    }
+    let is_clean = readable.problems().len() == 0;
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+}
+
+fn write_document(console: &mut Console, located: &Located, output: &Path) -> anyhow::Result<Exit> {
+    if content::is_stream(output) {
+        content::write_to_stdout(console, &located.document, true)?;
+        return Ok(Exit::Clean);
+    }
+    content::write_to_file(output, &located.path, &located.document)?;
+    let (x, z) = (located.at.x, located.at.z);
+    let bytes = text::count(located.document.len() as u64, "byte");
+    console.say(format_args!("chunk {x},{z}: {bytes} written to {}", output.display()))?;
+    Ok(Exit::Clean)
+}
+
+/// The keys in their order are a promise; those of the chunk are the library's.
+fn print_json(
+    console: &mut Console,
+    located: &Located,
+    readable: &ReadableChunk<'_>,
+) -> anyhow::Result<()> {
+    let region = located.at.region();
+    let object = json!({
+        "file": located.path.display().to_string(),
+        "region": {"x": region.x, "z": region.z},
+        "slot": located.at.slot().index(),
+        "raw": located.size.raw,
+        "compressed": located.size.stored,
+    });
+    Ok(json::line_with(console, &object, "chunk", readable)?)
+}
+
+fn print_component(
+    args: &ChunkArgs,
+    console: &mut Console,
+    located: &Located,
+    chunk: &Chunk,
+    wanted: &ComponentArg,
+) -> anyhow::Result<Exit> {
+    let holder = holder(located, chunk, wanted.section)?;
+    let found = holder.entries().find(|(id, _, _)| *id == wanted.id);
+    let Some((_, kind, bytes)) = found else {
+        let ids: Vec<String> = holder.ids().map(|id| text::short(id, LINE_CHARS)).collect();
+        let place = wanted.section.map(|number| format!(", section {number}")).unwrap_or_default();
+        return Err(exit::problem(format!(
+            "{}{place}: there is no component {}; there are {}",
+            located.name(),
+            wanted.id,
+            text::as_many(&ids, 300)
+        )));
+    };
+    let value = JsonText::new(kind, bytes);
+    if args.json {
+        writeln!(console, "{value}")?;
+    } else {
+        writeln!(console, "{value:#}")?;
+    }
+    if value.is_whole() {
+        return Ok(Exit::Clean);
+    }
+    console.flush_data()?;
+    let problem = "this component is malformed, and so was printed as its bytes in base64";
+    exit::complain(&exit::problem(format!("{}: {problem}", located.name())));
+    Ok(Exit::Problems)
+}
+
+fn holder<'a>(
+    located: &Located,
+    chunk: &'a Chunk,
+    section: Option<usize>,
+) -> anyhow::Result<&'a Holder> {
+    let Some(number) = section else { return Ok(chunk.holder()) };
+    chunk.sections().get(number).ok_or_else(|| {
+        let name = located.name();
+        exit::usage(match chunk.sections().len() {
+            0 => format!("{name}: there is no section {number}; this old chunk has none"),
+            count => format!("{name}: there is no section {number}; there are 0 to {}", count - 1),
+        })
+    })
+}

@@ -1,0 +1,140 @@
+//! Block entities, entities and damaged blocks.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use hyworld_chunk::{BlockComponentChunk, ChunkSpawnedNpcData, Entity, Holder, ReadableChunk};
+use hyworld_coords::ChunkBlock;
+
+use super::summary::fact;
+use super::{LINE_CHARS, LISTED_MAX};
+use crate::output::table::{Align, Table};
+use crate::output::text;
+
+/// How much of the names of things is shown.
+const NAME_CHARS: usize = 28;
+const BLOCK_CHARS: usize = 36;
+const ENTITY_CHARS: usize = 22;
+
+/// What is said in a line above the tables, where there is something to say.
+pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    if let Some(health) = readable.health().filter(|health| !health.damaged.is_empty()) {
+        let blocks = health.damaged.iter();
+        let blocks: Vec<String> = blocks
+            .map(|block| {
+                let (pos, health) = (block.pos, block.health);
+                format!("{},{},{} ({health:.2} left)", pos.x, pos.y, pos.z)
+            })
+            .collect();
+        fact(out, "damaged", &text::as_many(&blocks, LINE_CHARS))?;
+    }
+    let spawned = readable.chunk().get::<ChunkSpawnedNpcData>().ok().flatten();
+    let spawned = spawned.unwrap_or_default().counts;
+    if !spawned.is_empty() {
+        let counts = spawned.iter();
+        let counts: Vec<String> = counts
+            .map(|(environment, count)| format!("{} {count}", text::short(environment, NAME_CHARS)))
+            .collect();
+        fact(out, "spawned", &text::as_many(&counts, LINE_CHARS))?;
+    }
+    Ok(())
+}
+
+pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    if let Some(blocks) = readable.block_entities().filter(|blocks| !blocks.is_empty()) {
+        let mut table = Table::new(&[
+            ("block entity at", Align::Left),
+            ("block", Align::Left),
+            ("components", Align::Left),
+        ]);
+        for (at, holder) in rarest_first(readable, blocks).into_iter().take(LISTED_MAX) {
+            table.row(block_entity(readable, at, holder));
+        }
+        finish(out, &table, blocks.len())?;
+    }
+    if let Some(entities) = readable.entities().filter(|found| !found.entities.is_empty()) {
+        let mut table =
+            Table::new(&[("entity", Align::Left), ("at", Align::Left), ("uuid", Align::Left)]);
+        for entity in entities.iter().take(LISTED_MAX) {
+            table.row(self::entity(entity));
+        }
+        finish(out, &table, entities.entities.len())?;
+    }
+    Ok(())
+}
+
+fn finish(out: &mut impl Write, table: &Table, all: usize) -> io::Result<()> {
+    writeln!(out)?;
+    table.write(out, "  ")?;
+    match all.saturating_sub(table.len()) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more: --json has them all"),
+    }
+}
+
+/// Block entities on rare blocks before those that are everywhere: a chest among bushes.
+fn rarest_first<'a>(
+    readable: &ReadableChunk<'_>,
+    blocks: &'a BlockComponentChunk,
+) -> Vec<(ChunkBlock, &'a Holder)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (at, _) in blocks.iter() {
+        let count = counts.entry(name(readable, at)).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut found: Vec<_> = blocks.iter().collect();
+    found.sort_by_key(|(at, _)| {
+        let name = name(readable, *at);
+        (counts.get(name).copied(), name, at.index())
+    });
+    found
+}
+
+/// The name of a block.
+fn name<'a>(readable: &'a ReadableChunk<'_>, at: ChunkBlock) -> &'a str {
+    let section = readable.sections().get(usize::from(at.section().index()));
+    let section = section.and_then(Option::as_ref);
+    section.map_or("-", |section| section.block().block(at.local()).as_str())
+}
+
+fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -> [String; 3] {
+    let place = match readable.at().block(at) {
+        Some(pos) => format!("{},{},{}", pos.x, pos.y, pos.z),
+        None => format!("column {}, y {}", at.column(), at.y()),
+    };
+    let block = text::short(name(readable, at), BLOCK_CHARS);
+    let used = place.len().max("block entity at".len()) + block.len();
+    [place, block, ids(holder, LINE_CHARS.saturating_sub(used + 6))]
+}
+
+/// The ids of a holder's components, as many as fit.
+fn ids(holder: &Holder, width: usize) -> String {
+    let ids: Vec<String> = holder.ids().map(|id| text::short(id, NAME_CHARS)).collect();
+    text::as_many(&ids, width)
+}
+
+fn entity(entity: Entity<'_>) -> [String; 3] {
+    let name = entity.role_name().or_else(|| entity.model());
+    let name = name.or_else(|| field(entity.0, "Item", &["Item", "Id"]));
+    let name = name.or_else(|| field(entity.0, "BlockEntity", &["BlockTypeKey"]));
+    let ids = || {
+        let ids = entity.0.ids().filter(|id| !["UUID", "Transform"].contains(id));
+        let ids: Vec<String> = ids.map(|id| text::short(id, ENTITY_CHARS)).collect();
+        if ids.is_empty() { "-".to_owned() } else { text::as_many(&ids, ENTITY_CHARS) }
+    };
+    let name = name.map_or_else(ids, |name| text::short(name, ENTITY_CHARS));
+    let at = entity.position().map(|[x, y, z]| format!("{x:.1},{y:.1},{z:.1}"));
+    let uuid = entity.uuid().map(|uuid| text::uuid(&uuid));
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    [name, text::short(&or_dash(at), NAME_CHARS), or_dash(uuid)]
+}
+
+/// The text in a field of a component.
+fn field<'a>(holder: &'a Holder, id: &str, path: &[&str]) -> Option<&'a str> {
+    let (last, parents) = path.split_last()?;
+    let mut document = holder.raw(id)?;
+    for parent in parents {
+        document = document.get(parent).ok().flatten()?.as_document()?;
+    }
+    document.get(last).ok().flatten()?.as_str()
+}

@@ -1,0 +1,131 @@
+//! What sections are made of, and how they are stored. Sections that look alike share a line.
+
+use std::io::{self, Write};
+
+use hyworld_chunk::{AssetKey, Palette, PaletteKey, PaletteType, ReadableChunk, SectionView};
+use hyworld_coords::{BLOCKS_PER_SECTION, SectionY};
+
+use super::LINE_CHARS;
+use super::summary::ranked;
+use crate::output::table::{Align, Table};
+use crate::output::text;
+
+/// How much of the name of a block or fluid is shown.
+const NAME_CHARS: usize = 44;
+
+/// What is left of a line behind the heights and the number of kinds.
+const BLOCKS_CHARS: usize = LINE_CHARS - 20;
+
+pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    writeln!(out)?;
+    let columns = [("y", Align::Right), ("kinds", Align::Right), ("blocks, fluids", Align::Left)];
+    stacked(readable, &columns, |section| {
+        let mut lines = vec![kinds(section.block().blocks(), "")];
+        if !section.fluid().is_empty() {
+            lines.push(kinds(section.fluid().fluids(), "fluid "));
+        }
+        lines
+    })
+    .write(out, "  ")?;
+    writeln!(out)?;
+    let titles =
+        ["y", "block", "filler", "rotation", "fluid", "support", "ticking", "changes", "light"];
+    let columns = titles.map(|title| match title {
+        "light" => (title, Align::Left),
+        _ => (title, Align::Right),
+    });
+    stacked(readable, &columns, |section| vec![state(section)]).write(out, "  ")
+}
+
+/// A table of sections from the top down. `lines` gives the lines of a section, without the first
+/// cell; neighbours with the same lines are taken together.
+fn stacked(
+    readable: &ReadableChunk<'_>,
+    columns: &[(&'static str, Align)],
+    lines: impl Fn(&SectionView) -> Vec<Vec<String>>,
+) -> Table {
+    let mut groups: Vec<(SectionY, SectionY, Vec<Vec<String>>)> = Vec::new();
+    for (y, section) in SectionY::all().zip(readable.sections()).rev() {
+        let none = || {
+            let empty = columns.len().saturating_sub(2);
+            let empty = std::iter::repeat_n(String::new(), empty);
+            vec![empty.chain(["cannot be decoded".to_owned()]).collect()]
+        };
+        let lines = section.as_ref().map_or_else(none, &lines);
+        match groups.last_mut() {
+            Some((_, lowest, same)) if *same == lines => *lowest = y,
+            _ => groups.push((y, y, lines)),
+        }
+    }
+    let mut table = Table::new(columns);
+    for (highest, lowest, lines) in groups {
+        let mut heights = format!("{}-{}", lowest.first_y(), highest.last_y());
+        for line in lines {
+            table.row([std::mem::take(&mut heights)].into_iter().chain(line));
+        }
+    }
+    table
+}
+
+/// How many kinds of blocks there are, and the most frequent of them.
+fn kinds(palette: &Palette<AssetKey>, before: &str) -> Vec<String> {
+    let counts = palette.exact_counts();
+    let fluids = !before.is_empty();
+    let counts = counts.into_iter().filter(|(key, _)| !fluids || !key.is_empty_key());
+    let ranked = ranked(counts.map(|(key, count)| (text::short(key, NAME_CHARS), count.into())));
+    let all = u64::from(BLOCKS_PER_SECTION);
+    let share = |(name, count): &(String, u64)| {
+        if *count == all { name.clone() } else { format!("{name} {}", text::share(*count, all)) }
+    };
+    let shares: Vec<String> = ranked.iter().map(share).collect();
+    let width = BLOCKS_CHARS.saturating_sub(before.len());
+    let shown = format!("{before}{}", text::as_many(&shares, width));
+    vec![ranked.len().to_string(), shown]
+}
+
+/// How a section is stored.
+fn state(section: &SectionView) -> Vec<String> {
+    let block = section.block();
+    let changes = format!("{}/{}", block.local_change_counter, block.global_change_counter);
+    vec![
+        kind(block.blocks()),
+        kind(block.fillers()),
+        kind(block.rotations()),
+        kind(section.fluid().fluids()),
+        if section.physics().has_data() { "stored" } else { "-" }.to_owned(),
+        match block.ticking().count() {
+            0 => "-".to_owned(),
+            count => text::thousands(count),
+        },
+        changes,
+        light(section),
+    ]
+}
+
+fn kind<K: PaletteKey>(palette: &Palette<K>) -> String {
+    let name = match palette.kind() {
+        PaletteType::Empty => "-",
+        PaletteType::HalfByte => "half",
+        PaletteType::Byte => "byte",
+        PaletteType::Short => "short",
+    };
+    name.to_owned()
+}
+
+fn light(section: &SectionView) -> String {
+    let block = section.block();
+    let (local, global) = (&block.local_light, &block.global_light);
+    let stored = match (local.tree.is_some(), global.tree.is_some()) {
+        (false, false) => "none",
+        (true, false) => "local",
+        (false, true) => "global",
+        (true, true) => "both",
+    };
+    let is_current = local.is_current(block.local_change_counter)
+        && global.is_current(block.global_change_counter);
+    match (stored, is_current) {
+        (stored, true) => stored.to_owned(),
+        ("none", false) => "not computed".to_owned(),
+        (stored, false) => format!("{stored}, stale"),
+    }
+}

@@ -1,0 +1,125 @@
+//! The summary of a chunk for people.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use hyworld_chunk::{ReadableChunk, UNKNOWN_ENVIRONMENT};
+use hyworld_coords::{BLOCKS_PER_CHUNK, COLUMNS_PER_CHUNK, LocalColumn, MAX_Y, MIN_Y};
+
+use super::{LINE_CHARS, components, contents, sections};
+use crate::commands::block;
+use crate::commands::located::Located;
+use crate::output::{Console, text};
+
+/// How wide the names of facts are.
+const NAME_CHARS: usize = 14;
+
+pub(super) fn write(
+    console: &mut Console,
+    located: &Located,
+    readable: &ReadableChunk<'_>,
+) -> anyhow::Result<()> {
+    let (x, z) = (located.at.x, located.at.z);
+    writeln!(console, "chunk {x},{z}")?;
+    place(console, located)?;
+    columns(console, readable)?;
+    environments(console, readable)?;
+    contents::facts(console, readable)?;
+    writeln!(console)?;
+    components::write(console, readable)?;
+    sections::write(console, readable)?;
+    contents::write(console, readable)?;
+    Ok(())
+}
+
+/// A space at which no line is broken.
+const KEPT_SPACE: &str = "\u{a0}";
+
+/// One fact: its name, and what is to be said, which may go on in lines below.
+pub(super) fn fact(out: &mut impl Write, name: &str, what: &str) -> io::Result<()> {
+    let what = text::printable(what);
+    let indent = " ".repeat(NAME_CHARS + 4);
+    let lines = text::wrap(&what, &indent, LINE_CHARS).replace(KEPT_SPACE, " ");
+    writeln!(out, "  {name:<NAME_CHARS$}  {}", lines.trim_start())
+}
+
+fn place(out: &mut impl Write, located: &Located) -> io::Result<()> {
+    let (region, slot) = (located.at.region(), located.at.slot());
+    if let Some(blocks) = located.at.blocks() {
+        let (min, max) = (blocks.min(), blocks.max());
+        let extent = format!("x {} to {}, z {} to {}", min.x, max.x, min.z, max.z);
+        fact(out, "blocks", &extent)?;
+    }
+    fact(out, "file", &located.path.display().to_string())?;
+    let (index, x, z) = (slot.index(), slot.x(), slot.z());
+    let place = format!("slot {index} (x {x}, z {z}) of region {},{}", region.x, region.z);
+    fact(out, "place", &place)?;
+    let raw = text::count(located.size.raw, "byte");
+    let Some(stored) = located.size.stored else { return fact(out, "size", &raw) };
+    let ratio = text::ratio(located.size.raw, stored);
+    fact(out, "size", &format!("{raw}, compressed to {} ({ratio})", text::thousands(stored)))
+}
+
+/// Heights and tints.
+fn columns(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    let Some(columns) = readable.columns() else { return Ok(()) };
+    let (heights, tints) = (columns.heights.values(), columns.tints.values());
+    let (min, max) = (heights.values().min(), heights.values().max());
+    if let (Some(min), Some(max)) = (min, max) {
+        let all = if min == max { format!("{min}") } else { format!("{min} to {max}") };
+        fact(out, "heights", &all)?;
+    }
+    let tints = ranked(tints.values().map(|&tint| (block::tint(tint), 1)));
+    fact(out, "tints", &shares(&tints, COLUMNS_PER_CHUNK.into(), 2))?;
+    if columns.needs_physics() {
+        fact(out, "physics", "must run once the chunk is loaded")?;
+    }
+    Ok(())
+}
+
+/// Which environments there are, by the blocks that they cover.
+fn environments(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    let Some(environments) = readable.environments() else { return Ok(()) };
+    let mut blocks: HashMap<i32, u64> = HashMap::new();
+    for run in LocalColumn::all().flat_map(|column| environments.runs(column)) {
+        let (first, last) = ((*run.ys.start()).max(MIN_Y), (*run.ys.end()).min(MAX_Y));
+        if first <= last {
+            let sum = blocks.entry(run.id).or_default();
+            *sum = sum.saturating_add(u64::from(first.abs_diff(last)) + 1);
+        }
+    }
+    // The last entry for an id replaces the ones before.
+    let names: HashMap<i32, &str> =
+        environments.list().iter().map(|entry| (entry.id, entry.name.as_str())).collect();
+    let ranked = ranked(blocks.into_iter().map(|(id, count)| {
+        let name = names.get(&id).copied().unwrap_or(UNKNOWN_ENVIRONMENT);
+        (text::short(name, LINE_CHARS / 2), count)
+    }));
+    fact(out, "environments", &shares(&ranked, BLOCKS_PER_CHUNK.into(), 4))
+}
+
+/// Equal names together, the most frequent first.
+pub(super) fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+    let mut sums: HashMap<String, u64> = HashMap::new();
+    for (name, count) in counts {
+        let sum = sums.entry(name).or_default();
+        *sum = sum.saturating_add(count);
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by(|(a, a_count), (b, b_count)| b_count.cmp(a_count).then_with(|| a.cmp(b)));
+    sums
+}
+
+/// The first `most` names, each with its share of `all` unless it is the only one.
+fn shares(ranked: &[(String, u64)], all: u64, most: usize) -> String {
+    if let [(only, _)] = ranked {
+        return only.clone();
+    }
+    let first = ranked.iter().take(most);
+    let first = first.map(|(name, count)| {
+        format!("{name} {}", text::share(*count, all)).replace(' ', KEPT_SPACE)
+    });
+    let more = ranked.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("{more} more"));
+    first.chain(more).collect::<Vec<_>>().join(", ")
+}

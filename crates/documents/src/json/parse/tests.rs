@@ -1,0 +1,92 @@
+use super::*;
+
+fn parsed(text: &str) -> Document {
+    document(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
+}
+
+#[test]
+fn white_space_and_order_do_not_matter() {
+    let document =
+        parsed(" { \"a\" :\n[1 , 2.5,-3e2 ],\t\"u\":{\"$type\":\"00\",\"$binary\":\"\"}}\n");
+    let numbers = vec![Value::Int32(1), Value::Double(2.5), Value::Double(-300.0)];
+    assert_eq!(document.get("a"), Some(&Value::Array(numbers)));
+    assert_eq!(document.get("u"), Some(&Value::Binary { subtype: 0, bytes: vec![] }));
+}
+
+#[test]
+fn integers_take_the_size_that_they_need() {
+    let document = parsed("{\"a\": 2147483647, \"b\": 2147483648, \"c\": -9223372036854775808}");
+    assert_eq!(document.get("a"), Some(&Value::Int32(i32::MAX)));
+    assert_eq!(document.get("b"), Some(&Value::Int64(1 << 31)));
+    assert_eq!(document.get("c"), Some(&Value::Int64(i64::MIN)));
+}
+
+#[test]
+fn problems_have_a_place() {
+    for (text, line, column) in [
+        ("", 1, 1),
+        ("[1]", 1, 1),
+        ("{\"a\": }", 1, 7),
+        ("{\n  \"a\" 1}", 2, 7),
+        ("{\"a\": 1,}", 1, 9),
+        ("{\"a\": \"x}", 1, 8),
+        ("{\"a\": \"\\q\"}", 1, 8),
+        ("{\"a\": \"\\ud83d\"}", 1, 14),
+        ("{\"a\": {\"$binary\": \"?\", \"$type\": \"00\"}}", 1, 7),
+        ("{} x", 1, 4),
+        ("{\"a\": 1 2}", 1, 9),
+    ] {
+        let problem = document(text).unwrap_err();
+        assert_eq!((problem.line, problem.column), (line, column), "{text}: {problem}");
+    }
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    let nested = |depth| format!("{}{}{}", "{\"a\":".repeat(depth), "1", "}".repeat(depth));
+    assert!(document(&nested(100)).is_ok());
+    assert!(document(&nested(101)).is_err());
+    assert!(document(&format!("{{\"a\":{}", "[".repeat(1_000_000))).is_err());
+    assert!(document(&"{\"a\":".repeat(1_000_000)).is_err());
+}
+
+#[test]
+fn a_name_with_a_zero_was_cut_when_it_was_stored() {
+    let problem = document("{\n\"a\": {\"b\\u0000c\": 1}}").unwrap_err();
+    assert_eq!((problem.line, problem.column), (2, 7), "{problem}");
+    assert!(document("{\"a\": \"b\\u0000c\"}").is_ok());
+}
+
+#[test]
+fn bytes_that_are_no_value_were_stored_all_the_same() {
+    // A type that does not exist, an integer of one byte, a document of one byte, and text
+    // that is none: a chunk with these could not be read any more.
+    for (kind, base64) in [(200, ""), (16, "AA=="), (3, "AA=="), (2, "AQAAAP8=")] {
+        let text = format!("{{\"a\": {{\"$bson\": {kind}, \"$base64\": \"{base64}\"}}}}");
+        let problem = document(&text).unwrap_err();
+        assert_eq!((problem.line, problem.column), (1, 7), "{text}: {problem}");
+    }
+    let number = parsed("{\"a\": {\"$bson\": 16, \"$base64\": \"BQAAAA==\"}}");
+    assert_eq!(number.get("a"), Some(&Value::Int32(5)));
+}
+
+#[test]
+fn what_stood_beside_a_long_number_was_lost() {
+    assert!(document("{\"a\": {\"$numberLong\": \"5\", \"b\": 1}}").is_err());
+}
+
+/// Lines were counted anew at every object, which took minutes for a text of this size.
+#[test]
+fn many_objects_took_the_square_of_their_number() {
+    let text = format!("{{\"a\": [{}{{}}]}}", "{},\n".repeat(500_000));
+    assert!(document(&text).is_ok());
+}
+
+#[test]
+fn every_cut_of_a_text_is_refused() {
+    let text = "{\"a\": [true, null, {\"b\": \"\\u00e9\"}], \"c\": -1.5E-3}";
+    assert!(document(text).is_ok());
+    for len in 0..text.len() {
+        assert!(document(&text[..len]).is_err(), "{len}");
+    }
+}

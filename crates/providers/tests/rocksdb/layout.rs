@@ -1,0 +1,138 @@
+//! Databases of a newer layout: what is known is read, nothing is written.
+
+use std::path::Path;
+
+use hyworld_coords::ChunkPos;
+use hyworld_providers::{ChunkStorage, Error, RocksDbStorage};
+use rocksdb::{DB, Options};
+
+use crate::{document, filled, flushed, snapshot, world};
+
+/// Adds to a database as a program would that knows more.
+fn change(folder: &Path, families: &[&str], change: impl Fn(&DB)) {
+    let mut options = Options::default();
+    options.create_missing_column_families(true);
+    change(&DB::open_cf(&options, folder, families).unwrap());
+}
+
+/// Opened for writing, everything known can be read, nothing is changed, and it is said why.
+fn assert_untouched(folder: &Path, known: &[ChunkPos], unknown: &str) {
+    let before = snapshot(folder);
+    let storage = RocksDbStorage::open(folder).unwrap();
+    assert_eq!(storage.unknown_content(), Some(unknown));
+    let at = known[0];
+    let refused = [
+        storage.write(at, b"x").unwrap_err(),
+        storage.remove(at).unwrap_err(),
+        storage.write_many(&[(at, b"x")]).remove(0).unwrap_err(),
+        storage.compact().unwrap_err(),
+    ];
+    for error in refused {
+        let text = error.to_string();
+        assert!(matches!(error, Error::ReadOnly { .. }), "{text}");
+        assert!(text.contains("db: cannot be written to: it has ") && text.contains(unknown));
+        assert!(text.contains("newer version of the game"), "{text}");
+    }
+    for at in known {
+        assert_eq!(storage.read(*at).unwrap().unwrap(), document(*at));
+    }
+    assert_eq!(storage.read(ChunkPos::new(900, 900)).unwrap(), None);
+    let (listed, errors): (Vec<_>, Vec<_>) = storage.positions().partition(Result::is_ok);
+    let mut listed: Vec<_> = listed.into_iter().map(Result::unwrap).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, known);
+    assert_eq!(errors.len(), 1, "what is not listed is said, once");
+    let error = errors[0].as_ref().unwrap_err().to_string();
+    assert!(error.contains("cannot list everything: it has ") && error.contains(unknown));
+    storage.sync().unwrap();
+    drop(storage);
+    assert!(snapshot(folder) == before, "something was written");
+    let reading = RocksDbStorage::open_read_only(folder).unwrap();
+    assert_eq!(reading.unknown_content(), Some(unknown));
+    assert_eq!(reading.positions().filter(Result::is_err).count(), 1);
+}
+
+#[test]
+fn column_families_that_are_not_known() {
+    let (_world, folder) = world();
+    let known = filled(&folder);
+    change(&folder, &["chunks", "sections", "entities"], |db| {
+        db.put_cf(db.cf_handle("sections").unwrap(), b"key", b"value").unwrap();
+    });
+    assert_untouched(&folder, &known, "the column families \"entities\", \"sections\"");
+}
+
+#[test]
+fn keys_of_another_length_in_the_log() {
+    for key in [&b"short"[..], b"", b"twelve bytes", b"\xff\xff\xff\xff\xff\xff\xff\xff\x00"] {
+        let (_world, folder) = world();
+        let known = filled(&folder);
+        change(&folder, &["chunks"], |db| {
+            db.put_cf(db.cf_handle("chunks").unwrap(), key, b"value").unwrap();
+        });
+        let unknown = "keys in the column family \"chunks\" that are not 8 bytes long";
+        assert_untouched(&folder, &known, unknown);
+    }
+}
+
+#[test]
+fn keys_of_another_length_in_tables() {
+    let (_world, folder) = world();
+    let known = flushed(&folder);
+    change(&folder, &["chunks"], |db| {
+        let chunks = db.cf_handle("chunks").unwrap();
+        for n in 0..100_u32 {
+            db.put_cf(chunks, [&n.to_be_bytes()[..], b"12345678"].concat(), b"value").unwrap();
+        }
+        db.flush_cf(chunks).unwrap();
+    });
+    let unknown = "keys in the column family \"chunks\" that are not 8 bytes long";
+    assert_untouched(&folder, &known, unknown);
+}
+
+#[test]
+fn keys_in_the_default_family() {
+    let (_world, folder) = world();
+    let known = filled(&folder);
+    change(&folder, &["chunks"], |db| db.put(b"version", b"2").unwrap());
+    assert_untouched(&folder, &known, "keys in the column family \"default\"");
+}
+
+#[test]
+fn removed_and_overwritten_chunks_are_no_newer_layout() {
+    let (_world, folder) = world();
+    let known = filled(&folder);
+    for _ in 0..3 {
+        let storage = RocksDbStorage::open(&folder).unwrap();
+        assert_eq!(storage.unknown_content(), None);
+        for at in &known[..20] {
+            assert!(storage.remove(*at).unwrap());
+            storage.write(*at, b"again").unwrap();
+        }
+        storage.compact().unwrap();
+    }
+    change(&folder, &["chunks"], |db| {
+        let chunks = db.cf_handle("chunks").unwrap();
+        db.delete_range_cf(chunks, [0; 8], [0, 0, 0, 2, 0, 0, 0, 0]).unwrap();
+        db.flush_cf(chunks).unwrap();
+    });
+    let storage = RocksDbStorage::open(&folder).unwrap();
+    assert_eq!(storage.unknown_content(), None);
+    assert_eq!(storage.positions().count(), 80);
+}
+
+/// As after a crash between the making of the two families, or as others make databases.
+#[test]
+fn a_database_without_chunks_is_empty_and_gets_them() {
+    let (_world, folder) = world();
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    drop(DB::open(&options, &folder).unwrap());
+    let reading = RocksDbStorage::open_read_only(&folder).unwrap();
+    let at = ChunkPos::new(0, 0);
+    assert_eq!(reading.read(at).unwrap(), None);
+    assert_eq!(reading.positions().count(), 0);
+    let storage = RocksDbStorage::open(&folder).unwrap();
+    storage.write(at, b"x").unwrap();
+    assert_eq!(storage.read(at).unwrap().unwrap(), b"x");
+}

@@ -1,0 +1,71 @@
+//! The provider `RocksDb`, beyond what every provider does.
+
+#![cfg(feature = "rocksdb")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod crash;
+mod damage;
+mod layout;
+mod lock;
+mod options;
+mod reading;
+mod tools;
+mod upkeep;
+mod worlds;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hyworld_coords::ChunkPos;
+use hyworld_providers::{ChunkStorage, RocksDbStorage};
+use tempfile::TempDir;
+
+/// A world without anything in it, and where its database will be.
+fn world() -> (TempDir, PathBuf) {
+    let world = tempfile::tempdir().unwrap();
+    let folder = world.path().join("db");
+    (world, folder)
+}
+
+fn document(at: ChunkPos) -> Vec<u8> {
+    format!("the chunk at {at} ").repeat(50).into_bytes()
+}
+
+/// A database with chunks all around the middle of a world.
+fn filled(folder: &Path) -> Vec<ChunkPos> {
+    let storage = RocksDbStorage::open(folder).unwrap();
+    let positions = (-5..5).flat_map(|z| (-5..5).map(move |x| ChunkPos::new(x, z)));
+    let mut positions: Vec<_> = positions.collect();
+    positions.sort_unstable();
+    for at in &positions {
+        storage.write(*at, &document(*at)).unwrap();
+    }
+    storage.close().unwrap();
+    positions
+}
+
+/// As [`filled`], with all chunks in tables and blob files instead of the log.
+fn flushed(folder: &Path) -> Vec<ChunkPos> {
+    let positions = filled(folder);
+    RocksDbStorage::open(folder).unwrap().compact().unwrap();
+    positions
+}
+
+/// Every file of a folder: its content and when it was changed.
+fn snapshot(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
+    let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap());
+    let files = entries.map(|entry| {
+        let changed = entry.metadata().unwrap().modified().unwrap();
+        (entry.file_name().into_string().unwrap(), (std::fs::read(entry.path()).unwrap(), changed))
+    });
+    files.collect()
+}
+
+/// The files of a folder that end so, the newest last.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = paths.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+    paths.sort();
+    paths
+}

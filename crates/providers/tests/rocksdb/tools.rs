@@ -1,0 +1,42 @@
+//! Other programs that use `RocksDB` read our databases, where they are installed.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use hyworld_coords::ChunkPos;
+
+use crate::{document, files, flushed, world};
+
+/// What a tool of `RocksDB` says; `None`, visibly, where it is not installed.
+fn run(tool: &str, arguments: &[&str], folder: &Path) -> Option<String> {
+    let Ok(output) = Command::new(tool).args(arguments).current_dir(folder).output() else {
+        let message = format!("SKIPPED: {tool} is not here (Debian: rocksdb-tools)\n");
+        std::io::stderr().write_all(message.as_bytes()).unwrap();
+        return None;
+    };
+    assert!(output.status.success(), "{tool} {arguments:?}: {output:?}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Debian's are of version 7.8.3, much older than the library in this program.
+#[test]
+fn the_tools_of_rocksdb_read_our_databases() {
+    let (_world, folder) = world();
+    let positions = flushed(&folder);
+    let Some(families) = run("ldb", &["--db=.", "list_column_families"], &folder) else { return };
+    assert!(families.contains("default, chunks"), "{families}");
+    let ldb = |command: &[&str]| {
+        // It takes options from the database, and does not know all of them.
+        let options = ["--db=.", "--column_family=chunks", "--hex", "--ignore_unknown_options"];
+        run("ldb", &[&options, command].concat(), &folder).unwrap()
+    };
+    let hex: String =
+        document(ChunkPos::new(-2, 3)).iter().map(|byte| format!("{byte:02X}")).collect();
+    assert_eq!(ldb(&["get", "0xFFFFFFFE00000003"]).trim(), format!("0x{hex}"));
+    assert_eq!(ldb(&["scan"]).lines().count(), positions.len());
+    let table = files(&folder, ".sst").pop().unwrap();
+    let argument = format!("--file={}", table.display());
+    let Some(text) = run("sst_dump", &[&argument, "--command=check"], &folder) else { return };
+    assert!(text.contains("from [] to []"), "{text}");
+}

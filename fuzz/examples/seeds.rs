@@ -1,0 +1,145 @@
+//! Takes the chunks of region files apart, and writes each field as a first input of its target.
+//! Run by `fuzz/seed`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::{env, fs};
+
+use hyworld_chunk::bson::{Document, RawDocument};
+use hyworld_chunk::{
+    AssetKey, BlockHealthChunk, BlockSection, Chunk, DamagedBlock, Filler, FluidSection,
+    FragileBlock, Holder, Light, Rotation,
+};
+use hyworld_coords::{BlockPos, LocalBlock};
+use hyworld_fuzz::{join, parts};
+use hyworld_indexed_storage::{MemoryFile, OpenOptions};
+
+type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
+
+/// Targets that take one binary field, and the component that has it.
+const FIELDS: [(&str, &str); 6] = [
+    ("block_section", "Block"),
+    ("fluid", "Fluid"),
+    ("block_physics", "BlockPhysics"),
+    ("block_chunk", "BlockChunk"),
+    ("environment_chunk", "EnvironmentChunk"),
+    ("block_health", "BlockHealthChunk"),
+];
+
+fn main() -> Result {
+    let mut arguments = env::args_os().skip(1);
+    let corpus = arguments.next().ok_or("usage: seeds CORPUS REGION...")?;
+    let mut seeds = BTreeSet::new();
+    for region in arguments {
+        let memory = Box::new(MemoryFile::new(fs::read(&region)?));
+        let file = OpenOptions::new().open_raw(memory, &region)?;
+        for slot in file.occupied() {
+            let document = file.read(slot)?.ok_or("an empty slot")?;
+            add_chunk(document, &mut seeds)?;
+        }
+    }
+    add_chunk(Chunk::new().encode(), &mut seeds)?;
+    let steps = [0, 0, 21, 5, 0, 1, 29, 4, 2, 0, 1, 3, 33, 2, 40, 1, 2, 3, 2, 0, 17, 9];
+    seeds.insert(("bson_document", join(&[1], &steps)));
+    for kinds in [1, 3, 15, 17, 300] {
+        seeds.insert(("block_section", join(&[7], &section(kinds)?.encode())));
+        seeds.insert(("fluid", join(&[], &fluids(kinds)?.encode())));
+    }
+    seeds.insert(("block_health", join(&[], &health().encode())));
+    for (number, (target, input)) in seeds.iter().enumerate() {
+        let folder = Path::new(&corpus).join(target);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("seed_{number:04}")), input)?;
+    }
+    println!("{} seeds", seeds.len());
+    Ok(())
+}
+
+type Seeds = BTreeSet<(&'static str, Vec<u8>)>;
+
+fn add_chunk(document: Vec<u8>, seeds: &mut Seeds) -> Result {
+    for target in ["chunk", "bson_document", "canary_chunk"] {
+        seeds.insert((target, join(&[], &document)));
+    }
+    let chunk = Chunk::decode(document)?;
+    seeds.insert(("chunk", join(&[1], &parts::write(&parts::of(&chunk)))));
+    for holder in chunk.sections().iter().chain([chunk.holder()]) {
+        for (target, id) in FIELDS {
+            let Some((version, field)) = parts::field(holder, id) else { continue };
+            // The targets with versions count them from -1.
+            let version = u8::try_from(version + 1)?;
+            seeds.insert((target, join(&[version], &field)));
+            // The fixtures have none of version 0, which looks like version 1.
+            if version == 2 {
+                seeds.insert((target, join(&[1], &field)));
+            }
+            if id == "Block" {
+                let section = BlockSection::decode(i32::from(version) - 1, &field)?;
+                add_light(&section, seeds);
+                let keys = section.blocks().entries().iter().map(|entry| entry.key.as_bytes());
+                seeds.extend(keys.map(|key| ("legacy_key", key.to_vec())));
+            }
+        }
+        add_documents(holder, seeds)?;
+    }
+    Ok(())
+}
+
+/// A section with so many kinds of blocks, in rows, so that it is short when it is packed.
+fn section(kinds: u16) -> Result<BlockSection> {
+    let mut section = BlockSection::new(0);
+    for kind in 0..kinds {
+        let (first, last) = row(kind)?;
+        let (rotation, filler) = (Rotation::from_index((kind % 64) as u8), Filler::from_bits(kind));
+        section.fill_blocks(first, last, key(kind)?, rotation, filler)?;
+        section.set_ticking(first, kind % 3 == 0);
+    }
+    Ok(section)
+}
+
+/// The same with fluids.
+fn fluids(kinds: u16) -> Result<FluidSection> {
+    let mut section = FluidSection::new();
+    for kind in 0..kinds {
+        let (first, last) = row(kind)?;
+        section.fill(first, last, key(kind)?, (kind % 15 + 1) as u8)?;
+    }
+    Ok(section)
+}
+
+fn row(number: u16) -> Result<(LocalBlock, LocalBlock)> {
+    let cell = |index| LocalBlock::from_index(index).ok_or("not in a section");
+    Ok((cell(number * 32)?, cell(number * 32 + 31)?))
+}
+
+fn key(kind: u16) -> Result<AssetKey> {
+    Ok(AssetKey::new(&format!("Kind_{kind}")).ok_or("too long")?)
+}
+
+/// What no chunk of the fixtures has: a damaged and a fragile block.
+fn health() -> BlockHealthChunk {
+    let pos = BlockPos::new(-1, 70, 256);
+    let mut health = BlockHealthChunk::new();
+    health.damaged.push(DamagedBlock { pos, health: 0.5, last_damage_ms: -62_135_596_800_000 });
+    health.fragile.push(FragileBlock { pos, seconds: 2.5 });
+    health
+}
+
+fn add_light(section: &BlockSection, seeds: &mut Seeds) {
+    for Light { tree, .. } in [&section.local_light, &section.global_light] {
+        seeds.extend(tree.iter().map(|tree| ("light_tree", join(&[1], tree.as_bytes()))));
+    }
+}
+
+/// Components without large binary fields, as documents and as text.
+fn add_documents(holder: &Holder, seeds: &mut Seeds) -> Result {
+    const DOCUMENT_BYTES_MAX: usize = 20_000;
+    for raw in holder.ids().filter_map(|id| holder.raw(id)).map(RawDocument::as_bytes) {
+        if raw.len() <= DOCUMENT_BYTES_MAX {
+            let text = Document::from_raw(RawDocument::new(raw)?)?.to_json();
+            seeds.insert(("bson_document", join(&[], raw)));
+            seeds.insert(("bson_json", join(&[], text.as_bytes())));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! `BlockChunk.Data` of every version: kept as it was read, and the sections inside of old ones
+//! move to where newer ones have them as soon as something changes.
+#![no_main]
+
+use hyworld_chunk::{BlockChunk, Chunk, ChunkView};
+use hyworld_fuzz::{columns, view};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((mut choices, field)) = hyworld_fuzz::split(data) else { return };
+    let version = i32::from(choices.byte() % 6) - 1;
+    let Ok(columns) = BlockChunk::decode(version, &field) else { return };
+    assert!(columns.encode() == field);
+
+    let mut edited = columns.clone();
+    for _ in 0..2 {
+        let (column, height) = (choices.column(), choices.word().cast_signed());
+        columns::check_set(&mut edited.heights, column, height);
+        columns::check_set(&mut edited.tints, column, i32::from(height) << 16);
+    }
+    edited.set_needs_physics(!columns.needs_physics());
+    assert_ne!(edited.needs_physics(), columns.needs_physics());
+    assert!(BlockChunk::decode(version, &edited.encode()).expect("we wrote it") == edited);
+    let inline = edited.upgrade();
+    assert_eq!(inline.as_ref(), columns.inline_sections());
+    assert!(BlockChunk::decode(3, &edited.encode()).expect("we wrote it") == edited);
+
+    let mut chunk = Chunk::new();
+    chunk.put(&columns).expect("nothing is malformed");
+    assert!(inline.is_some() || ChunkView::new(&chunk).is_ok());
+    view::check(&chunk, &mut choices);
+});

@@ -1,0 +1,25 @@
+//! JSON text: what is read from it can be stored, and written as text it is the same again.
+#![no_main]
+
+use hyworld_chunk::bson::{Document, RawDocument};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((_, text)) = hyworld_fuzz::split(data) else { return };
+    let Ok(text) = std::str::from_utf8(&text) else { return };
+    let document = match Document::from_json(text) {
+        Ok(document) => document,
+        Err(problem) => {
+            assert!(problem.line <= text.matches('\n').count() + 1);
+            assert!(problem.column <= text.chars().count() + 1);
+            return;
+        }
+    };
+    let bytes = document.to_bytes();
+    let raw = RawDocument::new(&bytes).expect("a document");
+    let stored = Document::from_raw(raw).unwrap_or_else(|problem| panic!("{problem}: {text}"));
+    assert!(stored.to_bytes() == bytes);
+    assert!(stored.to_json() == document.to_json());
+    let again = Document::from_json(&document.to_json()).expect("we wrote it");
+    assert!(again.to_bytes() == bytes);
+});

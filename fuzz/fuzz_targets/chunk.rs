@@ -1,0 +1,76 @@
+//! A whole chunk, from a document or put together from parts: decoded, looked at, changed, saved,
+//! and decoded again.
+#![no_main]
+
+use std::sync::Arc;
+
+use hyworld_chunk::{
+    BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
+    ChunkSpawnedNpcData, Component, ComponentRegistry, Entity, EntityChunk, EnvironmentChunk,
+    FluidSection, Holder,
+};
+use hyworld_fuzz::{parts, view};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((mut choices, bytes)) = hyworld_fuzz::split(data) else { return };
+    let document = match choices.byte() & 1 {
+        0 => bytes,
+        _ => parts::build(&parts::read(&bytes)),
+    };
+    let Ok(chunk) = Chunk::decode(document.clone()) else { return };
+    assert!(!chunk.is_changed() && chunk.encode() == document);
+    check_component::<BlockChunk>(chunk.holder());
+    check_component::<EnvironmentChunk>(chunk.holder());
+    check_component::<BlockHealthChunk>(chunk.holder());
+    check_component::<ChunkSpawnedNpcData>(chunk.holder());
+    check_component::<BlockComponentChunk>(chunk.holder());
+    check_component::<EntityChunk>(chunk.holder());
+    for section in chunk.sections().iter().take(3) {
+        check_component::<BlockSection>(section);
+        check_component::<FluidSection>(section);
+        check_component::<BlockPhysics>(section);
+    }
+    check_entities(&chunk);
+    view::check(&chunk, &mut choices);
+});
+
+/// Written over what it was read from, it is the same when it is read again.
+fn check_component<C: Component>(holder: &Holder) {
+    let Ok(Some(component)) = holder.get::<C>() else { return };
+    let mut written = holder.clone();
+    // A document that could be read up to what was asked for may be broken behind that.
+    if written.put(&component).is_err() {
+        return;
+    }
+    let written = Holder::decode(written.encode()).expect("we wrote it");
+    let again = written.get::<C>().expect("we wrote it").expect("we wrote it");
+    let mut twice = written.clone();
+    twice.put(&again).expect("we wrote it");
+    assert!(twice.encode() == written.encode(), "{}", C::ID);
+    let registry = Arc::new(ComponentRegistry::with_game_components());
+    let mut live = registry.live(holder.clone());
+    assert!(live.get_mut::<C>().expect("it was read before").is_some());
+    if let Some(saved) = live.save().expect("it was written before") {
+        assert!(saved.encode() == written.encode(), "{}", C::ID);
+    }
+}
+
+fn check_entities(chunk: &Chunk) {
+    if let Ok(Some(entities)) = chunk.get::<EntityChunk>() {
+        for Entity(holder) in entities.iter() {
+            let entity = Entity(holder);
+            let _ = (entity.uuid(), entity.position(), entity.rotation());
+            let _ = (entity.model(), entity.role_name());
+        }
+    }
+    if let Ok(Some(mut blocks)) = chunk.get::<BlockComponentChunk>() {
+        let found: Vec<_> = blocks.iter().map(|(at, _)| at).collect();
+        let count = blocks.len();
+        for at in &found {
+            assert!(blocks.get(*at).is_some() && blocks.remove(*at).is_some());
+        }
+        assert_eq!(blocks.len(), count - found.len());
+        assert_eq!(blocks.iter().count(), 0);
+    }
+}
