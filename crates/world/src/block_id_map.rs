@@ -79,7 +79,8 @@ mod tests {
     use crate::file_system::MemoryFileSystem;
 
     const TEXT: &str = "{\"Blocks\": [{\"Id\": 7, \"BlockType\": \"Stone\"}, \
-                        {\"BlockType\": \"Air\", \"Id\": 0}, {\"Id\": 7, \"BlockType\": \"Rock\"}]}";
+                        {\"BlockType\": \"Air\", \"Id\": 0}, \
+                        {\"Id\": 7, \"BlockType\": \"Rock\"}]}";
 
     #[test]
     fn numbers_have_names() {

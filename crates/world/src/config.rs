@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_odd_orders_stay() {
-        let text = "{\n  \"$Comment\": \"x\",\n  \"Seed\": 7,\n  \"A\": {\n    \"$b\": 1.0\n  },\n  \
-                    \"IsTicking\": false,\n  \"Version\": 4,\n  \"Seed\": 8\n}";
+        let text = "{\n  \"$Comment\": \"x\",\n  \"Seed\": 7,\n  \"A\": {\n    \"$b\": 1.0\n  \
+                    },\n  \"IsTicking\": false,\n  \"Version\": 4,\n  \"Seed\": 8\n}";
         let mut config = config(text);
         assert_eq!(config.unknown_keys().collect::<Vec<_>>(), ["$Comment", "A"]);
         assert_eq!(config.to_document().to_json(), text);

@@ -148,7 +148,8 @@ mod tests {
     #[test]
     fn other_keys_and_untouched_areas_stay() {
         let old = parsed(
-            "{\"A\": 1, \"KeepLoadedRegion\": {\"Max\": {\"X\": 1, \"Y\": 2}, \"Min\": {}}, \"B\": 2}",
+            "{\"A\": 1, \"KeepLoadedRegion\": {\"Max\": {\"X\": 1, \"Y\": 2}, \"Min\": {}}, \
+             \"B\": 2}",
         );
         let mut config = ChunkConfig::read(&old).unwrap();
         assert_eq!(config.write(Some(&old)), Some(old.clone()));
