@@ -95,6 +95,13 @@ impl Document {
         }
     }
 
+    /// Puts a field in front of the one at `place`, or at the end; also if there is one of that
+    /// name: documents can have that.
+    pub fn insert(&mut self, place: usize, key: &str, value: Value) {
+        let place = place.min(self.fields.len());
+        self.fields.insert(place, (key.to_owned(), value));
+    }
+
     /// Appends a field, also if there is one of that name: documents can have that.
     pub(super) fn push(&mut self, key: &str, value: Value) {
         self.fields.push((key.to_owned(), value));
@@ -245,8 +252,10 @@ mod tests {
             document.remove("list").map(|value| matches!(value, Value::Array(_))),
             Some(true)
         );
+        document.insert(1, "second", Value::Null);
+        document.insert(usize::MAX, "last", Value::Null);
         let keys: Vec<_> = document.fields().map(|(key, _)| key).collect();
-        assert_eq!(keys, ["null", "long", "uuid", "date", "new"]);
+        assert_eq!(keys, ["null", "second", "long", "uuid", "date", "new", "last"]);
     }
 
     #[test]

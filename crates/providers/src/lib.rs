@@ -40,6 +40,7 @@ mod error;
 mod memory;
 mod migration;
 mod region_files;
+mod region_image;
 mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
@@ -56,6 +57,7 @@ pub use error::{BoxedError, Error, Result};
 pub use memory::MemoryStorage;
 pub use migration::MigrationStorage;
 pub use region_files::{RegionFiles, RegionFilesOptions};
+pub use region_image::RegionImage;
 pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
 #[cfg(feature = "s3")]
 pub use s3::{CacheStats, S3Options, S3Storage};

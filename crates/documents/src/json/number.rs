@@ -16,20 +16,49 @@ pub(super) fn write_double(value: f64, out: &mut String) {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let magnitude = value.abs();
+    let even = even_last_digit(value, mantissa);
+    let with_even = |digits: &str| match even {
+        Some(even) => {
+            format!("{}{even}", digits.get(..digits.len().saturating_sub(1)).unwrap_or_default())
+        }
+        None => digits.to_owned(),
+    };
     if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
-        let plain = value.to_string();
+        let plain = with_even(&value.to_string());
         out.push_str(&plain);
         if !plain.contains('.') {
             out.push_str(".0");
         }
         return;
     }
-    out.push_str(mantissa);
+    let mantissa = with_even(mantissa);
+    out.push_str(&mantissa);
     if !mantissa.contains('.') {
         out.push_str(".0");
     }
     out.push('E');
     out.push_str(&exponent.to_string());
+}
+
+/// Two shortest forms can be equally near to a number: 80.88003540039062 and ...63 to
+/// 80.880035400390625. Java takes the even one, Rust the upper one. The last digit of Java's, where
+/// it is another.
+fn even_last_digit(value: f64, mantissa: &str) -> Option<u32> {
+    let (_, decimals) = mantissa.split_once('.')?;
+    let last = decimals.chars().next_back()?.to_digit(10)?;
+    if last % 2 == 0 {
+        return None;
+    }
+    // More digits than two forms of at most 17 digits can have in the middle between them.
+    let exact = format!("{value:.40e}");
+    let (_, exact_decimals) = exact.split_once('.')?;
+    let (lower, rest) = exact_decimals.split_at_checked(decimals.len())?;
+    let rest = rest.split('e').next()?.strip_prefix('5')?;
+    let is_between = rest.bytes().all(|digit| digit == b'0');
+    let lower = lower.chars().next_back()?.to_digit(10)?;
+    let even = if lower % 2 == 0 { lower } else { lower.saturating_add(1) };
+    // With a 9 there would be a shorter form.
+    (is_between && even < 10).then_some(even)
 }
 
 #[cfg(test)]
@@ -57,6 +86,8 @@ mod tests {
             (1.0e10, "1.0E10"),
             (9.999_999_843_067_494e17, "9.999999843067494E17"),
             (-86.720_016_479_492_19, "-86.72001647949219"),
+            (80.880_035_400_390_63, "80.88003540039062"),
+            (-11.810_928_344_726_563, "-11.810928344726562"),
             (f64::MIN_POSITIVE, "2.2250738585072014E-308"),
             (f64::MAX, "1.7976931348623157E308"),
             (f64::NAN, "NaN"),

@@ -1,0 +1,229 @@
+//! [`discover`]: what a path is, and which worlds are there.
+
+use std::path::{Path, PathBuf};
+
+use hyworld_coords::RegionPos;
+
+use crate::error::{Error, Result};
+use crate::provider_choice::has_region_files;
+use crate::universe::{Universe, WORLDS_FOLDER, WorldEntry};
+use crate::world::{CONFIG_FILE, INSTANCE_FILE, OLD_CONFIG_FILE};
+
+/// What a path is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Place {
+    /// The folder that a server runs in; the universe in it.
+    Save {
+        /// The universe.
+        universe: Universe,
+    },
+    /// A universe, or its folder of worlds.
+    Universe {
+        /// The universe.
+        universe: Universe,
+    },
+    /// A world.
+    World {
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// A template that worlds are made from.
+    Template {
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// A folder of region files.
+    Chunks {
+        /// The folder.
+        path: PathBuf,
+        /// The world that it belongs to, if it is in one.
+        world: Option<PathBuf>,
+    },
+    /// A region file.
+    Region {
+        /// The file.
+        path: PathBuf,
+        /// Which region it is.
+        region: RegionPos,
+        /// The world that it belongs to, if it is in one.
+        world: Option<PathBuf>,
+    },
+}
+
+impl Place {
+    /// The worlds in it: all of a universe, or the one that it is or belongs to.
+    ///
+    /// # Errors
+    /// The worlds of a universe cannot be listed.
+    pub fn worlds(&self) -> Result<Vec<WorldEntry>> {
+        let single = |path: &Path| {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            WorldEntry { name, path: path.to_owned(), collides_with: Vec::new() }
+        };
+        match self {
+            Self::Save { universe } | Self::Universe { universe } => universe.worlds(),
+            Self::World { path } | Self::Template { path } => Ok(vec![single(path)]),
+            Self::Chunks { world, .. } | Self::Region { world, .. } => {
+                Ok(world.iter().map(|world| single(world)).collect())
+            }
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Save { .. } => "a save",
+            Self::Universe { .. } => "a universe",
+            Self::World { .. } => "a world",
+            Self::Template { .. } => "an instance template",
+            Self::Chunks { .. } => "a folder of region files",
+            Self::Region { .. } => "a region file",
+        }
+    }
+}
+
+/// Finds out what a path is.
+///
+/// # Errors
+/// It is nothing that is known; the message says what was looked for.
+pub fn discover(path: &Path) -> Result<Place> {
+    let found = std::fs::metadata(path).map_err(Error::io(path, "find"))?;
+    let place = if found.is_dir() { folder(path)? } else { file(path) };
+    place.ok_or_else(|| {
+        let what = "is no save (with universe/), no universe (with worlds/), no world (with \
+                    config.json, chunks/ or db/), no template (with instance.bson), no folder of \
+                    region files and no region file (such as 0.-1.region.bin)";
+        Error::NotFound { path: path.to_owned(), what: what.to_owned() }
+    })
+}
+
+fn file(path: &Path) -> Option<Place> {
+    let region = RegionPos::from_file_name(path.file_name()?.to_str()?)?;
+    let world = path.parent().and_then(world_of_chunks);
+    Some(Place::Region { path: path.to_owned(), region, world })
+}
+
+/// The order matters: the folder of a save has a `config.json` too, the server's.
+fn folder(path: &Path) -> Result<Option<Place>> {
+    let has_folder = |name: &str| path.join(name).is_dir();
+    let has_file = |name: &str| path.join(name).is_file();
+    let owned = path.to_owned();
+    Ok(Some(if has_folder("universe") {
+        Place::Save { universe: Universe::open(&path.join("universe"))? }
+    } else if has_folder(WORLDS_FOLDER) {
+        Place::Universe { universe: Universe::open(path)? }
+    } else if [CONFIG_FILE, OLD_CONFIG_FILE, "config.json.bak"].into_iter().any(has_file) {
+        Place::World { path: owned }
+    } else if has_file(INSTANCE_FILE) {
+        Place::Template { path: owned }
+    } else if ["chunks", "db", "resources"].into_iter().any(has_folder) || is_in_worlds(path) {
+        Place::World { path: owned }
+    } else if is_named(path, WORLDS_FOLDER) {
+        let universe = real(path)?.parent().map(Universe::open).transpose()?;
+        let Some(universe) = universe else { return Ok(None) };
+        Place::Universe { universe }
+    } else if has_region_files(path) || is_named(path, "chunks") {
+        Place::Chunks { world: world_of_chunks(path), path: owned }
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// Every folder in `worlds/` is a world, also an empty one.
+fn is_in_worlds(path: &Path) -> bool {
+    let parent = real(path).ok().and_then(|path| Some(path.parent()?.to_owned()));
+    parent.is_some_and(|parent| is_named(&parent, WORLDS_FOLDER))
+}
+
+fn is_named(path: &Path, name: &str) -> bool {
+    real(path).is_ok_and(|path| path.file_name().is_some_and(|found| found == name))
+}
+
+/// The path without `.` and `..`, so that it has a name.
+fn real(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(Error::io(path, "find"))
+}
+
+/// The world that a folder of region files belongs to.
+fn world_of_chunks(chunks: &Path) -> Option<PathBuf> {
+    let chunks = if chunks.as_os_str().is_empty() { Path::new(".") } else { chunks };
+    let chunks = real(chunks).ok()?;
+    let parent = chunks.parent()?;
+    chunks.ends_with("chunks").then(|| parent.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyworld_testkit::write_file;
+    use std::fs;
+
+    fn save() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for path in ["universe/worlds/a/chunks", "universe/worlds/empty", "universe/players"] {
+            fs::create_dir_all(root.join(path)).unwrap();
+        }
+        write_file(&root.join("config.json"), b"{}");
+        write_file(&root.join("universe/worlds/a/config.json"), b"{}");
+        write_file(&root.join("universe/worlds/a/chunks/0.-1.region.bin"), b"");
+        folder
+    }
+
+    #[test]
+    fn every_level_of_a_save_is_found() {
+        let folder = save();
+        let root = folder.path().canonicalize().unwrap();
+        for (path, kind, worlds) in [
+            ("", "a save", &["a", "empty"][..]),
+            ("universe", "a universe", &["a", "empty"]),
+            ("universe/worlds", "a universe", &["a", "empty"]),
+            ("universe/worlds/a", "a world", &["a"]),
+            ("universe/worlds/empty", "a world", &["empty"]),
+            ("universe/worlds/empty/../a/.", "a world", &["a"]),
+            ("universe/worlds/a/chunks", "a folder of region files", &["a"]),
+            ("universe/worlds/a/chunks/0.-1.region.bin", "a region file", &["a"]),
+        ] {
+            let place = discover(&root.join(path)).unwrap();
+            assert_eq!(place.kind(), kind, "{path}");
+            let found: Vec<_> = place.worlds().unwrap();
+            let names: Vec<_> = found.iter().map(|world| world.name.as_str()).collect();
+            assert_eq!(names, worlds, "{path}");
+            assert!(found.iter().all(|world| world.path.is_dir()), "{path}");
+        }
+    }
+
+    #[test]
+    fn parts_without_a_world_are_found_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("t/chunks")).unwrap();
+        fs::create_dir_all(root.join("loose")).unwrap();
+        write_file(&root.join("t/instance.bson"), b"{}");
+        write_file(&root.join("loose/3.4.region.bin"), b"");
+        assert_eq!(discover(&root.join("t")).unwrap().kind(), "an instance template");
+        let loose = discover(&root.join("loose")).unwrap();
+        assert!(matches!(&loose, Place::Chunks { world: None, .. }), "{loose:?}");
+        assert!(loose.worlds().unwrap().is_empty());
+        let region = discover(&root.join("loose/3.4.region.bin")).unwrap();
+        let Place::Region { region, world: None, .. } = region else { panic!("{region:?}") };
+        assert_eq!(region, RegionPos::new(3, 4));
+        // Copied from a template: the game goes by config.json from then on.
+        write_file(&root.join("t/config.json"), b"{}");
+        assert_eq!(discover(&root.join("t")).unwrap().kind(), "a world");
+        fs::create_dir_all(root.join("bare/db")).unwrap();
+        assert_eq!(discover(&root.join("bare")).unwrap().kind(), "a world");
+    }
+
+    #[test]
+    fn anything_else_says_what_was_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        write_file(&folder.path().join("notes.txt"), b"");
+        for path in ["", "notes.txt"] {
+            let message = discover(&folder.path().join(path)).unwrap_err().to_string();
+            assert!(message.contains("no save (with universe/)"), "{message}");
+        }
+        assert!(matches!(discover(&folder.path().join("none")), Err(Error::Io { .. })));
+    }
+}

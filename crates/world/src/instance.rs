@@ -1,0 +1,157 @@
+//! [`InstanceTemplate`]: a world in an asset pack that worlds are made from.
+
+use std::path::{Path, PathBuf};
+
+use hyworld_documents::{Document, Value};
+
+use crate::config::WorldConfig;
+use crate::error::{Error, Result};
+use crate::file_system::OsFileSystem;
+use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
+use crate::names::WorldName;
+use crate::universe::Universe;
+use crate::uuid::Uuid;
+use crate::world::{INSTANCE_FILE, known_config};
+
+/// The folder of an asset pack that templates are in, in `Server`.
+const TEMPLATES_FOLDER: &str = "Instances";
+
+/// A folder with `instance.bson`: the configuration of the worlds that are made from it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InstanceTemplate {
+    path: PathBuf,
+    config: WorldConfig,
+}
+
+impl InstanceTemplate {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be used.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = JsonFile::new(&OsFileSystem, path.join(INSTANCE_FILE), FallbackRule::Config);
+        let loaded = file.load()?;
+        if let LoadedFrom::Nothing { .. } = loaded.from {
+            let what = "there is no instance.bson, so no template".to_owned();
+            return Err(Error::NotFound { path: path.to_owned(), what });
+        }
+        let config = known_config(path, WorldConfig::from_document(loaded.document))?;
+        Ok(Self { path: path.to_owned(), config })
+    }
+
+    /// Its folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says about the worlds that are made from it.
+    pub fn config(&self) -> &WorldConfig {
+        &self.config
+    }
+
+    /// Its name: the folders under `Instances`, with `/` between them.
+    pub fn name(&self) -> String {
+        let parts: Vec<_> =
+            self.path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        let start = parts.iter().rposition(|part| part == TEMPLATES_FOLDER);
+        let start = start.map_or(parts.len().saturating_sub(1), |place| place.saturating_add(1));
+        parts.get(start..).unwrap_or_default().join("/")
+    }
+
+    /// Makes a world from it; its folder. `return_point`, which says where players go who leave
+    /// it, is written as `Plugin.Instance.ReturnPoint` as it is.
+    ///
+    /// # Errors
+    /// The template cannot be copied.
+    pub fn spawn(&self, universe: &Universe, return_point: Option<Document>) -> Result<PathBuf> {
+        let uuid = Uuid::random().map_err(Error::io(&self.path, "make a UUID for"))?;
+        let name = self.name();
+        let mut settings = self.config.settings.clone();
+        settings.uuid = Some(uuid);
+        settings.display_name.get_or_insert_with(|| display_name(&name));
+        if let Some(point) = return_point {
+            set_return_point(&mut settings.plugin, point);
+        }
+        let world = WorldName::new(&format!("instance-{}-{uuid}", name.replace('/', "-")))?;
+        // As the game writes it: keys that only the template has stay in the copied template.
+        universe.place_copy(&self.path, &world, &WorldConfig::new(settings))
+    }
+}
+
+/// `Some/Old_Ship` is shown as `Old Ship`.
+fn display_name(name: &str) -> String {
+    name.rsplit('/').next().unwrap_or_default().replace('_', " ")
+}
+
+fn set_return_point(plugins: &mut Document, point: Document) {
+    let instance = plugins.get("Instance").and_then(Value::as_document);
+    let mut instance = instance.cloned().unwrap_or_default();
+    instance.set("ReturnPoint", Value::Document(point));
+    plugins.set("Instance", Value::Document(instance));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Transform;
+    use hyworld_testkit::write_file;
+    use std::fs;
+
+    fn template(folder: &Path) -> InstanceTemplate {
+        let path = folder.join("Server/Instances/Sky/Old_Ship");
+        fs::create_dir_all(path.join("chunks")).unwrap();
+        let text = "{\"$Comment\": \"x\", \"Version\": 2, \"IsTicking\": false, \
+                    \"Instance\": {\"PreventReconnection\": true}}";
+        write_file(&path.join(INSTANCE_FILE), text.as_bytes());
+        write_file(&path.join("chunks/0.0.region.bin"), b"bytes");
+        InstanceTemplate::open(&path).unwrap()
+    }
+
+    #[test]
+    fn a_world_is_made_from_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let template = template(folder.path());
+        assert_eq!(template.name(), "Sky/Old_Ship");
+        let universe = Universe::create(&folder.path().join("universe")).unwrap();
+        let home = Transform::default().to_document();
+        let path = template.spawn(&universe, Some(home)).unwrap();
+        let world = path.file_name().unwrap().to_str().unwrap();
+        assert!(world.starts_with("instance-Sky-Old_Ship-"), "{world}");
+        assert_eq!(fs::read(path.join("chunks/0.0.region.bin")).unwrap(), b"bytes");
+        assert!(path.join(INSTANCE_FILE).exists());
+        let loaded = crate::world::load_config(&OsFileSystem, &path).unwrap();
+        assert_eq!(loaded.from, LoadedFrom::File);
+        let config = WorldConfig::from_document(loaded.document).unwrap();
+        assert_eq!(config.version(), 4);
+        assert_eq!(config.settings.display_name.as_deref(), Some("Old Ship"));
+        assert!(!config.settings.is_ticking);
+        assert!(world.ends_with(&config.settings.uuid.unwrap().to_string()));
+        let plugin = config.settings.plugin.get("Instance").unwrap().as_document().unwrap();
+        let keys: Vec<_> = plugin.fields().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["PreventReconnection", "ReturnPoint"]);
+        let other = template.spawn(&universe, None).unwrap();
+        assert_ne!(other, path);
+        assert_eq!(universe.worlds().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn the_template_stays_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let template = template(folder.path());
+        let before = fs::read(template.path().join(INSTANCE_FILE)).unwrap();
+        let universe = Universe::create(&folder.path().join("u")).unwrap();
+        template.spawn(&universe, None).unwrap();
+        assert_eq!(fs::read(template.path().join(INSTANCE_FILE)).unwrap(), before);
+        assert_eq!(fs::read_dir(template.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_is_no_template_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = InstanceTemplate::open(folder.path());
+        assert!(matches!(opened, Err(Error::NotFound { .. })));
+        write_file(&folder.path().join(INSTANCE_FILE), b"{\"Version\": 5}");
+        let opened = InstanceTemplate::open(folder.path());
+        assert!(matches!(opened, Err(Error::Newer { .. })));
+    }
+}

@@ -1,0 +1,198 @@
+use hyworld_documents::Value;
+
+use super::*;
+use crate::file_system::MemoryFileSystem;
+
+const PATH: &str = "world/config.json";
+const RULES: [FallbackRule; 3] =
+    [FallbackRule::Config, FallbackRule::Player, FallbackRule::Resource];
+
+fn document(number: i32) -> Document {
+    let mut document = Document::new();
+    document.set("Number", Value::Int32(number));
+    document.set("Long", Value::String("x".repeat(50)));
+    document
+}
+
+fn file(files: &MemoryFileSystem, rule: FallbackRule) -> JsonFile<'_> {
+    JsonFile::new(files, PATH, rule).with_legacy("world/config.bson")
+}
+
+fn put(files: &MemoryFileSystem, name: &str, text: &str) {
+    files.write(&Path::new("world").join(name), text.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_file_is_replaced_and_its_old_content_kept() {
+    for rule in RULES {
+        let files = MemoryFileSystem::new();
+        let file = file(&files, rule);
+        assert!(file.save(&document(1)).unwrap());
+        assert!(file.load_backup().is_err());
+        assert!(file.save(&document(2)).unwrap());
+        assert!(!file.save(&document(2)).unwrap(), "nothing changed");
+        let loaded = file.load().unwrap();
+        assert_eq!(loaded, Loaded { document: document(2), from: LoadedFrom::File });
+        assert_eq!(file.load_backup().unwrap(), document(1));
+        let names = files.list(Path::new("world")).unwrap();
+        let names: Vec<_> = names.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["config.json", "config.json.bak"]);
+    }
+}
+
+/// Saves `new` over `old` and stops after each step in turn. Every content that can be left is
+/// handed to `check`.
+fn each_crash(rule: FallbackRule, check: impl Fn(u32, &JsonFile<'_>)) -> u32 {
+    for steps in 0.. {
+        let files = MemoryFileSystem::new();
+        file(&files, rule).save(&document(1)).unwrap();
+        file(&files, rule).save(&document(2)).unwrap();
+        files.stop_after(steps);
+        let saved = file(&files, rule).save(&document(3));
+        check(steps, &file(&files.after_kill(), rule));
+        for outcome in files.after_power_cut() {
+            if saved.is_ok() {
+                let loaded = file(&outcome, rule).load().unwrap();
+                assert_eq!(loaded.document, document(3), "what was saved is durable");
+            }
+            check(steps, &file(&outcome, rule));
+        }
+        if saved.is_ok() {
+            return steps;
+        }
+    }
+    0
+}
+
+#[test]
+fn a_crash_at_each_step_leaves_the_old_or_the_new_content() {
+    for rule in RULES {
+        let steps = each_crash(rule, |steps, file| {
+            let loaded = file.load().unwrap();
+            assert_eq!(loaded.from, LoadedFrom::File, "{rule:?} after {steps} steps");
+            let is_known = [document(2), document(3)].contains(&loaded.document);
+            assert!(is_known, "{rule:?} after {steps} steps: {:?}", loaded.document);
+            let backup = file.load_backup().unwrap();
+            assert!([document(1), document(2)].contains(&backup), "{steps}: {backup:?}");
+        });
+        assert_eq!(steps, 7, "write, sync; write, sync, rename; rename; sync");
+    }
+}
+
+#[test]
+fn after_a_crash_it_can_be_saved_again() {
+    each_crash(FallbackRule::Config, |_, file| {
+        file.save(&document(4)).unwrap();
+        assert_eq!(file.load().unwrap().document, document(4));
+    });
+}
+
+#[test]
+fn a_first_save_that_crashes_leaves_nothing_or_all() {
+    for steps in 0..5 {
+        let files = MemoryFileSystem::new();
+        files.stop_after(steps);
+        let saved = file(&files, FallbackRule::Config).save(&document(1));
+        assert_eq!(saved.is_ok(), steps == 4);
+        for outcome in files.after_power_cut() {
+            let loaded = file(&outcome, FallbackRule::Config).load().unwrap();
+            let is_new = loaded.from == LoadedFrom::File && loaded.document == document(1);
+            let is_nothing = loaded.from == LoadedFrom::Nothing { problem: TextProblem::Missing };
+            assert!(is_new || is_nothing, "{steps}: {loaded:?}");
+        }
+    }
+}
+
+#[test]
+fn the_moment_in_which_the_game_has_only_a_backup_is_survived() {
+    let files = MemoryFileSystem::new();
+    put(&files, "config.json.bak", "{\"A\": 1}");
+    put(&files, "config.json.tmp", "{\"A\": 2}");
+    let problem = TextProblem::Missing;
+    for rule in [FallbackRule::Config, FallbackRule::Player] {
+        let loaded = file(&files, rule).load().unwrap();
+        assert_eq!(loaded.from, LoadedFrom::Backup { problem: problem.clone() });
+        assert_eq!(loaded.document.get("A"), Some(&Value::Int32(1)));
+    }
+    let loaded = file(&files, FallbackRule::Resource).load().unwrap();
+    assert_eq!(loaded.from, LoadedFrom::Nothing { problem });
+}
+
+/// What a rule makes of a content and a backup: `F`ile, `B`ackup, `N`othing or an `E`rror.
+fn outcome(rule: FallbackRule, content: Option<&str>, backup: Option<&str>) -> char {
+    let files = MemoryFileSystem::new();
+    for (name, text) in [("config.json", content), ("config.json.bak", backup)] {
+        if let Some(text) = text {
+            put(&files, name, text);
+        }
+    }
+    match file(&files, rule).load().map(|loaded| loaded.from) {
+        Ok(LoadedFrom::File) => 'F',
+        Ok(LoadedFrom::Legacy { .. }) => 'L',
+        Ok(LoadedFrom::Backup { .. }) => 'B',
+        Ok(LoadedFrom::Nothing { .. }) => 'N',
+        Err(_) => 'E',
+    }
+}
+
+#[test]
+fn fallbacks_follow_the_table() {
+    let texts = [None, Some(""), Some("{\"A\": "), Some("{}")];
+    // For each content, the outcomes with each of the backups.
+    let expected = [
+        (FallbackRule::Config, ["NEEB", "EEEB", "EEEB", "FFFF"]),
+        (FallbackRule::Player, ["NNEB", "NNEB", "NNEB", "FFFF"]),
+        (FallbackRule::Resource, ["NNNN", "NNNN", "NNNN", "FFFF"]),
+    ];
+    for (rule, rows) in expected {
+        for (content, row) in texts.into_iter().zip(rows) {
+            let found: String = texts.map(|backup| outcome(rule, content, backup)).iter().collect();
+            assert_eq!(found, row, "{rule:?} {content:?}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_file_does_not_replace_a_good_backup() {
+    let files = MemoryFileSystem::new();
+    put(&files, "config.json", "{\"A\": ");
+    put(&files, "config.json.bak", "{\"A\": 1}");
+    let file = file(&files, FallbackRule::Config);
+    file.save(&document(2)).unwrap();
+    assert_eq!(file.load().unwrap().document, document(2));
+    assert_eq!(file.load_backup().unwrap().get("A"), Some(&Value::Int32(1)));
+}
+
+#[test]
+fn the_old_name_counts_until_the_file_is_saved() {
+    let files = MemoryFileSystem::new();
+    put(&files, "config.bson", "{\"Old\": 1}");
+    put(&files, "config.json.bak", "{\"Older\": 1}");
+    let file = file(&files, FallbackRule::Config);
+    let loaded = file.load().unwrap();
+    assert_eq!(loaded.from, LoadedFrom::Legacy { path: "world/config.bson".into() });
+    let steps = files.steps();
+    file.load().unwrap();
+    assert_eq!(files.steps(), steps, "reading changes nothing");
+    file.save(&document(2)).unwrap();
+    assert_eq!(file.load_backup().unwrap(), loaded.document);
+    assert!(files.read(Path::new("world/config.bson"), 100).is_err());
+}
+
+#[test]
+fn what_was_removed_does_not_come_back() {
+    for steps in 0..7 {
+        let files = MemoryFileSystem::new();
+        let file = file(&files, FallbackRule::Player);
+        file.save(&document(1)).unwrap();
+        file.save(&document(2)).unwrap();
+        files.stop_after(steps);
+        let removed = file.remove();
+        let after = files.after_kill();
+        let loaded = JsonFile::new(&after, PATH, FallbackRule::Player).load().unwrap();
+        assert_ne!(loaded.document, document(1), "the backup");
+        assert_eq!(removed.is_ok(), loaded.document == Document::new() && steps > 5);
+    }
+    let files = MemoryFileSystem::new();
+    assert!(!file(&files, FallbackRule::Player).remove().unwrap());
+}

@@ -1,0 +1,85 @@
+//! The folders in which Hytale keeps universes and worlds.
+//!
+//! A *universe* has worlds and players; a *world* has a configuration, resources and chunks. This
+//! crate knows the files around the chunks, and which provider a world names for the chunks
+//! themselves; what is in a chunk it does not know. `docs/format/world.md` describes the files.
+//!
+//! | question | answer |
+//! |---|---|
+//! | What is this path? | [`discover`] |
+//! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
+//! | What does this world say, and where are its chunks? | [`World`] |
+//! | How do its chunks get to another provider? | [`MigrateOptions`] |
+//! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
+//! | Is somebody else writing here? | [`WorldLock`], [`server_sign`] |
+//!
+//! Nothing is written by reading. What is written is written so that a killed process or a power
+//! cut leaves the old or the new content ([`JsonFile`]), and only what was changed changes: keys
+//! that are not known here stay, in their place. When a file could not be used and something else
+//! was taken for it, [`LoadedFrom`] says so.
+//!
+//! ```
+//! use hyworld_providers::Access;
+//! use hyworld_world::{Universe, World, WorldName, WorldSettings, discover};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let save = folder.path();
+//! let universe = Universe::create(&save.join("universe"))?;
+//! universe.create_world(&WorldName::new("default")?, WorldSettings::default())?;
+//!
+//! for entry in discover(save)?.worlds()? {
+//!     let world = World::open(&entry.path, Access::ReadOnly)?;
+//!     let settings = &world.config().map_err(Clone::clone)?.settings;
+//!     assert_eq!(settings.chunk_storage.type_name(), "Hytale");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod backup;
+mod block_id_map;
+mod config;
+mod discover;
+mod error;
+mod file_system;
+mod instance;
+mod json_file;
+pub mod limits;
+mod lock;
+mod migrate;
+mod names;
+mod paths;
+mod players;
+mod provider_choice;
+mod resources;
+mod server;
+mod tree;
+mod universe;
+mod uuid;
+mod world;
+
+pub use backup::{
+    Backup, BackupEntry, BackupFile, BackupSearch, BackupTime, find_backups, find_chunk_in_backups,
+};
+pub use block_id_map::BlockIdMap;
+pub use config::{
+    BlockArea, CONFIG_VERSION, ChunkConfig, ClientEffects, ConfigProblem, GameTime, NotATime,
+    SettingProblem, SpawnProvider, Transform, TypedObject, WorldConfig, WorldSettings, version_of,
+};
+pub use discover::{Place, discover};
+pub use error::{Error, Result, TextProblem};
+#[cfg(any(test, feature = "testing"))]
+pub use file_system::MemoryFileSystem;
+pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
+pub use instance::InstanceTemplate;
+pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
+pub use lock::{LOCK_FILE, ServerCheck, WorldLock};
+pub use migrate::{MigrateOptions, MigrationFailure, MigrationProgress, MigrationReport};
+pub use names::WorldName;
+pub use paths::WorldPaths;
+pub use players::{PlayerEntry, Players};
+pub use provider_choice::ProviderChoice;
+pub use resources::{CurrentProvider, Resources};
+pub use server::{ServerSign, server_sign};
+pub use universe::{Universe, WorldEntry};
+pub use uuid::{NotAUuid, Uuid};
+pub use world::{World, WorldOptions};

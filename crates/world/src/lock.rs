@@ -1,0 +1,184 @@
+//! [`WorldLock`]: one writer per world, among our own processes.
+//!
+//! The lock is the advisory lock on `.hyworld.lock` in the folder of the world. The operating
+//! system releases it when a process ends, however it ends. The game does not know it.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::error::{Error, Result};
+use crate::server::server_sign;
+
+/// The name of the file that is locked.
+pub const LOCK_FILE: &str = ".hyworld.lock";
+
+/// Holders who come and go while somebody tries: how often it is tried again.
+const ATTEMPTS: u32 = 10;
+
+/// Bytes of what a holder writes about itself.
+const HOLDER_BYTES_MAX: u64 = 200;
+
+/// What to do about a server that seems to run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ServerCheck {
+    /// Refuse to write.
+    #[default]
+    Refuse,
+    /// Do not look. For worlds that are known to be free, such as those of a test.
+    Skip,
+}
+
+/// The right to write a world, until it is dropped.
+#[derive(Debug)]
+pub struct WorldLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl WorldLock {
+    /// Takes the lock of a world.
+    ///
+    /// # Errors
+    /// Another of our processes has it, or a server seems to run on the world.
+    pub fn acquire(world: &Path, check: ServerCheck) -> Result<Self> {
+        if check == ServerCheck::Refuse
+            && let Some(sign) = server_sign(world, SystemTime::now())?
+        {
+            return Err(match holder_of(world, &sign) {
+                Some(holder) => Error::Locked { path: world.to_owned(), holder },
+                None => Error::ServerRuns { path: world.to_owned(), sign },
+            });
+        }
+        for _ in 0..ATTEMPTS {
+            if let Some(lock) = Self::attempt(world)? {
+                return Ok(lock);
+            }
+        }
+        let holder = "somebody who comes and goes".to_owned();
+        Err(Error::Locked { path: world.to_owned(), holder })
+    }
+
+    /// `None` if the file was removed between being opened and being locked.
+    fn attempt(world: &Path) -> Result<Option<Self>> {
+        let path = world.join(LOCK_FILE);
+        let failed = |action| Error::io(&path, action);
+        let mut options = File::options();
+        let opened = options.read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(failed("open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = read_holder(&mut file);
+                return Err(Error::Locked { path: world.to_owned(), holder });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
+        }
+        if !is_at(&file, &path) {
+            return Ok(None);
+        }
+        file.set_len(0).map_err(failed("write"))?;
+        let holder = format!("hyworld, process {}", std::process::id());
+        file.write_all(holder.as_bytes()).map_err(failed("write"))?;
+        Ok(Some(Self { path, _file: file }))
+    }
+}
+
+/// A file that is left over would be copied with the world, so it goes while it is still locked.
+impl Drop for WorldLock {
+    fn drop(&mut self) {
+        if cfg!(unix) {
+            // A lock file that stays does no harm.
+            drop(fs::remove_file(&self.path));
+        }
+    }
+}
+
+fn read_holder(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.take(HOLDER_BYTES_MAX).read_to_string(&mut text) {
+        Ok(_) if text.starts_with("hyworld") => text,
+        _ => "another process of hyworld".to_owned(),
+    }
+}
+
+/// If the sign of a server is only that one of us has the world, who that is.
+fn holder_of(world: &Path, sign: &crate::server::ServerSign) -> Option<String> {
+    let crate::server::ServerSign::OpenFile { pid, .. } = sign else { return None };
+    let mut file = File::open(world.join(LOCK_FILE)).ok()?;
+    let holder = read_holder(&mut file);
+    (holder == format!("hyworld, process {pid}")).then_some(holder)
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(named)) => (ours.dev(), ours.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// Elsewhere the file is never removed.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _path: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn there_is_one_holder_and_it_is_named() {
+        let world = tempfile::tempdir().unwrap();
+        let lock = WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+        let error = WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap_err();
+        let expected = format!("hyworld, process {}", std::process::id());
+        let Error::Locked { holder, .. } = error else { panic!("{error}") };
+        assert_eq!(holder, expected);
+        drop(lock);
+        assert!(!cfg!(unix) || !world.path().join(LOCK_FILE).exists());
+        WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_a_killed_process_left_does_not_lock() {
+        let world = tempfile::tempdir().unwrap();
+        hyworld_testkit::write_file(&world.path().join(LOCK_FILE), b"\xFFnonsense");
+        WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+    }
+
+    #[test]
+    fn many_threads_never_hold_it_together() {
+        let world = tempfile::tempdir().unwrap();
+        let (holders, times) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..300 {
+                        let Ok(lock) = WorldLock::acquire(world.path(), ServerCheck::Skip) else {
+                            continue;
+                        };
+                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
+                        times.fetch_add(1, Ordering::SeqCst);
+                        holders.fetch_sub(1, Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert!(times.into_inner() > 0);
+    }
+
+    #[test]
+    fn a_world_that_is_not_there_cannot_be_locked() {
+        let world = tempfile::tempdir().unwrap();
+        let missing = world.path().join("none");
+        for check in [ServerCheck::Refuse, ServerCheck::Skip] {
+            assert!(matches!(WorldLock::acquire(&missing, check), Err(Error::Io { .. })));
+        }
+    }
+}

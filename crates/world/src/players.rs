@@ -1,0 +1,165 @@
+//! [`Players`]: `players/<uuid>.json`, one document per player.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hyworld_documents::Document;
+
+use crate::error::{Error, Result};
+use crate::file_system::{FileSystem, OsFileSystem};
+use crate::json_file::{FallbackRule, JsonFile, Loaded};
+use crate::uuid::Uuid;
+
+/// The folder of a universe that players are in.
+const FOLDER: &str = "players";
+
+/// The players of a universe. A document is an entity: `{"Components": {...}}`.
+#[derive(Clone, Debug)]
+pub struct Players<'a> {
+    files: &'a dyn FileSystem,
+    folder: PathBuf,
+}
+
+/// A player that is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlayerEntry {
+    /// Who.
+    pub uuid: Uuid,
+    /// There is only a backup: a crash took the file. The game does not list the player but loads
+    /// the backup when the player comes.
+    pub is_only_backup: bool,
+}
+
+impl Players<'static> {
+    /// The players of a universe.
+    pub fn of_universe(universe: &Path) -> Self {
+        Self::in_folder(&OsFileSystem, universe.join(FOLDER))
+    }
+}
+
+impl<'a> Players<'a> {
+    /// The players in a folder, which a server's configuration can name. It need not exist.
+    pub fn in_folder(files: &'a dyn FileSystem, folder: impl Into<PathBuf>) -> Self {
+        Self { files, folder: folder.into() }
+    }
+
+    /// Who is stored, sorted.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn list(&self) -> Result<Vec<PlayerEntry>> {
+        let entries = match self.files.list(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io(&self.folder, "list")(error)),
+        };
+        let mut found = BTreeMap::new();
+        for entry in entries.iter().filter(|entry| !entry.is_folder) {
+            let (stem, is_backup) = match entry.name.strip_suffix(".bak") {
+                Some(name) => (name.strip_suffix(".json"), true),
+                None => (entry.name.strip_suffix(".json"), false),
+            };
+            if let Some(uuid) = stem.and_then(|stem| stem.parse::<Uuid>().ok()) {
+                let is_only_backup = found.entry(uuid).or_insert(true);
+                *is_only_backup &= is_backup;
+            }
+        }
+        let entry = |(uuid, is_only_backup)| PlayerEntry { uuid, is_only_backup };
+        Ok(found.into_iter().map(entry).collect())
+    }
+
+    /// Reads a player; an empty document for one who was never here.
+    ///
+    /// # Errors
+    /// The file is damaged and so is its backup.
+    pub fn load(&self, uuid: Uuid) -> Result<Loaded> {
+        self.file(uuid).load()
+    }
+
+    /// Replaces a player's document; whether anything was written.
+    ///
+    /// # Errors
+    /// The old one is still there.
+    pub fn save(&self, uuid: Uuid, document: &Document) -> Result<bool> {
+        self.file(uuid).save(document)
+    }
+
+    /// Removes a player, and the backup: the game leaves that, and the player comes back with it.
+    /// Whether there was one.
+    ///
+    /// # Errors
+    /// The player may still be there.
+    pub fn remove(&self, uuid: Uuid) -> Result<bool> {
+        self.file(uuid).remove()
+    }
+
+    fn file(&self, uuid: Uuid) -> JsonFile<'a> {
+        let path = self.folder.join(format!("{uuid}.json"));
+        JsonFile::new(self.files, path, FallbackRule::Player)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file_system::MemoryFileSystem;
+    use crate::json_file::LoadedFrom;
+    use hyworld_documents::Value;
+
+    const ANNA: &str = "00000000-0000-0000-0000-00000000000a";
+    const BERT: &str = "00000000-0000-0000-0000-00000000000b";
+
+    fn document(number: i32) -> Document {
+        let mut document = Document::new();
+        document.set("Components", Value::Int32(number));
+        document
+    }
+
+    #[test]
+    fn players_are_listed_by_their_files() {
+        let files = MemoryFileSystem::new();
+        for name in [
+            format!("{ANNA}.json"),
+            format!("{ANNA}.json.bak"),
+            format!("{BERT}.json.bak"),
+            format!("{BERT}.json.tmp"),
+            "notes.json".to_owned(),
+            format!("{ANNA}.JSON"),
+            format!("{ANNA}.json/inside"),
+        ] {
+            files.write(&Path::new("p").join(name), b"{}").unwrap();
+        }
+        let players = Players::in_folder(&files, "p");
+        let entry = |uuid: &str, is_only_backup| PlayerEntry {
+            uuid: uuid.parse().unwrap(),
+            is_only_backup,
+        };
+        assert_eq!(players.list().unwrap(), [entry(ANNA, false), entry(BERT, true)]);
+    }
+
+    #[test]
+    fn who_was_removed_does_not_come_back() {
+        let files = MemoryFileSystem::new();
+        let players = Players::in_folder(&files, "p");
+        let anna = ANNA.parse().unwrap();
+        players.save(anna, &document(1)).unwrap();
+        players.save(anna, &document(2)).unwrap();
+        assert_eq!(players.load(anna).unwrap().document, document(2));
+        assert!(players.remove(anna).unwrap());
+        let loaded = players.load(anna).unwrap();
+        assert_eq!(loaded.document, Document::new());
+        assert!(matches!(loaded.from, LoadedFrom::Nothing { .. }));
+        assert!(players.list().unwrap().is_empty());
+        assert!(!players.remove(anna).unwrap());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_has_no_players() {
+        let folder = tempfile::tempdir().unwrap();
+        let players = Players::of_universe(&folder.path().join("universe"));
+        assert!(players.list().unwrap().is_empty());
+        players.save(ANNA.parse().unwrap(), &document(1)).unwrap();
+        assert_eq!(players.list().unwrap().len(), 1);
+    }
+}

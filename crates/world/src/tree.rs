@@ -1,0 +1,136 @@
+//! Whole folders: copied so that they are durable, and removed.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::file_system::{FileSystem, OsFileSystem};
+use crate::limits::FOLDER_DEPTH_MAX;
+
+/// Copies what is in a folder into one that exists, and makes it durable. Files whose names
+/// `is_wanted` refuses stay behind, with what is in them. Times of files stay as they are.
+pub(crate) fn copy_tree(from: &Path, to: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<()> {
+    copy_level(from, to, is_wanted, FOLDER_DEPTH_MAX)
+}
+
+fn copy_level(
+    from: &Path,
+    to: &Path,
+    is_wanted: &dyn Fn(&str) -> bool,
+    depth_left: u32,
+) -> Result<()> {
+    let Some(depth_left) = depth_left.checked_sub(1) else {
+        let source = io::Error::other(format!("more than {FOLDER_DEPTH_MAX} folders deep"));
+        return Err(Error::io(from, "copy")(source));
+    };
+    for entry in fs::read_dir(from).map_err(Error::io(from, "list"))? {
+        let entry = entry.map_err(Error::io(from, "list"))?;
+        if entry.file_name().to_str().is_some_and(|name| !is_wanted(name)) {
+            continue;
+        }
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        // Of the entry itself: a link is not followed.
+        let kind = entry.file_type().map_err(Error::io(&source, "look at"))?;
+        if kind.is_dir() {
+            fs::create_dir(&target).map_err(Error::io(&target, "make"))?;
+            copy_level(&source, &target, is_wanted, depth_left)?;
+        } else if kind.is_file() {
+            copy_file(&source, &target).map_err(Error::io(&source, "copy"))?;
+        } else {
+            return Err(Error::Link { path: source });
+        }
+    }
+    OsFileSystem.sync_folder(to).map_err(Error::io(to, "sync the folder"))
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let modified = fs::metadata(from)?.modified()?;
+    let mut source = File::open(from)?;
+    let mut target = File::options().write(true).create_new(true).open(to)?;
+    io::copy(&mut source, &mut target)?;
+    target.set_modified(modified)?;
+    target.sync_all()
+}
+
+/// Gives a folder another name, and makes that durable in both places.
+pub(crate) fn move_folder(from: &Path, to: &Path) -> Result<()> {
+    if to.exists() {
+        return Err(Error::Exists { path: to.to_owned() });
+    }
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent).map_err(Error::io(parent, "make"))?;
+    }
+    fs::rename(from, to).map_err(Error::io(from, "move"))?;
+    for folder in [from.parent(), to.parent()].into_iter().flatten() {
+        OsFileSystem.sync_folder(folder).map_err(Error::io(folder, "sync the folder"))?;
+    }
+    Ok(())
+}
+
+/// Removes a folder with everything in it. Links are removed, not followed.
+pub(crate) fn remove_tree(folder: &Path) -> Result<()> {
+    fs::remove_dir_all(folder).map_err(Error::io(folder, "remove"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyworld_testkit::write_file;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn everything_wanted_is_copied_with_its_times() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("a/b")).unwrap();
+        fs::create_dir(from.join("skip")).unwrap();
+        fs::create_dir(&to).unwrap();
+        for name in ["1", "a/2", "a/b/3", "skip/4", "a/skip"] {
+            write_file(&from.join(name), name.as_bytes());
+        }
+        let time = SystemTime::now() - Duration::from_secs(5000);
+        File::options().write(true).open(from.join("1")).unwrap().set_modified(time).unwrap();
+        copy_tree(&from, &to, &|name| name != "skip").unwrap();
+        for name in ["1", "a/2", "a/b/3"] {
+            assert_eq!(fs::read(to.join(name)).unwrap(), name.as_bytes());
+        }
+        assert!(!to.join("skip").exists() && !to.join("a/skip").exists());
+        assert_eq!(fs::metadata(to.join("1")).unwrap().modified().unwrap(), time);
+        assert!(copy_tree(&from, &to, &|_| true).is_err(), "nothing is written over");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        fs::create_dir(&to).unwrap();
+        std::os::unix::fs::symlink("/etc", from.join("link")).unwrap();
+        let error = copy_tree(&from, &to, &|_| true);
+        assert!(matches!(error, Err(Error::Link { .. })), "{error:?}");
+    }
+
+    #[test]
+    fn a_folder_is_not_moved_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("x/y/b"));
+        fs::create_dir(&a).unwrap();
+        move_folder(&a, &b).unwrap();
+        fs::create_dir(&a).unwrap();
+        assert!(matches!(move_folder(&a, &b), Err(Error::Exists { .. })));
+        remove_tree(&b).unwrap();
+        assert!(!b.exists());
+    }
+
+    #[test]
+    fn depth_has_a_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = "d/".repeat(40);
+        fs::create_dir_all(folder.path().join("from").join(deep)).unwrap();
+        fs::create_dir(folder.path().join("to")).unwrap();
+        let copied = copy_tree(&folder.path().join("from"), &folder.path().join("to"), &|_| true);
+        assert!(copied.unwrap_err().to_string().contains("more than 32 folders deep"));
+    }
+}

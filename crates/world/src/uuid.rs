@@ -1,0 +1,163 @@
+//! [`Uuid`]: the identity of a world or a player.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hyworld_documents::{Document, Value};
+
+use crate::config::SettingProblem;
+
+/// The subtype of binary values that are UUIDs.
+const SUBTYPE: u8 = 4;
+
+/// A UUID. As text it is the usual hexadecimal form; in JSON files it is a binary value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uuid([u8; 16]);
+
+/// A text that is no UUID.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not a UUID: 32 hexadecimal digits, in groups of 8, 4, 4, 4 and 12 with - between them")]
+pub struct NotAUuid;
+
+impl Uuid {
+    /// The UUID with these bytes, the most significant first.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes, the most significant first.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// A random one, of version 4.
+    ///
+    /// # Errors
+    /// The operating system has no random numbers.
+    pub fn random() -> std::io::Result<Self> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+        let [.., version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
+        *version = (*version & 0x0F) | 0x40;
+        *variant = (*variant & 0x3F) | 0x80;
+        Ok(Self(bytes))
+    }
+
+    /// Reads it from a field of a JSON file: a binary value of subtype 4, or a text of 24 base64
+    /// characters. The usual text form is not accepted there, as in the game.
+    ///
+    /// # Errors
+    /// It is neither.
+    pub fn from_value(value: &Value) -> Result<Self, SettingProblem> {
+        let bytes = match value {
+            Value::Binary { subtype: SUBTYPE, bytes } => Some(bytes.clone()),
+            Value::String(text) if text.len() == 24 => bytes_of_base64(text),
+            _ => None,
+        };
+        let bytes = bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
+        let expected = "a UUID, as {\"$binary\": \"...\", \"$type\": \"04\"}";
+        bytes.map(Self).ok_or_else(|| SettingProblem::new(expected, value))
+    }
+
+    /// The field of a JSON file.
+    pub fn to_value(self) -> Value {
+        Value::Binary { subtype: SUBTYPE, bytes: self.0.to_vec() }
+    }
+}
+
+/// Reads base64 as the member of a binary value, which is where else it stands.
+fn bytes_of_base64(text: &str) -> Option<Vec<u8>> {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    if !text.bytes().all(is_base64) {
+        return None;
+    }
+    let json = format!(r#"{{"Bytes": {{"$binary": "{text}", "$type": "04"}}}}"#);
+    match Document::from_json(&json).ok()?.remove("Bytes")? {
+        Value::Binary { bytes, .. } => Some(bytes),
+        _ => None,
+    }
+}
+
+/// The canonical form in lower case, as in the names of player files.
+impl fmt::Display for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, byte) in self.0.iter().enumerate() {
+            if [4, 6, 8, 10].contains(&place) {
+                f.write_str("-")?;
+            }
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Uuid {
+    type Err = NotAUuid;
+
+    fn from_str(text: &str) -> Result<Self, NotAUuid> {
+        let groups: Vec<_> = text.split('-').collect();
+        if groups.iter().map(|group| group.len()).ne([8, 4, 4, 4, 12]) {
+            return Err(NotAUuid);
+        }
+        let digits = groups.concat();
+        let mut bytes = [0; 16];
+        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+            let pair = std::str::from_utf8(pair).ok().filter(|pair| !pair.starts_with('+'));
+            *byte = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).ok_or(NotAUuid)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "e3906f70-901e-4ea4-b205-83a09e43e414";
+
+    #[test]
+    fn text_and_values_come_back() {
+        let uuid: Uuid = TEXT.parse().unwrap();
+        assert_eq!(uuid.to_string(), TEXT);
+        assert_eq!(TEXT.to_uppercase().parse::<Uuid>().unwrap(), uuid);
+        assert_eq!(Uuid::from_value(&uuid.to_value()).unwrap(), uuid);
+        let bare = Value::String("45BvcJAeTqSyBYOgnkPkFA==".to_owned());
+        assert_eq!(Uuid::from_value(&bare).unwrap(), uuid);
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        for text in ["", "e3906f70901e4ea4b20583a09e43e414", &TEXT[1..], &TEXT.replace('e', "g")] {
+            assert!(text.parse::<Uuid>().is_err(), "{text}");
+        }
+        assert!(TEXT.replace("e3", "+3").parse::<Uuid>().is_err());
+        assert!("\u{e9}3906f7-901e-4ea4-b205-83a09e43e414".parse::<Uuid>().is_err());
+        let text = |text: &str| Value::String(text.to_owned());
+        for value in [
+            text(TEXT),
+            text("45BvcJAeTqSyBYOgnkPkFA"),
+            text("\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\""),
+            text("AAAAAAAAAAAAAAAAAAAAAAAA"),
+            Value::Binary { subtype: 3, bytes: vec![0; 16] },
+            Value::Binary { subtype: 4, bytes: vec![0; 15] },
+            Value::Null,
+        ] {
+            assert!(Uuid::from_value(&value).is_err(), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn random_ones_differ_and_say_that_they_are_random() {
+        let (a, b) = (Uuid::random().unwrap(), Uuid::random().unwrap());
+        assert_ne!(a, b);
+        let text = a.to_string();
+        assert_eq!(&text[14..15], "4", "{text}");
+        assert!("89ab".contains(&text[19..20]), "{text}");
+    }
+}
