@@ -9,15 +9,16 @@ const LINE_CHARS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
 
 /// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("chunk", &["coords", "documents"]),
+    ("chunk-store", &["chunk", "coords", "providers"]),
     ("coords", &[]),
     ("documents", &[]),
     ("indexed-storage", &[]),
     ("providers", &["coords", "indexed-storage"]),
     ("maintenance", &["chunk", "coords", "indexed-storage", "providers"]),
-    ("hyworld", &["chunk", "coords", "indexed-storage", "maintenance", "providers"]),
-    ("cli", &["chunk", "coords", "indexed-storage", "maintenance", "providers"]),
+    ("hyworld", &["chunk", "chunk-store", "coords", "indexed-storage", "maintenance", "providers"]),
+    ("cli", &["chunk", "chunk-store", "coords", "indexed-storage", "maintenance", "providers"]),
     ("testkit", &[]),
 ];
 
