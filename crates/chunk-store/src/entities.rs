@@ -78,10 +78,10 @@ impl EntityIndex {
         let mut inner = lock(&self.inner);
         let Live { holder, home } = inner.live.remove(&id)?;
         inner.astray.remove(&id);
-        if let Some(uuid) = Entity(&holder).uuid() {
-            if inner.by_uuid.get(&uuid) == Some(&id) {
-                inner.by_uuid.remove(&uuid);
-            }
+        if let Some(uuid) = Entity(&holder).uuid()
+            && inner.by_uuid.get(&uuid) == Some(&id)
+        {
+            inner.by_uuid.remove(&uuid);
         }
         Some((holder, home))
     }
@@ -103,10 +103,11 @@ impl EntityIndex {
 
     pub(crate) fn set_astray(&self, id: EntityId, is_astray: bool) {
         let mut inner = lock(&self.inner);
-        match is_astray {
-            true => inner.astray.insert(id),
-            false => inner.astray.remove(&id),
-        };
+        if is_astray {
+            inner.astray.insert(id);
+        } else {
+            inner.astray.remove(&id);
+        }
     }
 
     /// Changes an entity; where it stands now.

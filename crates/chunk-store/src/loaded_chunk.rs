@@ -3,7 +3,7 @@
 mod body;
 
 use std::fmt;
-use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
@@ -47,6 +47,8 @@ pub struct LoadedChunk {
     save_failures: AtomicU32,
     /// Not to be saved before this, in nanoseconds of the store's clock.
     retry_at: AtomicU64,
+    /// Changed only under the lock of the body.
+    is_removed: AtomicBool,
     body: Mutex<Body>,
 }
 
@@ -69,6 +71,7 @@ impl LoadedChunk {
             pins: AtomicU32::new(0),
             save_failures: AtomicU32::new(0),
             retry_at: AtomicU64::new(0),
+            is_removed: AtomicBool::new(false),
             body: Mutex::new(Body::new(chunk)),
         }
     }
@@ -113,7 +116,7 @@ impl LoadedChunk {
     pub fn read_document<R>(&self, look: impl FnOnce(&Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = lock(&self.body);
         let document = body.document();
-        document.map(|chunk| look(chunk)).map_err(|source| self.malformed(source))
+        document.map(look).map_err(|source| self.malformed(source))
     }
 
     /// Changes its components, and makes it dirty. Entities of a chunk that ticks are changed
@@ -147,12 +150,17 @@ impl LoadedChunk {
 
     pub(crate) fn lock_loaded(&self) -> Result<MutexGuard<'_, Body>, ChunkError> {
         let body = lock(&self.body);
-        if body.is_removed() { Err(ChunkError::Unloaded { at: self.at }) } else { Ok(body) }
+        if self.is_loaded() { Ok(body) } else { Err(ChunkError::Unloaded { at: self.at }) }
     }
 
     /// Whether it is still in the store.
     pub fn is_loaded(&self) -> bool {
-        !lock(&self.body).is_removed()
+        !self.is_removed.load(Ordering::SeqCst)
+    }
+
+    /// From here on changes and pins are refused.
+    pub(crate) fn remove(&self, _body: &MutexGuard<'_, Body>) {
+        self.is_removed.store(true, Ordering::SeqCst);
     }
 
     /// Makes it dirty without changing it.
@@ -186,10 +194,11 @@ impl LoadedChunk {
     }
 
     pub(crate) fn set_flag(&self, flag: ChunkFlags, is_set: bool) {
-        match is_set {
-            true => self.flags.fetch_or(flag.bits(), Ordering::SeqCst),
-            false => self.flags.fetch_and(!flag.bits(), Ordering::SeqCst),
-        };
+        if is_set {
+            self.flags.fetch_or(flag.bits(), Ordering::SeqCst);
+        } else {
+            self.flags.fetch_and(!flag.bits(), Ordering::SeqCst);
+        }
     }
 
     /// Whether it ticks.

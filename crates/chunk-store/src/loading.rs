@@ -208,10 +208,10 @@ impl Stage {
     /// On the world's thread: adds the chunk to the store.
     fn post_load(self, chunk: Chunk, is_generated: bool) {
         let inner = &self.store.inner;
-        let flags = match is_generated {
-            true => ChunkFlags::START_INIT | ChunkFlags::NEWLY_GENERATED,
-            false => ChunkFlags::START_INIT,
-        };
+        let mut flags = ChunkFlags::START_INIT;
+        if is_generated {
+            flags = flags | ChunkFlags::NEWLY_GENERATED;
+        }
         let is_dirty = is_generated && inner.settings.save_new_chunks.load(Ordering::SeqCst);
         let context = Arc::clone(&inner.context);
         let chunk = Arc::new(LoadedChunk::new(self.at, chunk, flags, is_dirty, context));

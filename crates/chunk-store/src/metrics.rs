@@ -70,9 +70,10 @@ impl Counters {
     }
 
     pub(crate) fn chunk_added(&self, is_generated: bool, time: Duration) {
-        let (counter, times) = match is_generated {
-            true => (&self.generated, &self.generate_times),
-            false => (&self.loaded, &self.load_times),
+        let (counter, times) = if is_generated {
+            (&self.generated, &self.generate_times)
+        } else {
+            (&self.loaded, &self.load_times)
         };
         add(counter);
         times.add(time);

@@ -210,7 +210,7 @@ impl ChunkStore {
     /// # Errors
     /// Why it could not be loaded or generated.
     pub fn get_now(&self, at: ChunkPos, flags: RequestFlags) -> Outcome {
-        self.drive(self.get(at, flags))
+        self.drive(&self.get(at, flags))
     }
 
     /// Does the world's work on this thread until a request is answered. With an executor without
@@ -218,7 +218,7 @@ impl ChunkStore {
     ///
     /// # Errors
     /// Why the chunk could not be loaded or generated.
-    pub fn drive(&self, future: ChunkFuture) -> Outcome {
+    pub fn drive(&self, future: &ChunkFuture) -> Outcome {
         self.step_until(|| future.peek().is_some());
         future.peek().unwrap_or(Ok(None))
     }

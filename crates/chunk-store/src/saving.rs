@@ -175,19 +175,19 @@ impl ChunkStore {
                     self.inner.counters.saved(took);
                     self.listeners().each(|one| one.saved(&chunk));
                 }
-                Err(error) => self.save_failed(&chunk, Arc::new(error)),
+                Err(error) => self.save_failed(&chunk, &Arc::new(error)),
             }
         }
     }
 
-    fn save_failed(&self, chunk: &Arc<LoadedChunk>, error: Arc<SaveError>) {
+    fn save_failed(&self, chunk: &Arc<LoadedChunk>, error: &Arc<SaveError>) {
         let failures = chunk.count_save_failure();
         chunk.set_retry_at(self.now().saturating_add(back_off::after_save(failures)));
         let mut saver = lock(&self.inner.saver);
         saver.in_flight.remove(&chunk.at());
-        saver.errors.insert(chunk.at(), Arc::clone(&error));
+        saver.errors.insert(chunk.at(), Arc::clone(error));
         drop(saver);
         self.inner.counters.save_failed();
-        self.listeners().each(|one| one.save_failed(chunk, &error));
+        self.listeners().each(|one| one.save_failed(chunk, error));
     }
 }

@@ -171,7 +171,9 @@ mod tests {
         let calls = Arc::new(AtomicUsize::new(0));
         let count = |calls: &Arc<AtomicUsize>| {
             let calls = Arc::clone(calls);
-            move |value: &usize| drop(calls.fetch_add(*value, Ordering::SeqCst))
+            move |value: &usize| {
+                calls.fetch_add(*value, Ordering::SeqCst);
+            }
         };
         shared.when_done(count(&calls));
         let threads: Vec<_> = (0..8)

@@ -19,11 +19,13 @@ impl ChunkStore {
         self.inner.settings.is_shut_down.store(true, Ordering::SeqCst);
         self.shut_down_generator();
         self.finish_loads();
-        let report = match self.inner.settings.is_saving_chunks.load(Ordering::SeqCst) {
-            true => self.save_all(),
-            false => FlushReport { unsaved: self.unsaved_because_off(), ..FlushReport::default() },
+        let is_saving = self.inner.settings.is_saving_chunks.load(Ordering::SeqCst);
+        let report = if is_saving {
+            self.save_all()
+        } else {
+            FlushReport { unsaved: self.unsaved_because_off(), ..FlushReport::default() }
         };
-        if report.is_complete() {
+        if report.is_complete() || !is_saving {
             self.inner.executor.shut_down();
             // What was dropped has failed by now; its listeners are told.
             self.step_until_idle();

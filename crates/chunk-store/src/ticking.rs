@@ -42,6 +42,22 @@ impl ChunkStore {
     /// To be called on the world's thread.
     pub fn stop_ticking(&self, chunk: &Arc<LoadedChunk>) -> bool {
         let removed = chunk.stop_ticking(chunk.lock_body());
+        self.tell_stopped(chunk, removed)
+    }
+
+    /// As [`stop_ticking`](Self::stop_ticking), unless somebody holds the chunk: the world does not
+    /// wait for that.
+    pub(crate) fn try_stop_ticking(&self, chunk: &Arc<LoadedChunk>) -> bool {
+        let Some(body) = chunk.try_lock_body() else { return false };
+        let removed = chunk.stop_ticking(body);
+        self.tell_stopped(chunk, removed)
+    }
+
+    fn tell_stopped(
+        &self,
+        chunk: &Arc<LoadedChunk>,
+        removed: Option<crate::entities::Entities>,
+    ) -> bool {
         let Some(removed) = removed else { return false };
         chunk.reset_keep_alive();
         for (id, entity) in &removed {

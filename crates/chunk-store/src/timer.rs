@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-/// How often chunks are looked at, in seconds.
-const SECONDS: f64 = 0.5;
+/// How often chunks are looked at.
+const PERIOD: Duration = Duration::from_millis(500);
 
 /// Fires every half second, and at most once in a tick.
 #[derive(Debug)]
 pub(crate) struct Timer {
-    left: f64,
+    left: Duration,
 }
 
 impl Default for Timer {
     fn default() -> Self {
-        Self { left: SECONDS }
+        Self { left: PERIOD }
     }
 }
 
 impl Timer {
     /// Lets time pass; whether it fires. What was missed in a long pause is not made up for.
     pub(crate) fn passes(&mut self, time: Duration) -> bool {
-        self.left -= time.as_secs_f64();
-        if self.left > 0.0 {
+        if time < self.left {
+            self.left = self.left.saturating_sub(time);
             return false;
         }
-        self.left = (self.left + SECONDS).max(0.0);
+        self.left = self.left.saturating_add(PERIOD).saturating_sub(time);
         true
     }
 }

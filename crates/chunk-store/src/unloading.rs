@@ -62,7 +62,7 @@ impl ChunkStore {
         if is_wanted {
             chunk.reset_keep_alive();
             if chunk.is_ticking() && chunk.count_active(polls) {
-                self.stop_ticking(chunk);
+                self.try_stop_ticking(chunk);
             }
             return;
         }
@@ -87,14 +87,16 @@ impl ChunkStore {
     /// Unloads a chunk; whether it could. One that is dirty, pinned or in use is not unloaded,
     /// whatever was true a moment ago.
     fn unload(&self, chunk: &Arc<LoadedChunk>) -> bool {
-        self.stop_ticking(chunk);
-        let mut states = lock(&self.inner.states);
-        let Some(mut body) = chunk.try_lock_body() else { return false };
-        // Changes and pins take this lock, so from here on they are refused.
-        if chunk.is_dirty() || chunk.is_pinned() || chunk.is_ticking() || body.is_removed() {
+        if chunk.is_ticking() && !self.try_stop_ticking(chunk) {
             return false;
         }
-        body.remove();
+        let mut states = lock(&self.inner.states);
+        let Some(body) = chunk.try_lock_body() else { return false };
+        // Changes and pins take this lock, so from here on they are refused.
+        if chunk.is_dirty() || chunk.is_pinned() || chunk.is_ticking() || !chunk.is_loaded() {
+            return false;
+        }
+        chunk.remove(&body);
         drop(body);
         if let Some(state) = states.get_mut(&chunk.at()) {
             let is_same = state.chunk.as_ref().is_some_and(|known| Arc::ptr_eq(known, chunk));

@@ -94,15 +94,18 @@ mod tests {
         viewers.visibility(ChunkPos::new(x, 0))
     }
 
+    const NONE: Visibility = Visibility::None;
+    const COLD: Visibility = Visibility::Cold;
+    const HOT: Visibility = Visibility::Hot;
+
     #[test]
     fn near_is_hot_as_far_as_one_sees() {
-        assert_eq!(visibility(&[], 0), Visibility::None);
+        assert_eq!(visibility(&[], 0), NONE);
         let far = |x| visibility(&[(0, 20)], x);
         let found = [0, 8, 9, 20, 21].map(far);
-        use Visibility::{Cold, Hot, None};
-        assert_eq!(found, [Hot, Hot, Cold, Cold, None]);
+        assert_eq!(found, [HOT, HOT, COLD, COLD, NONE]);
         let short = |x| visibility(&[(0, 0)], x);
-        assert_eq!([2, -2, 3].map(short), [Hot, Hot, None]);
-        assert_eq!(visibility(&[(0, 20), (20, 4)], 19), Hot, "the nearest viewer counts");
+        assert_eq!([2, -2, 3].map(short), [HOT, HOT, NONE]);
+        assert_eq!(visibility(&[(0, 20), (20, 4)], 19), HOT, "the nearest viewer counts");
     }
 }

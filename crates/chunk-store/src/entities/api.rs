@@ -42,24 +42,24 @@ impl ChunkStore {
     ///
     /// # Errors
     /// [`ChunkError::Unloaded`] if that chunk is not in memory, or if the entity has no position.
-    pub fn add_entity(&self, entity: Holder) -> Result<AddedEntity, ChunkError> {
-        let at = place(&entity).unwrap_or(ChunkPos::new(i32::MIN, i32::MIN));
+    pub fn add_entity(&self, entity: &Holder) -> Result<AddedEntity, ChunkError> {
+        let at = place(entity).unwrap_or(ChunkPos::new(i32::MIN, i32::MIN));
         let chunk = self.loaded(at).ok_or(ChunkError::Unloaded { at })?;
         if !chunk.is_ticking() {
-            chunk.store_entity(&entity)?;
+            chunk.store_entity(entity)?;
             return Ok(AddedEntity::Stored);
         }
         let id = self.entity_index().add(entity.clone(), at);
         match chunk.list_entity(id) {
             Ok(true) => {
-                self.listeners().each(|one| one.entity_added(id, &entity, AddReason::Spawn));
+                self.listeners().each(|one| one.entity_added(id, entity, AddReason::Spawn));
                 Ok(AddedEntity::Alive(id))
             }
             other => {
                 // It stopped to tick meanwhile.
                 self.entity_index().remove(id);
                 other?;
-                chunk.store_entity(&entity)?;
+                chunk.store_entity(entity)?;
                 Ok(AddedEntity::Stored)
             }
         }

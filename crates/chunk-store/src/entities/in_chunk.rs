@@ -17,7 +17,7 @@ impl LoadedChunk {
     /// Starts to tick: holders are taken out and live, without making the chunk dirty. Leftovers
     /// are dropped, which does. `None` if it ticks already or is no longer loaded.
     pub(crate) fn start_ticking(&self, mut body: MutexGuard<'_, Body>) -> Option<Entities> {
-        if self.is_ticking() || body.is_removed() {
+        if self.is_ticking() || !self.is_loaded() {
             return None;
         }
         self.set_flag(ChunkFlags::TICKING, true);
@@ -91,7 +91,7 @@ impl LoadedChunk {
     /// A chunk that is replaced: its entities die with it.
     pub(crate) fn discard(&self) -> Entities {
         let mut body = self.lock_body();
-        body.remove();
+        self.remove(&body);
         self.set_flag(ChunkFlags::TICKING, false);
         let ids = mem::take(&mut body.live).unwrap_or_default();
         ids.into_iter().filter_map(|id| Some((id, self.entities().remove(id)?.0))).collect()

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 
 use super::{Executor, Lane};
 use crate::sync::lock;
@@ -39,7 +39,7 @@ impl Task {
         let mut slot = lock(&self.future);
         // Taken out, so that a future that panics is gone rather than polled again.
         let Some(mut future) = slot.take() else { return };
-        if let Poll::Pending = future.as_mut().poll(&mut context) {
+        if future.as_mut().poll(&mut context).is_pending() {
             *slot = Some(future);
         }
     }

@@ -40,11 +40,11 @@ struct Inner {
 impl Inner {
     fn take(&mut self) -> Option<Job> {
         let is_turn_of_saves = self.loads_taken.saturating_add(1) >= JOBS_PER_SAVE;
-        if is_turn_of_saves || self.loads.is_empty() {
-            if let Some(job) = self.saves.pop_front() {
-                self.loads_taken = 0;
-                return Some(job);
-            }
+        if (is_turn_of_saves || self.loads.is_empty())
+            && let Some(job) = self.saves.pop_front()
+        {
+            self.loads_taken = 0;
+            return Some(job);
         }
         self.loads_taken = self.loads_taken.saturating_add(1);
         self.loads.pop_front()
@@ -98,8 +98,7 @@ fn work(queues: &Queues) {
 
 impl fmt::Debug for ThreadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (threads, queued) = (self.parallelism, self.queued());
-        f.debug_struct("ThreadPool").field("threads", &threads).field("queued", &queued).finish()
+        write!(f, "ThreadPool({} threads, {} jobs wait)", self.parallelism, self.queued())
     }
 }
 

@@ -184,11 +184,16 @@ impl Work {
     }
 
     fn place_ore(&mut self, cube: [i64; 3], random: u64) {
-        let ore = [0, 0, 0, 1, 1, 2][usize::try_from(random % 6).unwrap_or(0) % 6];
+        let ore = match random % 6 {
+            0..3 => 0,
+            3..5 => 1,
+            _ => 2,
+        };
         let shift = |bits: u32| i64::try_from((random >> bits) % 11).unwrap_or(0) + 2;
-        let [x, y, z] = [cube[0] + shift(8), cube[1] + shift(16), cube[2] + shift(24)];
+        let [x, y, z] = cube;
+        let (x, y, z) = (x + shift(8), y + shift(16), z + shift(24));
         for (dx, dy, dz) in nearby() {
-            let is_part = hash(random, dx, dy, dz) % 3 > 0;
+            let is_part = !hash(random, dx, dy, dz).is_multiple_of(3);
             let Some(column) = local(x + dx, z + dz).filter(|_| is_part) else { continue };
             let y = i32::try_from(y + dy).unwrap_or(0);
             match self.blocks.get(column, y) {

@@ -17,12 +17,11 @@ pub(crate) struct Body {
     /// The entities that live, of a chunk that ticks. `None` also where they cannot be decoded:
     /// then they stay in the document as they are.
     pub(crate) live: Option<Vec<EntityId>>,
-    is_removed: bool,
 }
 
 impl Body {
     pub(crate) fn new(chunk: Chunk) -> Self {
-        Self { chunk, view: None, is_view_ahead: false, live: None, is_removed: false }
+        Self { chunk, view: None, is_view_ahead: false, live: None }
     }
 
     pub(super) fn view(&mut self, migrations: &BlockMigrations) -> Result<&mut ChunkView> {
@@ -72,14 +71,6 @@ impl Body {
         if !self.is_view_ahead {
             self.view = None;
         }
-    }
-
-    pub(crate) fn is_removed(&self) -> bool {
-        self.is_removed
-    }
-
-    pub(crate) fn remove(&mut self) {
-        self.is_removed = true;
     }
 
     /// The entities in the document.

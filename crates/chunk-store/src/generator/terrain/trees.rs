@@ -30,8 +30,12 @@ impl Work {
         let random = self.random(column, 1);
         let is_meadow = self.blocks.get(column, height) == block::GRASS;
         let is_free = self.blocks.get(column, height + 1) == block::AIR;
-        if is_meadow && is_free && random % 7 == 0 {
-            let plant = if random >> 8 & 3 == 0 { block::TALL_GRASS } else { block::SHORT_GRASS };
+        if is_meadow && is_free && random.is_multiple_of(7) {
+            let plant = if (random >> 8).is_multiple_of(4) {
+                block::TALL_GRASS
+            } else {
+                block::SHORT_GRASS
+            };
             self.blocks.set(column, height + 1, plant);
         }
     }
