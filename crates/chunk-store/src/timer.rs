@@ -40,7 +40,7 @@ mod tests {
         let fired: Vec<_> = (0..9).map(|_| timer.passes(tick)).collect();
         let expected = [false, false, false, true, false, false, false, true, false];
         assert_eq!(fired, expected);
-        assert!(timer.passes(Duration::from_secs(3600)));
+        assert!(timer.passes(Duration::from_hours(1)));
         assert!(timer.passes(tick), "what is left of the pause");
         assert!(!timer.passes(tick));
     }

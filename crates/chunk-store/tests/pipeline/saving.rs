@@ -1,4 +1,5 @@
 //! Saving: when, what, and what happens when it fails.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -84,7 +85,7 @@ fn a_snapshot_does_not_see_later_changes() {
     let report = {
         rig.storage.inner().fail_writes(false);
         rig.clock.advance(HALF_SECOND);
-        rig.store.tick(HALF_SECOND - Duration::from_nanos(1));
+        rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
         // Tick, but let no worker run: `tick` itself runs one job, so keep it busy with a load.
         drop(rig.store.get(pos(5, 5), RequestFlags::NO_GENERATE));
         drop(rig.store.get(pos(6, 5), RequestFlags::NO_GENERATE));
@@ -280,7 +281,7 @@ fn a_veto_holds_in_a_flush_too() {
 fn one_position_is_saved_once_at_a_time() {
     let (rig, old) = rig_with_dirty_chunk();
     rig.clock.advance(HALF_SECOND);
-    rig.store.tick(HALF_SECOND - Duration::from_nanos(1));
+    rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
     // The regeneration is before the save in the queue of the only worker.
     let regenerate = RequestFlags::NO_LOAD | RequestFlags::BYPASS_LOADED;
     let future = rig.store.get(pos(1, 1), regenerate);

@@ -1,4 +1,5 @@
 //! Generating, and what happens between a document and a chunk in memory.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::future::Future;
 use std::pin::Pin;
@@ -60,7 +61,7 @@ fn only_a_first_stage_may_ask_whether_it_is_still_needed() {
     let rig = Rig::new();
     let polled = |flags, x| {
         let outcome = rig.get(pos(x, 0), flags).unwrap();
-        (rig.generator.last_poll.lock().unwrap().unwrap(), outcome.is_some())
+        (*rig.generator.last_poll.lock().unwrap(), outcome.is_some())
     };
     assert_eq!(polled(RequestFlags::NO_LOAD, 1), (None, true));
     assert_eq!(polled(POLL, 2), (None, true), "behind a load");

@@ -131,7 +131,7 @@ pub(crate) struct Generator {
     pub(crate) fails: AtomicBool,
     pub(crate) last_seed: Mutex<Option<i32>>,
     /// What the last request said about being still needed.
-    pub(crate) last_poll: Mutex<Option<Option<bool>>>,
+    pub(crate) last_poll: Mutex<Option<bool>>,
     pub(crate) gives_up: AtomicBool,
 }
 
@@ -146,7 +146,7 @@ impl BlockingGenerator for Generator {
         self.calls.fetch_add(1, Ordering::SeqCst);
         *self.last_seed.lock().unwrap() = Some(request.seed);
         let poll = request.still_needed.as_ref().map(|is_needed| is_needed());
-        *self.last_poll.lock().unwrap() = Some(poll);
+        *self.last_poll.lock().unwrap() = poll;
         if self.fails.load(Ordering::SeqCst) {
             return Err("told to fail".into());
         }
@@ -199,10 +199,10 @@ impl StoreListener for Recorder {
 
     fn before_save(&self, _: &Arc<LoadedChunk>) -> SaveDecision {
         self.add("before_save".to_owned());
-        match self.cancels_saves.load(Ordering::SeqCst) {
-            true => SaveDecision::Cancel,
-            false => SaveDecision::Save,
+        if self.cancels_saves.load(Ordering::SeqCst) {
+            return SaveDecision::Cancel;
         }
+        SaveDecision::Save
     }
 
     fn saved(&self, _: &Arc<LoadedChunk>) {
