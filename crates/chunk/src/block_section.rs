@@ -90,9 +90,12 @@ impl BlockSection {
         }
     }
 
-    /// A section with these blocks, none of them turned, without light.
-    pub fn with_blocks(migration_version: i32, blocks: Palette<AssetKey>) -> Self {
-        Self { blocks, ..Self::new(migration_version) }
+    /// A section with these blocks, none of them turned, part of a larger one or ticking. It has no
+    /// light, and the game computes it.
+    pub fn from_blocks(migration_version: i32, blocks: Palette<AssetKey>) -> Self {
+        let mut section = Self { blocks, ..Self::new(migration_version) };
+        section.forget_light();
+        section
     }
 
     /// Reads the field of a component of this `Version`, which is 0 if the component has none.

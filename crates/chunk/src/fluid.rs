@@ -70,6 +70,20 @@ impl FluidSection {
         Self::default()
     }
 
+    /// A section with these fluids, all of them at one level.
+    ///
+    /// # Errors
+    /// [`EditError`] if that is not a level from 1 to 15.
+    pub fn from_fluids(fluids: Palette<AssetKey>, level: u8) -> Result<Self, EditError> {
+        let mut levels = Levels::zeros();
+        for run in fluids.runs().filter(|run| !run.key.is_empty_key()) {
+            check_level(run.key, level)?;
+            run.cells().for_each(|cell| levels.set(cell, level));
+        }
+        let has_any = fluids.kind() != PaletteType::Empty;
+        Ok(Self { fluids, levels: has_any.then_some(levels) })
+    }
+
     /// Reads the field.
     ///
     /// # Errors

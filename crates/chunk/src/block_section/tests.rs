@@ -274,3 +274,14 @@ fn oddities_are_found() {
     assert_eq!(section.check(), found);
     assert_eq!(found[0].to_string(), "the file says that 9 blocks tick, but 1 do");
 }
+
+#[test]
+fn blocks_can_be_given_at_once() {
+    let section = BlockSection::from_blocks(11, Palette::filled(key("Rock_Stone")));
+    assert_eq!(section.block(cell(77)), "Rock_Stone");
+    assert_eq!((section.version(), section.migration_version()), (6, 11));
+    // The light is not current, so the game computes it.
+    assert_ne!(section.local_light.change_id, section.local_change_counter);
+    assert_ne!(section.global_light.change_id, section.global_change_counter);
+    assert_eq!(BlockSection::decode(6, &section.encode()).unwrap(), section);
+}

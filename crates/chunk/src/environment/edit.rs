@@ -16,6 +16,34 @@ const NAME_BYTES_MAX: usize = 65_534;
 const UNKNOWN_ID: i32 = 0;
 
 impl EnvironmentChunk {
+    /// Environments from the bottom up: for each column runs of a greatest height and a name. The
+    /// height of a column's last run does not count, because that one has no end, and a column
+    /// without any has the environment [`UNKNOWN_ENVIRONMENT`].
+    ///
+    /// # Errors
+    /// If a name is too long.
+    pub fn from_columns<'a>(
+        mut runs_of: impl FnMut(LocalColumn) -> Vec<(i32, &'a str)>,
+    ) -> Result<Self> {
+        let (words, starts) = (Vec::new(), hyworld_coords::ColumnArray::filled(0));
+        let mut chunk = Self { list: Vec::new(), words, starts };
+        for column in LocalColumn::all() {
+            let mut runs = runs_of(column);
+            if runs.is_empty() {
+                runs.push((0, UNKNOWN_ENVIRONMENT));
+            }
+            chunk.starts[column] = chunk.words.len();
+            let max_ys = runs.iter().map(|run| run.0).take(runs.len().saturating_sub(1));
+            let count = i32::try_from(max_ys.len()).unwrap_or(i32::MAX);
+            chunk.words.extend([count].into_iter().chain(max_ys).map(i32::to_be_bytes));
+            for (_, name) in runs {
+                let id = chunk.id_for(name)?;
+                chunk.words.push(id.to_be_bytes());
+            }
+        }
+        Ok(chunk)
+    }
+
     /// Gives some heights of a column an environment, and says whether that changed anything.
     ///
     /// The ends of `ys` can be open: `..` makes the column uniform, as the game stores it.

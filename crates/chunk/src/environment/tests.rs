@@ -338,3 +338,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn columns_can_be_given_at_once() {
+    let is_deep = |column: LocalColumn| column.x() > 20;
+    let chunk = EnvironmentChunk::from_columns(|column| match column.index() {
+        0 => Vec::new(),
+        _ if is_deep(column) => vec![(40, "Caves"), (0, "Plains")],
+        _ => vec![(0, "Plains")],
+    });
+    let chunk = chunk.unwrap();
+    assert_eq!(EnvironmentChunk::decode(&chunk.encode()).unwrap(), chunk);
+    for column in LocalColumn::all().skip(1) {
+        let low = if is_deep(column) { "Caves" } else { "Plains" };
+        let found = [0, 40, 41, 319].map(|y| chunk.name(column, y));
+        assert_eq!(found, [low, low, "Plains", "Plains"]);
+    }
+    assert_eq!(chunk.name(LocalColumn::from_index(0).unwrap(), 7), UNKNOWN_ENVIRONMENT);
+}

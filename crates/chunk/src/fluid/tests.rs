@@ -168,3 +168,21 @@ fn parts_are_put_together() {
     assert_eq!(section.check(), []);
     assert_eq!(FluidSection::from_parts(Palette::empty(), &vec![0; 32_768]).encode(), [0, 0]);
 }
+
+#[test]
+fn fluids_can_be_given_at_once() {
+    let lava = |cell: LocalBlock| cell.y() < 3 && cell.x() != 4;
+    let names = [AssetKey::EMPTY, key("Lava_Source")];
+    let indices = hyworld_coords::SectionArray::from_fn(|cell| u16::from(lava(cell)));
+    let section =
+        |level| FluidSection::from_fluids(Palette::from_indices(&names, &indices).unwrap(), level);
+    let found = section(1).unwrap();
+    let mut expected = FluidSection::new();
+    for cell in LocalBlock::all().filter(|cell| lava(*cell)) {
+        expected.set(cell, key("Lava_Source"), 1).unwrap();
+    }
+    assert!(found.same_cells(&expected) && found.check().is_empty());
+    assert!(section(0).is_err() && section(16).is_err());
+    let empty = FluidSection::from_fluids(Palette::empty(), 1).unwrap();
+    assert_eq!(empty, FluidSection::new());
+}

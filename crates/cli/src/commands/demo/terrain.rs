@@ -64,7 +64,7 @@ fn blocks(
             _ => 0,
         }
     });
-    Ok(BlockSection::with_blocks(0, Palette::from_indices(&names, &numbers)?))
+    Ok(BlockSection::from_blocks(0, Palette::from_indices(&names, &numbers)?))
 }
 
 fn water(grounds: &Grounds, section: SectionY) -> anyhow::Result<FluidSection> {

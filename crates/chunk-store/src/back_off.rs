@@ -1,0 +1,34 @@
+//! How long to leave alone what failed.
+
+use std::time::Duration;
+
+/// The longest wait.
+const MOST: Duration = Duration::from_secs(10);
+
+/// The wait after the n-th failed load: n squared milliseconds, 10 seconds from the 100th on.
+pub(crate) fn after_load(failures: u32) -> Duration {
+    Duration::from_millis(square(failures)).min(MOST)
+}
+
+/// The wait after the n-th failed save. Saves are looked at every half second, so milliseconds
+/// would be no wait at all.
+pub(crate) fn after_save(failures: u32) -> Duration {
+    Duration::from_millis(square(failures).saturating_mul(250)).min(MOST)
+}
+
+fn square(failures: u32) -> u64 {
+    u64::from(failures).saturating_mul(failures.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_with_the_square_and_end_at_ten_seconds() {
+        let waits = [1, 2, 3, 4, 99, 100, 101, u32::MAX].map(|n| after_load(n).as_millis());
+        assert_eq!(waits, [1, 4, 9, 16, 9801, 10_000, 10_000, 10_000]);
+        let waits = [1, 2, 6, 7, u32::MAX].map(|n| after_save(n).as_millis());
+        assert_eq!(waits, [250, 1000, 9000, 10_000, 10_000]);
+    }
+}

@@ -1,0 +1,74 @@
+//! How much memory a walk through a large world needs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyworld_coords::{ChunkPos, Circle};
+use hyworld_providers::ChunkStorage;
+
+use super::Result;
+use crate::flags::RequestFlags;
+use crate::generator::ChunkGenerator;
+use crate::options::StoreOptions;
+use crate::store::ChunkStore;
+
+/// How far the viewer sees.
+const RADIUS: u32 = 8;
+
+/// What a walk needed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Walk {
+    /// Chunks that were loaded or generated.
+    pub chunks: u64,
+    /// The most that were in memory at a time.
+    pub in_memory_max: u64,
+    /// The greatest resident memory of the process, where the system tells.
+    pub resident_bytes_max: Option<u64>,
+}
+
+/// Walks along a line, a chunk each half second of the world, until so many chunks were seen. What
+/// is generated is saved to `scratch`.
+///
+/// # Errors
+/// A chunk cannot be generated or saved.
+pub fn walk(
+    scratch: &Arc<dyn ChunkStorage>,
+    generator: Arc<dyn ChunkGenerator>,
+    chunks: u64,
+    mut progress: impl FnMut(u64),
+) -> Result<Walk> {
+    let options = StoreOptions { generator: Some(generator), ..StoreOptions::default() };
+    let store = ChunkStore::new(Arc::clone(scratch), options)?;
+    let viewer = store.add_viewer(ChunkPos::new(0, 0), RADIUS);
+    let mut report = Walk::default();
+    for x in 0.. {
+        let at = ChunkPos::new(x, 0);
+        store.move_viewer(viewer, at, RADIUS);
+        let seen = Circle::new(at, RADIUS).in_rows();
+        let futures: Vec<_> = seen.map(|at| store.get(at, RequestFlags::NONE)).collect();
+        for future in &futures {
+            store.drive(future)?;
+        }
+        let metrics = store.metrics();
+        report.chunks = metrics.loaded.saturating_add(metrics.generated);
+        report.in_memory_max = report.in_memory_max.max(metrics.in_memory);
+        report.resident_bytes_max = report.resident_bytes_max.max(resident_bytes());
+        progress(report.chunks);
+        if report.chunks >= chunks {
+            break;
+        }
+        store.tick(Duration::from_millis(500));
+        store.wait_for_saves();
+    }
+    if !store.shut_down().is_complete() {
+        return Err("a chunk could not be saved".into());
+    }
+    Ok(report)
+}
+
+/// The resident memory of this process, from Linux.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}

@@ -1,0 +1,88 @@
+//! A world of layers.
+
+use hyworld_chunk::{AssetKey, Chunk, EnvironmentChunk};
+use hyworld_coords::{ColumnArray, WORLD_HEIGHT_BLOCKS};
+
+use super::blocks::{Grid, Parts, build};
+use super::{BlockingGenerator, GenerateRequest};
+use crate::error::BoxedError;
+
+/// Grass where it is neither dry nor wet, as 0xAARRGGBB.
+const TINT: i32 = 0xFF5B_9E28_u32.cast_signed();
+
+/// Makes chunks that are all the same: layers from the bottom up, and air above.
+#[derive(Clone, Debug)]
+pub struct FlatGenerator {
+    chunk: Chunk,
+}
+
+impl FlatGenerator {
+    /// Layers as names of blocks with how high each is, and the environment of all. What is higher
+    /// than the world is cut off.
+    ///
+    /// # Errors
+    /// A name is too long, or there are more than 255 layers.
+    pub fn new(layers: &[(&str, u16)], environment: &str) -> Result<Self, BoxedError> {
+        let (mut blocks, mut names) = (Grid::air(), vec![AssetKey::EMPTY]);
+        let mut y = 0;
+        for (name, height) in layers {
+            let number = u8::try_from(names.len()).map_err(|_| "more than 255 layers")?;
+            names.push(AssetKey::new(name).ok_or("the name of a block is too long")?);
+            let end = i32::from(*height).saturating_add(y).min(WORLD_HEIGHT_BLOCKS);
+            (y..end).for_each(|y| blocks.set_layer(y, number));
+            y = end;
+        }
+        let is_block =
+            |number: u8| names.get(usize::from(number)).is_some_and(|n| !n.is_empty_key());
+        let chunk = build(&Parts {
+            heights: &ColumnArray::from_fn(|column| blocks.height(column, is_block)),
+            blocks: &blocks,
+            block_names: &names,
+            fluids: &Grid::air(),
+            fluid_names: &[AssetKey::EMPTY],
+            tints: &ColumnArray::filled(TINT),
+            environments: &EnvironmentChunk::uniform(environment)?,
+        })?;
+        Ok(Self { chunk })
+    }
+
+    /// Bedrock, stone, dirt, and grass at height 63.
+    ///
+    /// # Errors
+    /// None with these layers.
+    pub fn meadow() -> Result<Self, BoxedError> {
+        let layers = [("Rock_Bedrock", 1), ("Rock_Stone", 59), ("Soil_Dirt", 3), ("Soil_Grass", 1)];
+        Self::new(&layers, "Env_Zone1_Plains")
+    }
+}
+
+impl BlockingGenerator for FlatGenerator {
+    fn generate(&self, _request: &GenerateRequest) -> Result<Option<Chunk>, BoxedError> {
+        Ok(Some(self.chunk.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyworld_chunk::ChunkView;
+    use hyworld_coords::ChunkBlock;
+
+    #[test]
+    fn layers_are_where_they_should_be() {
+        let view = ChunkView::new(&FlatGenerator::meadow().unwrap().chunk).unwrap();
+        let block = |y| view.block(ChunkBlock::new(31, y, 7).unwrap()).block.as_str().to_owned();
+        let found = [0, 1, 59, 60, 62, 63, 64, 319].map(block);
+        let (stone, dirt) = ("Rock_Stone", "Soil_Dirt");
+        let expected = ["Rock_Bedrock", stone, stone, dirt, dirt, "Soil_Grass", "Empty", "Empty"];
+        assert_eq!(found, expected);
+        assert_eq!(view.height(ChunkBlock::new(5, 0, 5).unwrap().column()), 63);
+    }
+
+    #[test]
+    fn a_stack_that_is_too_high_is_cut_off() {
+        let tall = FlatGenerator::new(&[("Rock_Stone", 300), ("Soil_Dirt", 300)], "Env").unwrap();
+        let view = ChunkView::new(&tall.chunk).unwrap();
+        assert_eq!(view.block(ChunkBlock::new(0, 319, 0).unwrap()).block, "Soil_Dirt");
+    }
+}

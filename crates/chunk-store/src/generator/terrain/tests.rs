@@ -1,0 +1,97 @@
+use std::collections::BTreeSet;
+
+use hyworld_chunk::ChunkView;
+use hyworld_coords::ChunkBlock;
+
+use super::*;
+
+fn chunk(x: i32, z: i32) -> Chunk {
+    let request = GenerateRequest { at: ChunkPos::new(x, z), seed: 7, still_needed: None };
+    SampleTerrain.generate(&request).unwrap().unwrap()
+}
+
+#[test]
+fn a_seed_and_a_position_always_give_the_same_bytes() {
+    let at = |seed, x| {
+        let request = GenerateRequest { at: ChunkPos::new(x, -9), seed, still_needed: None };
+        SampleTerrain.generate(&request).unwrap().unwrap().encode()
+    };
+    assert_eq!(at(1, 5), at(1, 5));
+    assert_ne!(at(1, 5), at(2, 5));
+    assert_ne!(at(1, 5), at(1, 6));
+    for (x, z) in [(i32::MAX, i32::MIN), (i32::MIN, i32::MAX)] {
+        assert_eq!(chunk(x, z).encode(), chunk(x, z).encode());
+    }
+}
+
+/// The bytes must not depend on the machine: this is what they are on one of them.
+#[test]
+fn the_bytes_are_known() {
+    let sum = |chunk: Chunk| {
+        let fold = |sum: u64, byte: &u8| sum.wrapping_mul(31).wrapping_add(u64::from(*byte));
+        chunk.encode().iter().fold(0, fold)
+    };
+    let found = [(0, 0), (-3, 12), (100, -100)].map(|(x, z)| sum(chunk(x, z)));
+    assert_eq!(found, GOLDEN);
+}
+
+const GOLDEN: [u64; 3] =
+    [8_198_969_826_106_162_552, 2_566_282_459_723_512_026, 11_511_556_851_932_702_354];
+
+#[test]
+fn every_chunk_decodes_and_the_world_has_all_that_was_promised() {
+    let (mut blocks, mut fluids, mut environments) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut tints = BTreeSet::new();
+    for (x, z) in (-12..12).step_by(3).flat_map(|x| (-12..12).step_by(3).map(move |z| (x, z))) {
+        let view = ChunkView::new(&chunk(x, z)).unwrap();
+        blocks.extend(view.histogram().into_keys().map(|key| key.as_str().to_owned()));
+        for section in view.sections() {
+            let entries = section.fluid().fluids().entries();
+            fluids.extend(entries.iter().map(|entry| entry.key.as_str().to_owned()));
+            assert!(section.fluid().check().is_empty());
+        }
+        environments.extend(view.environments().names_used().into_iter().map(str::to_owned));
+        tints.extend(LocalColumn::all().map(|column| view.tint(column)));
+    }
+    assert_eq!(blocks.len(), BLOCK_NAMES.len(), "{blocks:?}");
+    assert!(fluids.contains("Water_Source") && fluids.contains("Lava_Source"));
+    assert!(environments.len() >= 5, "{environments:?}");
+    assert!(tints.len() > 8);
+}
+
+#[test]
+fn heights_are_those_of_the_highest_block() {
+    let view = ChunkView::new(&chunk(4, 4)).unwrap();
+    for column in LocalColumn::all() {
+        let block = |y: i16| {
+            let y = u16::try_from(y).unwrap();
+            let at = ChunkBlock::new(column.x(), y, column.z()).unwrap();
+            view.block(at).block.as_str().to_owned()
+        };
+        let height = view.height(column);
+        let above = block(height + 1);
+        assert!(!block(height).starts_with("Empty") && !block(height).starts_with("Plant_Grass"));
+        assert!(above == "Empty" || above.starts_with("Plant_Grass"), "{above}");
+    }
+}
+
+/// Ground that ends at a border in a cliff would give away where the chunks are.
+#[test]
+fn neighbours_fit_together() {
+    for x in -20..20 {
+        let ground = |x: i32, column: u8| {
+            let surface = Surface::around(7, ChunkPos::new(x, 3));
+            surface.height(LocalColumn::new(column, 11).unwrap())
+        };
+        assert!((ground(x, 31) - ground(x + 1, 0)).abs() <= 4, "at {x}");
+    }
+}
+
+#[test]
+fn it_gives_up_when_nobody_wants_the_chunk() {
+    let unwanted: crate::generator::StillNeeded = std::sync::Arc::new(|| false);
+    let at = ChunkPos::new(0, 0);
+    let request = GenerateRequest { at, seed: 0, still_needed: Some(unwanted) };
+    assert_eq!(SampleTerrain.generate(&request).unwrap(), None);
+}

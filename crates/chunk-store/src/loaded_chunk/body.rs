@@ -1,0 +1,124 @@
+//! What a chunk's lock guards: its document, its blocks, its entities.
+
+use hyworld_chunk::bson::RawDocument;
+use hyworld_chunk::{BlockMigrations, Chunk, ChunkView, EntityChunk, Error};
+use hyworld_coords::ChunkPos;
+
+use crate::entities::{EntityId, EntityIndex};
+
+type Result<T> = std::result::Result<T, Error>;
+
+pub(crate) struct Body {
+    chunk: Chunk,
+    /// Decoded when it is first asked for.
+    view: Option<ChunkView>,
+    /// The view has changes that the document does not have.
+    is_view_ahead: bool,
+    /// The entities that live, of a chunk that ticks. `None` also where they cannot be decoded:
+    /// then they stay in the document as they are.
+    pub(crate) live: Option<Vec<EntityId>>,
+}
+
+impl Body {
+    pub(crate) fn new(chunk: Chunk) -> Self {
+        Self { chunk, view: None, is_view_ahead: false, live: None }
+    }
+
+    pub(super) fn view(&mut self, migrations: &BlockMigrations) -> Result<&mut ChunkView> {
+        let view = match self.view.take() {
+            Some(view) => view,
+            None => ChunkView::migrated(&self.chunk, migrations)?,
+        };
+        Ok(self.view.insert(view))
+    }
+
+    pub(super) fn view_to_change(
+        &mut self,
+        migrations: &BlockMigrations,
+    ) -> Result<&mut ChunkView> {
+        self.view(migrations)?;
+        self.is_view_ahead = true;
+        self.view(migrations)
+    }
+
+    /// Its document, with all changes of blocks.
+    pub(super) fn document(&mut self) -> Result<&Chunk> {
+        if let Some(view) = self.view.as_ref().filter(|_| self.is_view_ahead) {
+            // Into a copy, so that a failure changes nothing.
+            let mut chunk = self.chunk.clone();
+            view.save(&mut chunk)?;
+            self.adopt(chunk);
+        }
+        Ok(&self.chunk)
+    }
+
+    pub(super) fn document_to_change(&mut self) -> Result<&mut Chunk> {
+        self.document()?;
+        self.view = None;
+        Ok(&mut self.chunk)
+    }
+
+    /// Takes a document that has all changes. A view would write them again each time, so it is
+    /// decoded anew when it is next asked for.
+    pub(super) fn adopt(&mut self, chunk: Chunk) {
+        self.chunk = chunk;
+        self.view = None;
+        self.is_view_ahead = false;
+    }
+
+    /// Forgets the decoded blocks of a chunk that nobody is near to.
+    pub(crate) fn trim(&mut self) {
+        if !self.is_view_ahead {
+            self.view = None;
+        }
+    }
+
+    /// The entities in the document.
+    pub(crate) fn stored_entities(&self) -> Result<Option<EntityChunk>> {
+        self.chunk.get()
+    }
+
+    /// Puts entities into the document. One without any needs no list of them.
+    pub(crate) fn store_entities(&mut self, entities: &EntityChunk) -> Result<()> {
+        put_entities(&mut self.chunk, entities)
+    }
+
+    pub(super) fn snapshot(&self, at: ChunkPos, generation: u64, index: &EntityIndex) -> Snapshot {
+        let view = self.view.as_ref().filter(|_| self.is_view_ahead).cloned();
+        let entities = self.live.as_ref().map(|ids| index.serializable(ids));
+        Snapshot { at, generation, chunk: self.chunk.clone(), view, entities }
+    }
+}
+
+fn put_entities(chunk: &mut Chunk, entities: &EntityChunk) -> Result<()> {
+    if entities.entities.is_empty() && !chunk.holder().contains("EntityChunk") {
+        return Ok(());
+    }
+    chunk.put(entities)
+}
+
+/// A chunk at one moment: cheap to take, and encoded elsewhere.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) at: ChunkPos,
+    pub(crate) generation: u64,
+    chunk: Chunk,
+    view: Option<ChunkView>,
+    entities: Option<EntityChunk>,
+}
+
+impl Snapshot {
+    /// Its document.
+    pub(crate) fn encode(mut self) -> Result<Vec<u8>> {
+        if let Some(view) = &self.view {
+            view.save(&mut self.chunk)?;
+        }
+        if let Some(entities) = &self.entities {
+            put_entities(&mut self.chunk, entities)?;
+        }
+        let document = self.chunk.encode();
+        // What is stored in place of the old chunk must at least be a document.
+        RawDocument::new(&document)?;
+        Ok(document)
+    }
+}

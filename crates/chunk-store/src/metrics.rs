@@ -1,0 +1,122 @@
+//! What a store has done.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::histogram::{Histogram, Times};
+
+/// What a store has done so far, and what it has to do.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Metrics {
+    /// Chunks loaded since the generator was set last.
+    pub loaded: u64,
+    /// Chunks generated since the generator was set last.
+    pub generated: u64,
+    /// Saves that succeeded.
+    pub saved: u64,
+    /// Chunks unloaded.
+    pub unloaded: u64,
+    /// Loads and generations that failed.
+    pub failed_loads: u64,
+    /// Saves that failed. Their chunks stay dirty and are tried again.
+    pub failed_saves: u64,
+    /// Chunks in memory.
+    pub in_memory: u64,
+    /// Chunks being loaded or generated.
+    pub loading: u64,
+    /// Dirty chunks that wait for their save.
+    pub saves_queued: u64,
+    /// Snapshots on their way to the storage.
+    pub saves_in_flight: u64,
+    /// Jobs that wait for a worker.
+    pub jobs_queued: u64,
+    /// From the start of a load to the chunk in the store.
+    pub load_times: Times,
+    /// From the start of generating to the chunk in the store.
+    pub generate_times: Times,
+    /// From the snapshot to the answer of the storage.
+    pub save_times: Times,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    loaded: AtomicU64,
+    generated: AtomicU64,
+    saved: AtomicU64,
+    unloaded: AtomicU64,
+    failed_loads: AtomicU64,
+    failed_saves: AtomicU64,
+    loading: AtomicU64,
+    load_times: Histogram,
+    generate_times: Histogram,
+    save_times: Histogram,
+}
+
+fn add(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Counters {
+    pub(crate) fn stage_started(&self) {
+        add(&self.loading);
+    }
+
+    pub(crate) fn stage_ended(&self) {
+        self.loading.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn loading(&self) -> u64 {
+        self.loading.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn chunk_added(&self, is_generated: bool, time: Duration) {
+        let (counter, times) = if is_generated {
+            (&self.generated, &self.generate_times)
+        } else {
+            (&self.loaded, &self.load_times)
+        };
+        add(counter);
+        times.add(time);
+    }
+
+    pub(crate) fn load_failed(&self) {
+        add(&self.failed_loads);
+    }
+
+    pub(crate) fn saved(&self, time: Duration) {
+        add(&self.saved);
+        self.save_times.add(time);
+    }
+
+    pub(crate) fn save_failed(&self) {
+        add(&self.failed_saves);
+    }
+
+    pub(crate) fn unloaded(&self) {
+        add(&self.unloaded);
+    }
+
+    /// The game counts both from when the generator was set.
+    pub(crate) fn generator_replaced(&self) {
+        self.loaded.store(0, Ordering::Relaxed);
+        self.generated.store(0, Ordering::Relaxed);
+    }
+
+    /// Without what is not counted but looked up.
+    pub(crate) fn metrics(&self) -> Metrics {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Metrics {
+            loaded: get(&self.loaded),
+            generated: get(&self.generated),
+            saved: get(&self.saved),
+            unloaded: get(&self.unloaded),
+            failed_loads: get(&self.failed_loads),
+            failed_saves: get(&self.failed_saves),
+            loading: get(&self.loading),
+            load_times: self.load_times.times(),
+            generate_times: self.generate_times.times(),
+            save_times: self.save_times.times(),
+            ..Metrics::default()
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Saving: when, what, and what happens when it fails.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hyworld_chunk_store::{RequestFlags, UnsavedReason};
+use hyworld_coords::ChunkPos;
+use hyworld_providers::ChunkStorage;
+
+use crate::support::{HALF_SECOND, Rig, block, edit, pos};
+
+fn rig_with_dirty_chunk() -> (Rig, Arc<hyworld_chunk_store::LoadedChunk>) {
+    let rig = Rig::new();
+    rig.put(pos(1, 1));
+    let chunk = rig.load(pos(1, 1));
+    edit(&chunk, 80, "Rock_Stone");
+    (rig, chunk)
+}
+
+#[test]
+fn dirty_chunks_are_saved_every_half_second() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    let tick = Duration::from_millis(100);
+    for _ in 0..4 {
+        rig.store.tick(tick);
+        rig.store.step_until_idle();
+    }
+    assert_eq!(rig.writes(), 0, "not before");
+    rig.store.tick(tick);
+    rig.store.step_until_idle();
+    assert_eq!((rig.writes(), chunk.is_dirty()), (1, false));
+    assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Rock_Stone"));
+    rig.half_seconds(5);
+    assert_eq!(rig.writes(), 1, "what is clean is not saved again");
+    let metrics = rig.store.metrics();
+    assert_eq!((metrics.saved, metrics.save_times.count, metrics.saves_in_flight), (1, 1, 0));
+}
+
+#[test]
+fn an_untouched_chunk_is_stored_as_it_was() {
+    let rig = Rig::new();
+    rig.put(pos(1, 1));
+    let before = rig.storage.inner().inner().read(pos(1, 1)).unwrap();
+    let chunk = rig.load_ticking(pos(1, 1));
+    block(&chunk, 10);
+    chunk.mark_dirty().unwrap();
+    rig.half_seconds(2);
+    assert_eq!(rig.writes(), 1);
+    assert_eq!(rig.storage.inner().inner().read(pos(1, 1)).unwrap(), before);
+}
+
+#[test]
+fn a_listener_can_put_a_save_off() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    rig.events.cancels_saves.store(true, Ordering::SeqCst);
+    rig.half_seconds(3);
+    assert_eq!((rig.writes(), chunk.is_dirty(), rig.events.count("before_save")), (0, true, 3));
+    rig.events.cancels_saves.store(false, Ordering::SeqCst);
+    rig.half_seconds(1);
+    assert_eq!((rig.writes(), chunk.is_dirty()), (1, false));
+}
+
+#[test]
+fn a_change_during_a_save_is_in_the_next_one() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    // The snapshot is taken in the tick; the worker has not written it yet.
+    rig.clock.advance(HALF_SECOND);
+    rig.store.tick(Duration::from_millis(499));
+    rig.store.tick(Duration::from_millis(1));
+    edit(&chunk, 81, "Soil_Dirt");
+    rig.store.step_until_idle();
+    assert!(chunk.is_dirty(), "the change made meanwhile is not saved");
+    rig.half_seconds(2);
+    assert!(!chunk.is_dirty());
+    assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Rock_Stone"));
+    assert_eq!(rig.stored_block(pos(1, 1), 81).as_deref(), Some("Soil_Dirt"));
+}
+
+/// What is stored is the chunk at one moment, however long encoding takes.
+#[test]
+fn a_snapshot_does_not_see_later_changes() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    let report = {
+        rig.storage.inner().fail_writes(false);
+        rig.clock.advance(HALF_SECOND);
+        rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
+        // Tick, but let no worker run: `tick` itself runs one job, so keep it busy with a load.
+        drop(rig.store.get(pos(5, 5), RequestFlags::NO_GENERATE));
+        drop(rig.store.get(pos(6, 5), RequestFlags::NO_GENERATE));
+        rig.store.tick(Duration::from_nanos(1));
+        edit(&chunk, 80, "Soil_Dirt");
+        rig.store.step_until_idle();
+        rig.stored_block(pos(1, 1), 80)
+    };
+    assert_eq!(report.as_deref(), Some("Rock_Stone"));
+    assert!(chunk.is_dirty());
+}
+
+#[test]
+fn a_failed_save_stays_dirty_and_is_tried_again_later() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    rig.storage.inner().fail_writes(true);
+    rig.half_seconds(1);
+    assert_eq!((rig.writes(), chunk.is_dirty(), rig.events.count("save_failed")), (1, true, 1));
+    // 250 ms after the first failure, a second after the second, 2.25 s after the third.
+    rig.half_seconds(1);
+    assert_eq!(rig.writes(), 2);
+    rig.half_seconds(1);
+    assert_eq!(rig.writes(), 2, "too soon");
+    rig.half_seconds(1);
+    assert_eq!(rig.writes(), 3);
+    rig.half_seconds(4);
+    assert_eq!(rig.writes(), 3, "too soon");
+    rig.storage.inner().fail_writes(false);
+    rig.half_seconds(1);
+    assert_eq!((rig.writes(), chunk.is_dirty()), (4, false));
+    assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Rock_Stone"));
+    assert_eq!(rig.store.metrics().failed_saves, 3);
+}
+
+#[test]
+fn nothing_is_saved_while_saving_is_off_or_suspended() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    rig.store.set_saving_chunks(false);
+    rig.half_seconds(3);
+    assert_eq!(rig.writes(), 0);
+    rig.store.set_saving_chunks(true);
+    let (one, other) = (rig.store.suspend_saving(), rig.store.suspend_saving());
+    rig.half_seconds(3);
+    drop(one);
+    rig.half_seconds(3);
+    assert_eq!((rig.writes(), chunk.is_dirty()), (0, true), "still suspended once");
+    assert!(chunk.is_loaded(), "dirty chunks stay");
+    drop(other);
+    rig.half_seconds(1);
+    assert_eq!((rig.writes(), chunk.is_dirty()), (1, false));
+}
+
+#[test]
+fn the_number_of_saves_in_flight_is_bounded() {
+    let rig = Rig::with(|options| options.saves_in_flight_max = 20);
+    for x in 0..50 {
+        rig.load(pos(x, 0));
+    }
+    rig.clock.advance(HALF_SECOND);
+    rig.store.tick(HALF_SECOND);
+    // The tick ran one job of at most 16.
+    let metrics = rig.store.metrics();
+    assert!(metrics.saves_in_flight <= 20, "{metrics:?}");
+    assert!(metrics.saves_queued >= 30 - 16, "{metrics:?}");
+    for _ in 0..10 {
+        rig.store.tick(Duration::from_millis(1));
+        assert!(rig.store.metrics().saves_in_flight <= 20);
+    }
+    rig.store.step_until_idle();
+    assert_eq!(rig.writes(), 50);
+}
+
+/// Records how chunks were written together.
+#[derive(Debug, Default)]
+struct Batches(std::sync::Mutex<Vec<Vec<ChunkPos>>>, hyworld_providers::MemoryStorage);
+
+impl ChunkStorage for Batches {
+    fn place(&self) -> String {
+        "batches".to_owned()
+    }
+    fn read(&self, at: ChunkPos) -> hyworld_providers::Result<Option<Vec<u8>>> {
+        self.1.read(at)
+    }
+    fn write(&self, at: ChunkPos, document: &[u8]) -> hyworld_providers::Result<()> {
+        self.1.write(at, document)
+    }
+    fn remove(&self, at: ChunkPos) -> hyworld_providers::Result<bool> {
+        self.1.remove(at)
+    }
+    fn positions(&self) -> hyworld_providers::Positions<'_> {
+        self.1.positions()
+    }
+    fn size(
+        &self,
+        at: ChunkPos,
+    ) -> hyworld_providers::Result<Option<hyworld_providers::ChunkSize>> {
+        self.1.size(at)
+    }
+    fn read_many(&self, all: &[ChunkPos]) -> Vec<hyworld_providers::Result<Option<Vec<u8>>>> {
+        self.1.read_many(all)
+    }
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<hyworld_providers::Result<()>> {
+        self.0.lock().unwrap().push(chunks.iter().map(|(at, _)| *at).collect());
+        self.1.write_many(chunks)
+    }
+    fn sync(&self) -> hyworld_providers::Result<()> {
+        self.1.sync()
+    }
+    fn frames(&self) -> Option<&dyn hyworld_providers::FrameStorage> {
+        None
+    }
+}
+
+#[test]
+fn chunks_of_a_region_are_written_together() {
+    let storage = Arc::new(Batches::default());
+    let rig = Rig::new();
+    let options = hyworld_chunk_store::StoreOptions {
+        executor: Some(Arc::new(hyworld_chunk_store::StepExecutor::new())),
+        generator: Some(Arc::clone(&rig.generator) as _),
+        ..Default::default()
+    };
+    let store = hyworld_chunk_store::ChunkStore::new(Arc::clone(&storage), options).unwrap();
+    for x in 0..10 {
+        // Alternately in two regions.
+        store.get_now(pos(x * 32 % 64 + x / 2, 0), RequestFlags::NONE).unwrap();
+    }
+    store.tick(HALF_SECOND);
+    store.step_until_idle();
+    let batches = storage.0.lock().unwrap();
+    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [5, 5]);
+    assert!(batches.iter().all(|batch| batch.iter().all(|at| at.region() == batch[0].region())));
+}
+
+#[test]
+fn a_flush_saves_everything_at_once() {
+    let rig = Rig::new();
+    for x in 0..40 {
+        rig.load(pos(x, x));
+    }
+    let report = rig.store.save_all();
+    assert!(report.is_complete());
+    assert_eq!((report.saved, rig.writes(), rig.storage.counts().syncs), (40, 40, 1));
+    assert_eq!(rig.events.count("before_save"), 40);
+    assert!(rig.store.loaded_chunks().iter().all(|chunk| !chunk.is_dirty()));
+}
+
+#[test]
+fn a_shutdown_says_what_could_not_be_saved_and_can_be_repeated() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    rig.storage.inner().fail_writes(true);
+    let report = rig.store.shut_down();
+    assert!(!report.is_complete() && report.sync_error.is_some());
+    let unsaved = &report.unsaved[0];
+    assert_eq!((report.unsaved.len(), unsaved.at), (1, pos(1, 1)));
+    assert!(matches!(&unsaved.reason, UnsavedReason::Failed(_)), "{unsaved:?}");
+    assert_eq!(rig.writes(), 3, "it was tried more than once");
+    rig.storage.inner().fail_writes(false);
+    let report = rig.store.shut_down();
+    assert!(report.is_complete() && !chunk.is_dirty());
+    assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Rock_Stone"));
+}
+
+#[test]
+fn a_shutdown_waits_for_chunks_that_are_being_made() {
+    let rig = Rig::new();
+    let future = rig.store.get(pos(4, 4), RequestFlags::NONE);
+    let report = rig.store.shut_down();
+    assert!(report.is_complete() && future.peek().unwrap().unwrap().is_some());
+    assert_eq!(rig.stored_block(pos(4, 4), 100).as_deref(), Some("Ore_Gold_Stone"));
+}
+
+#[test]
+fn a_shutdown_with_saving_off_saves_nothing_and_says_so() {
+    let (rig, _) = rig_with_dirty_chunk();
+    rig.store.set_saving_chunks(false);
+    let report = rig.store.shut_down();
+    assert_eq!((rig.writes(), report.unsaved.len()), (0, 1));
+    assert!(matches!(report.unsaved[0].reason, UnsavedReason::SavingIsOff));
+}
+
+#[test]
+fn a_veto_holds_in_a_flush_too() {
+    let (rig, _) = rig_with_dirty_chunk();
+    rig.events.cancels_saves.store(true, Ordering::SeqCst);
+    let report = rig.store.save_all();
+    assert!(matches!(report.unsaved[0].reason, UnsavedReason::Cancelled));
+    assert_eq!(rig.writes(), 0);
+}
+
+/// Two saves of one chunk could end in the wrong order.
+#[test]
+fn a_chunk_on_its_way_is_not_saved_a_second_time() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    // The only worker has other things to do first.
+    for x in 10..20 {
+        drop(rig.store.get(pos(x, 0), RequestFlags::NO_GENERATE));
+    }
+    rig.half_second();
+    edit(&chunk, 81, "Soil_Dirt");
+    rig.half_second();
+    let metrics = rig.store.metrics();
+    assert_eq!((metrics.saves_in_flight, metrics.saves_queued, metrics.saved), (1, 0, 0));
+    assert_eq!(rig.events.count("before_save"), 1);
+    rig.store.step_until_idle();
+    rig.half_seconds(1);
+    assert_eq!((rig.writes(), chunk.is_dirty()), (2, false));
+    assert_eq!(rig.stored_block(pos(1, 1), 81).as_deref(), Some("Soil_Dirt"));
+}
+
+/// The save of a chunk that was replaced meanwhile must not come after that of its successor.
+#[test]
+fn one_position_is_saved_once_at_a_time() {
+    let (rig, old) = rig_with_dirty_chunk();
+    rig.clock.advance(HALF_SECOND);
+    rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
+    // The regeneration is before the save in the queue of the only worker.
+    let regenerate = RequestFlags::NO_LOAD | RequestFlags::BYPASS_LOADED;
+    let future = rig.store.get(pos(1, 1), regenerate);
+    rig.store.tick(Duration::from_nanos(1));
+    assert_eq!(rig.store.metrics().saves_in_flight, 1);
+    rig.half_second();
+    rig.store.step_until_idle();
+    assert!(future.peek().is_some() && !old.is_loaded());
+    rig.half_seconds(3);
+    assert_eq!(rig.stored_block(pos(1, 1), 100).as_deref(), Some("Ore_Gold_Stone"));
+    assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Empty"));
+}

@@ -1,0 +1,178 @@
+//! Generating, and what happens between a document and a chunk in memory.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use hyworld_chunk_store::{
+    ChunkGenerator, GenerateRequest, Generated, GeneratedFuture, LoadError, RequestFlags,
+};
+use hyworld_coords::{BlockRect, ColumnPos};
+
+use crate::support::{Rig, flat, pos};
+
+const POLL: RequestFlags = RequestFlags::POLL_STILL_NEEDED;
+
+#[test]
+fn without_a_generator_requests_wait_for_one() {
+    let rig = Rig::with(|options| options.generator = None);
+    let future = rig.store.get(pos(1, 1), RequestFlags::NONE);
+    rig.store.step_until_idle();
+    assert!(future.peek().is_none());
+    rig.store.set_generator(Arc::clone(&rig.generator) as _);
+    rig.store.step_until_idle();
+    assert!(future.peek().unwrap().unwrap().is_some());
+}
+
+#[test]
+fn a_shutdown_ends_the_wait_for_a_generator() {
+    let rig = Rig::with(|options| options.generator = None);
+    let future = rig.store.get(pos(1, 1), RequestFlags::NONE);
+    rig.store.step_until_idle();
+    assert!(rig.store.shut_down().is_complete());
+    let error = future.peek().unwrap().unwrap_err();
+    assert!(matches!(*error, LoadError::Abandoned { .. }), "{error}");
+}
+
+#[test]
+fn a_new_generator_counts_anew() {
+    let rig = Rig::new();
+    rig.load(pos(1, 1));
+    assert_eq!(rig.store.metrics().generated, 1);
+    rig.store.set_generator(Arc::clone(&rig.generator) as _);
+    assert_eq!(rig.store.metrics().generated, 0);
+}
+
+#[test]
+fn the_generator_gets_the_low_half_of_the_seed() {
+    let rig = Rig::new();
+    rig.load(pos(1, 1));
+    assert_eq!(*rig.generator.last_seed.lock().unwrap(), Some(42));
+    let rig = Rig::with(|options| options.seed = -1);
+    rig.load(pos(1, 1));
+    assert_eq!(*rig.generator.last_seed.lock().unwrap(), Some(-1));
+}
+
+#[test]
+fn only_a_first_stage_may_ask_whether_it_is_still_needed() {
+    let rig = Rig::new();
+    let polled = |flags, x| {
+        let outcome = rig.get(pos(x, 0), flags).unwrap();
+        (*rig.generator.last_poll.lock().unwrap(), outcome.is_some())
+    };
+    assert_eq!(polled(RequestFlags::NO_LOAD, 1), (None, true));
+    assert_eq!(polled(POLL, 2), (None, true), "behind a load");
+    assert_eq!(polled(POLL | RequestFlags::NO_LOAD, 3), (Some(false), false), "nobody looks");
+    rig.store.add_viewer(pos(3, 2), 4);
+    assert_eq!(polled(POLL | RequestFlags::NO_LOAD, 3), (Some(true), true));
+}
+
+#[test]
+fn a_generator_that_gave_up_is_asked_again() {
+    let rig = Rig::new();
+    rig.generator.gives_up.store(true, Ordering::SeqCst);
+    assert!(rig.get(pos(1, 1), RequestFlags::NONE).unwrap().is_none());
+    rig.generator.gives_up.store(false, Ordering::SeqCst);
+    assert!(rig.get(pos(1, 1), RequestFlags::NONE).unwrap().is_some());
+}
+
+#[test]
+fn a_generator_that_fails_holds_requests_back() {
+    let rig = Rig::new();
+    rig.generator.fails.store(true, Ordering::SeqCst);
+    let error = rig.get(pos(1, 1), RequestFlags::NONE).unwrap_err();
+    assert!(error.to_string().contains("told to fail"), "{error}");
+    assert!(rig.get(pos(1, 1), RequestFlags::NONE).is_err());
+    assert_eq!(rig.generator.calls(), 1);
+}
+
+#[derive(Debug)]
+struct Elsewhere;
+
+impl ChunkGenerator for Elsewhere {
+    fn generate(self: Arc<Self>, _: GenerateRequest) -> GeneratedFuture {
+        Box::pin(async { Ok(Some(Generated { at: pos(0, 0), chunk: flat() })) })
+    }
+}
+
+#[test]
+fn a_chunk_for_another_place_is_refused() {
+    let rig = Rig::with(|options| options.generator = Some(Arc::new(Elsewhere)));
+    assert!(rig.get(pos(0, 0), RequestFlags::NONE).unwrap().is_some());
+    let error = rig.get(pos(1, 1), RequestFlags::NONE).unwrap_err();
+    assert!(matches!(*error, LoadError::WrongPosition { .. }), "{error}");
+}
+
+/// A generator that waits for something.
+#[derive(Debug, Default)]
+struct Slow {
+    waker: Mutex<Option<Waker>>,
+    is_ready: std::sync::atomic::AtomicBool,
+}
+
+struct SlowFuture(Arc<Slow>);
+
+impl Future for SlowFuture {
+    type Output = Result<Option<Generated>, hyworld_chunk_store::BoxedError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.0.is_ready.load(Ordering::SeqCst) {
+            return Poll::Ready(Ok(Some(Generated { at: pos(1, 1), chunk: flat() })));
+        }
+        *self.0.waker.lock().unwrap() = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl ChunkGenerator for Slow {
+    fn generate(self: Arc<Self>, _: GenerateRequest) -> GeneratedFuture {
+        Box::pin(SlowFuture(self))
+    }
+}
+
+#[test]
+fn a_generator_may_wait() {
+    let slow = Arc::new(Slow::default());
+    let rig = Rig::with(|options| options.generator = Some(Arc::clone(&slow) as _));
+    let future = rig.store.get(pos(1, 1), RequestFlags::NONE);
+    rig.store.step_until_idle();
+    assert!(future.peek().is_none());
+    assert_eq!(rig.store.metrics().loading, 1);
+    slow.is_ready.store(true, Ordering::SeqCst);
+    slow.waker.lock().unwrap().take().unwrap().wake();
+    rig.store.step_until_idle();
+    assert!(future.peek().unwrap().unwrap().is_some());
+    assert_eq!(rig.store.metrics().loading, 0);
+}
+
+#[test]
+fn listeners_see_a_chunk_before_and_after_it_is_in_the_store() {
+    let rig = Rig::new();
+    rig.put(pos(1, 1));
+    rig.load(pos(1, 1));
+    assert_eq!(rig.events.take(), ["pre_load loaded", "loaded"]);
+    rig.load(pos(2, 2));
+    assert_eq!(rig.events.take(), ["pre_load generated", "loaded"]);
+}
+
+#[test]
+fn a_region_is_generated_ahead_a_few_chunks_at_a_time() {
+    // Not aligned: it touches chunks -1 to 2 in both directions.
+    let region = BlockRect::new(ColumnPos::new(-1, -1), ColumnPos::new(64, 64));
+    let rig = Rig::with(|options| options.pregenerate_region = Some(region));
+    rig.put(pos(0, 0));
+    assert_eq!(rig.store.pregeneration().total, 16);
+    rig.store.tick(std::time::Duration::from_millis(1));
+    let open = rig.store.metrics().loading + rig.store.metrics().in_memory;
+    assert!(open <= 5, "{open}");
+    while rig.store.pregeneration().done < 16 {
+        rig.store.tick(std::time::Duration::from_millis(1));
+        rig.store.step_until_idle();
+    }
+    let chunks = rig.store.loaded_chunks();
+    assert_eq!((chunks.len(), rig.generator.calls()), (16, 15));
+    assert!(chunks.iter().all(|chunk| (-1..=2).contains(&chunk.at().x)));
+}

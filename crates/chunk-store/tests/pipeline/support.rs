@@ -1,0 +1,236 @@
+//! A store that does nothing by itself, and sees everything.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hyworld_chunk::{AssetKey, Chunk, ChunkView, Holder, Rotation};
+use hyworld_chunk_store::{
+    AddReason, BlockingGenerator, BoxedError, ChunkStore, EntityId, FlatGenerator, GenerateRequest,
+    LoadError, LoadedChunk, Outcome, RemoveReason, RequestFlags, SaveDecision, SaveError,
+    StepExecutor, StoreListener, StoreOptions, TestClock, UnloadDecision,
+};
+use hyworld_coords::{ChunkBlock, ChunkPos};
+use hyworld_providers::conformance::FailingStorage;
+use hyworld_providers::{ChunkStorage, CountingStorage, MemoryStorage};
+
+pub(crate) type Storage = CountingStorage<FailingStorage<MemoryStorage>>;
+
+pub(crate) const HALF_SECOND: Duration = Duration::from_millis(500);
+
+pub(crate) struct Rig {
+    pub(crate) store: ChunkStore,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) events: Arc<Recorder>,
+    pub(crate) generator: Arc<Generator>,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| ())
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut StoreOptions)) -> Self {
+        let storage = FailingStorage::new(MemoryStorage::new());
+        let storage = Arc::new(CountingStorage::new(storage));
+        let clock = Arc::new(TestClock::new());
+        let events = Arc::new(Recorder::default());
+        let generator = Arc::new(Generator::default());
+        let mut options = StoreOptions {
+            clock: Arc::clone(&clock) as _,
+            executor: Some(Arc::new(StepExecutor::new())),
+            listeners: vec![Arc::clone(&events) as _],
+            generator: Some(Arc::clone(&generator) as _),
+            seed: 0x1_0000_002A,
+            ..StoreOptions::default()
+        };
+        change(&mut options);
+        let store = ChunkStore::new(Arc::clone(&storage), options).unwrap();
+        // This is the world's thread.
+        store.step();
+        Self { store, clock, storage, events, generator }
+    }
+
+    /// Stores a chunk, past the store.
+    pub(crate) fn put(&self, at: ChunkPos) {
+        let document = flat().encode();
+        self.storage.inner().inner().write(at, &document).unwrap();
+    }
+
+    pub(crate) fn get(&self, at: ChunkPos, flags: RequestFlags) -> Outcome {
+        self.store.get_now(at, flags)
+    }
+
+    pub(crate) fn load(&self, at: ChunkPos) -> Arc<LoadedChunk> {
+        self.get(at, RequestFlags::NONE).unwrap().unwrap()
+    }
+
+    pub(crate) fn load_ticking(&self, at: ChunkPos) -> Arc<LoadedChunk> {
+        self.get(at, RequestFlags::SET_TICKING).unwrap().unwrap()
+    }
+
+    /// Half a second passes; what that starts is done by the workers, if there are any.
+    pub(crate) fn half_second(&self) {
+        self.clock.advance(HALF_SECOND);
+        self.store.tick(HALF_SECOND);
+    }
+
+    pub(crate) fn half_seconds(&self, count: u32) {
+        for _ in 0..count {
+            self.half_second();
+            self.store.step_until_idle();
+        }
+    }
+
+    /// The block at a height of the stored chunk.
+    pub(crate) fn stored_block(&self, at: ChunkPos, y: u16) -> Option<String> {
+        let document = self.storage.inner().inner().read(at).unwrap()?;
+        let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
+        Some(view.block(cell(y)).block.as_str().to_owned())
+    }
+
+    pub(crate) fn reads(&self) -> u64 {
+        self.storage.counts().reads
+    }
+
+    pub(crate) fn writes(&self) -> u64 {
+        self.storage.counts().writes
+    }
+}
+
+pub(crate) fn pos(x: i32, z: i32) -> ChunkPos {
+    ChunkPos::new(x, z)
+}
+
+pub(crate) fn flat() -> Chunk {
+    let request = GenerateRequest { at: pos(0, 0), seed: 0, still_needed: None };
+    let flat = FlatGenerator::meadow().unwrap();
+    BlockingGenerator::generate(&flat, &request).unwrap().unwrap()
+}
+
+pub(crate) fn cell(y: u16) -> ChunkBlock {
+    ChunkBlock::new(1, y, 2).unwrap()
+}
+
+/// Puts a block at a height.
+pub(crate) fn edit(chunk: &LoadedChunk, y: u16, name: &str) {
+    let name = AssetKey::new(name).unwrap();
+    chunk.edit(|view| view.set_block(cell(y), name, Rotation::NONE)).unwrap().unwrap();
+}
+
+pub(crate) fn block(chunk: &LoadedChunk, y: u16) -> String {
+    chunk.read(|view| view.block(cell(y)).block.as_str().to_owned()).unwrap()
+}
+
+/// Makes flat chunks with gold at height 100, and counts.
+#[derive(Debug, Default)]
+pub(crate) struct Generator {
+    pub(crate) calls: AtomicU64,
+    pub(crate) fails: AtomicBool,
+    pub(crate) last_seed: Mutex<Option<i32>>,
+    /// What the last request said about being still needed.
+    pub(crate) last_poll: Mutex<Option<bool>>,
+    pub(crate) gives_up: AtomicBool,
+}
+
+impl Generator {
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+}
+
+impl BlockingGenerator for Generator {
+    fn generate(&self, request: &GenerateRequest) -> Result<Option<Chunk>, BoxedError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        *self.last_seed.lock().unwrap() = Some(request.seed);
+        let poll = request.still_needed.as_ref().map(|is_needed| is_needed());
+        *self.last_poll.lock().unwrap() = poll;
+        if self.fails.load(Ordering::SeqCst) {
+            return Err("told to fail".into());
+        }
+        if self.gives_up.load(Ordering::SeqCst) || request.is_abandoned() {
+            return Ok(None);
+        }
+        let mut chunk = flat();
+        let mut view = ChunkView::new(&chunk)?;
+        view.set_block(cell(100), AssetKey::new("Ore_Gold_Stone").unwrap(), Rotation::NONE)?;
+        view.save(&mut chunk)?;
+        Ok(Some(chunk))
+    }
+}
+
+/// Writes down what happens, and vetoes when it is told to.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    seen: Mutex<Vec<String>>,
+    pub(crate) cancels_saves: AtomicBool,
+    pub(crate) unload: Mutex<Option<UnloadDecision>>,
+}
+
+impl Recorder {
+    fn add(&self, event: String) {
+        self.seen.lock().unwrap().push(event);
+    }
+
+    /// What happened since this was last asked, without the arguments.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.seen.lock().unwrap())
+    }
+
+    pub(crate) fn count(&self, event: &str) -> usize {
+        self.seen.lock().unwrap().iter().filter(|seen| *seen == event).count()
+    }
+}
+
+impl StoreListener for Recorder {
+    fn pre_load(&self, _: ChunkPos, _: &mut Chunk, is_generated: bool) {
+        self.add(format!("pre_load {}", if is_generated { "generated" } else { "loaded" }));
+    }
+
+    fn loaded(&self, _: &Arc<LoadedChunk>) {
+        self.add("loaded".to_owned());
+    }
+
+    fn load_failed(&self, _: ChunkPos, _: &Arc<LoadError>) {
+        self.add("load_failed".to_owned());
+    }
+
+    fn before_save(&self, _: &Arc<LoadedChunk>) -> SaveDecision {
+        self.add("before_save".to_owned());
+        if self.cancels_saves.load(Ordering::SeqCst) {
+            return SaveDecision::Cancel;
+        }
+        SaveDecision::Save
+    }
+
+    fn saved(&self, _: &Arc<LoadedChunk>) {
+        self.add("saved".to_owned());
+    }
+
+    fn save_failed(&self, _: &Arc<LoadedChunk>, _: &Arc<SaveError>) {
+        self.add("save_failed".to_owned());
+    }
+
+    fn before_unload(&self, _: &Arc<LoadedChunk>) -> UnloadDecision {
+        self.add("before_unload".to_owned());
+        self.unload.lock().unwrap().unwrap_or(UnloadDecision::Unload)
+    }
+
+    fn removed(&self, _: &Arc<LoadedChunk>, reason: RemoveReason) {
+        self.add(format!("removed {reason:?}"));
+    }
+
+    fn ticking_changed(&self, _: &Arc<LoadedChunk>, is_ticking: bool) {
+        self.add(format!("ticking {is_ticking}"));
+    }
+
+    fn entity_added(&self, _: EntityId, _: &Holder, reason: AddReason) {
+        self.add(format!("entity_added {reason:?}"));
+    }
+
+    fn entity_removed(&self, _: EntityId, _: &Holder, reason: RemoveReason) {
+        self.add(format!("entity_removed {reason:?}"));
+    }
+}
