@@ -41,6 +41,7 @@ fn main() -> Result {
     add_chunk(Chunk::new().encode(), &mut seeds)?;
     let steps = [0, 0, 21, 5, 0, 1, 29, 4, 2, 0, 1, 3, 33, 2, 40, 1, 2, 3, 2, 0, 17, 9];
     seeds.insert(("bson_document", join(&[1], &steps)));
+    seeds.insert(("items", join(&[0], &chest()?)));
     for kinds in [1, 3, 15, 17, 300] {
         seeds.insert(("block_section", join(&[7], &section(kinds)?.encode())));
         seeds.insert(("fluid", join(&[], &fluids(kinds)?.encode())));
@@ -58,7 +59,7 @@ fn main() -> Result {
 type Seeds = BTreeSet<(&'static str, Vec<u8>)>;
 
 fn add_chunk(document: Vec<u8>, seeds: &mut Seeds) -> Result {
-    for target in ["chunk", "bson_document", "canary_chunk"] {
+    for target in ["chunk", "bson_document", "items", "canary_chunk"] {
         seeds.insert((target, join(&[], &document)));
     }
     let chunk = Chunk::decode(document)?;
@@ -83,6 +84,15 @@ fn add_chunk(document: Vec<u8>, seeds: &mut Seeds) -> Result {
         add_documents(holder, seeds)?;
     }
     Ok(())
+}
+
+/// A holder with a container, as blocks have it.
+fn chest() -> Result<Vec<u8>> {
+    let json = r#"{ "Components": { "container": { "ItemContainer": {
+        "Capacity": 18,
+        "Items": { "2": { "Id": "Stick", "Quantity": 3, "Durability": 0.5, "Metadata": {} } }
+    } }, "Item": { "Item": { "Id": "Stick", "Quantity": 1 } } } }"#;
+    Ok(Document::from_json(json)?.to_bytes())
 }
 
 /// A section with so many kinds of blocks, in rows, so that it is short when it is packed.

@@ -7,7 +7,7 @@
 use hyworld_chunk::bson::{DocumentWriter, Kind};
 
 /// Keys, among them those that mean something in JSON, and texts.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 22] = [
     "a",
     "",
     "0",
@@ -20,6 +20,15 @@ const WORDS: [&str; 13] = [
     "AAAA",
     "BQAAAAA=",
     "Components",
+    "container",
+    "ItemContainer",
+    "Capacity",
+    "Items",
+    "Id",
+    "Quantity",
+    "Durability",
+    "Metadata",
+    "Inventory",
     "\u{e9}\0\"\\\n\u{1f600}",
 ];
 

@@ -1,6 +1,10 @@
 //! Everything that a program does with a chunk: look at it, change it, save it.
 
-use hyworld_chunk::{AssetKey, CellDigests, Chunk, ChunkView, Fingerprint, Palette};
+use hyworld_chunk::{
+    AssetKey, BlockChunk, BlockSection, CellDigests, Chunk, ChunkView, Fingerprint, Palette,
+    ReadableChunk,
+};
+use hyworld_coords::{ChunkBlock, ChunkPos, SectionY};
 
 use crate::Choices;
 
@@ -16,7 +20,9 @@ pub fn check(chunk: &Chunk, choices: &mut Choices) {
     if takes_digests && let Ok(fingerprint) = Fingerprint::of(document.clone()) {
         assert_eq!(fingerprint.cells, CellDigests::of(&view));
     }
-    check_histogram(&view);
+    check_histogram(chunk, &view);
+    check_readable(chunk, choices.byte());
+    check_set_back(chunk, &view, &mut choices.clone());
     let mut same = chunk.clone();
     view.save(&mut same).expect("nothing is to be written");
     assert!(same.encode() == document, "an untouched chunk stays as it is");
@@ -36,17 +42,69 @@ pub fn check(chunk: &Chunk, choices: &mut Choices) {
     assert!(!takes_digests || CellDigests::of(&again) == CellDigests::of(&edited));
 }
 
-fn check_histogram(view: &ChunkView) {
+fn check_histogram(chunk: &Chunk, view: &ChunkView) {
     let histogram = view.histogram();
     if view.sections().iter().all(|section| section.block().blocks().check().is_empty()) {
         assert_eq!(histogram.values().sum::<u64>(), 327_680);
     }
+    let skimmed = chunk.histogram().expect("the view was read too");
+    let found = histogram.iter().map(|(name, cells)| (name.as_str(), *cells));
+    assert!(found.eq(skimmed.iter().map(|(name, cells)| (name.as_ref(), *cells))));
+}
+
+/// What people are shown is JSON for everybody.
+fn check_readable(chunk: &Chunk, choice: u8) {
+    // It is long, and so is the time that it takes.
+    if choice.is_multiple_of(8) {
+        let readable = ReadableChunk::new(chunk, ChunkPos::new(choice.into(), -1));
+        readable.problems().for_each(|problem| drop(problem.to_string()));
+        let json = readable.to_string();
+        let parsed = serde_json::from_str::<serde::de::IgnoredAny>(&json);
+        parsed.unwrap_or_else(|error| panic!("{error}: {json}"));
+    }
+}
+
+/// Blocks that are set and set back leave a chunk of today as it was, but for the counters.
+fn check_set_back(chunk: &Chunk, view: &ChunkView, choices: &mut Choices) {
+    let mut edited = view.clone();
+    let (first, second) = (choices.block(), choices.block());
+    let was = [first, second].map(|at| (at, view.block(at)));
+    for (at, info) in &was {
+        let key = choices.key(view.sections()[usize::from(at.section().index())].block().blocks());
+        if edited.set_cell(*at, key, info.rotation, info.filler).is_err() {
+            return;
+        }
+    }
+    for (at, info) in was {
+        let back = edited.set_cell(at, info.block, info.rotation, info.filler);
+        back.expect("there was room for it");
+    }
+    let mut saved = chunk.clone();
+    let is_old =
+        |section: Option<BlockSection>| section.is_none_or(|section| section.version() < 6);
+    let is_old = |y| chunk.get_in(y).is_ok_and(is_old);
+    if SectionY::all().any(is_old) || edited.save(&mut saved).is_err() {
+        return;
+    }
+    if view.columns().version() == BlockChunk::VERSION {
+        assert_eq!(saved.get::<BlockChunk>(), chunk.get::<BlockChunk>());
+        for y in SectionY::all() {
+            assert_eq!(without_counters(&saved, y), without_counters(chunk, y), "{y:?}");
+        }
+    }
+}
+
+fn without_counters(chunk: &Chunk, y: SectionY) -> Option<BlockSection> {
+    let mut section = chunk.get_in::<BlockSection>(y).expect("it was read before")?;
+    (section.local_change_counter, section.global_change_counter) = (0, 0);
+    Some(section)
 }
 
 /// One change. It must be there afterwards, and another place must be as it was.
 fn edit(view: &mut ChunkView, choices: &mut Choices) -> bool {
     let (at, witness, kind) = (choices.block(), choices.block(), choices.byte());
     let (before, elsewhere) = (view.block(at), view.block(witness));
+    let height = view.height(witness.column());
     let section = &view.sections()[usize::from(at.section().index())];
     let (blocks, fluids) = (section.block().blocks().clone(), section.fluid().fluids().clone());
     let changed = match kind & 1 {
@@ -56,6 +114,7 @@ fn edit(view: &mut ChunkView, choices: &mut Choices) -> bool {
     let after = view.block(at);
     assert!(changed || after == before);
     let other = view.block(witness);
+    assert!(at.column() == witness.column() || view.height(witness.column()) == height);
     // Ticking and levels without a block or fluid go when the last of those goes.
     assert!(at == witness || (&other.block, &other.fluid) == (&elsewhere.block, &elsewhere.fluid));
     assert!(
@@ -67,25 +126,20 @@ fn edit(view: &mut ChunkView, choices: &mut Choices) -> bool {
 
 fn set_block(
     view: &mut ChunkView,
-    at: hyworld_coords::ChunkBlock,
+    at: ChunkBlock,
     listed: &Palette<AssetKey>,
     choices: &mut Choices,
 ) -> bool {
-    let (key, (rotation, _)) = (choices.key(listed), choices.turn());
-    let Ok(outcome) = view.set_block(at, key.clone(), rotation) else { return false };
+    let (key, (rotation, filler)) = (choices.key(listed), choices.turn());
+    let Ok(outcome) = view.set_cell(at, key.clone(), rotation, filler) else { return false };
     let found = view.block(at);
-    assert_eq!((&found.block, found.rotation), (&key, rotation));
-    assert!(found.filler.is_base());
-    let height = i32::from(view.height(at.column()));
-    let is_air = key.is_empty_key();
-    assert!(!outcome.changed || is_air || height >= i32::from(at.y()), "the height follows");
-    assert!(!outcome.changed || !is_air || at.y() == 0 || height != i32::from(at.y()));
+    assert_eq!((&found.block, found.rotation, found.filler), (&key, rotation, filler));
     outcome.changed
 }
 
 fn set_fluid(
     view: &mut ChunkView,
-    at: hyworld_coords::ChunkBlock,
+    at: ChunkBlock,
     listed: &Palette<AssetKey>,
     choices: &mut Choices,
 ) -> bool {

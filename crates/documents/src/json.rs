@@ -36,7 +36,11 @@ impl Document {
     /// ```
     pub fn to_json(&self) -> String {
         let mut out = String::new();
-        write_document(self, 0, &mut out);
+        if parse::is_ambiguous(self) {
+            write_other(Kind::DOCUMENT, &self.to_bytes(), 0, &mut out);
+        } else {
+            write_document(self, 0, &mut out);
+        }
         out
     }
 

@@ -27,8 +27,10 @@ pub(super) fn document(text: &str) -> Result<Document> {
     if !parser.rest.starts_with('{') {
         return Err(parser.problem("expected an object"));
     }
-    // The outermost object is the document, also if its keys are those of another value.
-    let document = parser.members(DEPTH_MAX)?;
+    let start = parser.rest;
+    let Value::Document(document) = parser.object(DEPTH_MAX.saturating_add(1))? else {
+        return Err(parser.problem_at(start, "expected a document, not another value"));
+    };
     if parser.rest.is_empty() { Ok(document) } else { Err(parser.problem("text after the object")) }
 }
 

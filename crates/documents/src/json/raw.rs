@@ -269,6 +269,15 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_document_with_the_keys_of_another_value_did_not_come_back() {
+        let mut marked = Document::new();
+        marked.set("$type", Value::String("no type".to_owned()));
+        let bytes = marked.to_bytes();
+        assert_eq!(format!("{:#}", json(&bytes)), marked.to_json());
+        assert_eq!(Document::from_json(&json(&bytes).to_string()), Ok(marked));
+    }
+
+    #[test]
     fn keys_that_occur_twice_and_odd_arrays_are_kept() {
         let mut array = DocumentWriter::new();
         array.int32("1", 1);
