@@ -12,7 +12,8 @@
 //!
 //! let storage = Arc::new(MemoryStorage::new());
 //! let generator = Some(Arc::new(SampleTerrain) as _);
-//! let store = ChunkStore::new(Arc::clone(&storage), StoreOptions { generator, ..Default::default() })?;
+//! let options = StoreOptions { generator, ..Default::default() };
+//! let store = ChunkStore::new(Arc::clone(&storage), options)?;
 //!
 //! // Asks for a chunk, and does the world's work on this thread until it is there.
 //! let at = ChunkPos::new(3, -7);
@@ -39,17 +40,17 @@
 //!
 //! - One chunk is loaded once, however many ask for it at the same time.
 //! - A chunk that is stored but cannot be read is an error, and is never generated over.
-//! - A change is saved, or its chunk stays dirty: neither a failed save nor a save that was under way
-//!   when it was made loses it. A dirty chunk is never unloaded.
+//! - A change is saved, or its chunk stays dirty: neither a failed save nor a save that was under
+//!   way when it was made loses it. A dirty chunk is never unloaded.
 //! - A chunk that was unloaded refuses changes, rather than forget them.
 //! - Memory for saves under way is bounded.
 //!
 //! # Where the original is weaker
 //!
 //! The game clears the dirty mark of a chunk whether its save succeeded or not, and clears changes
-//! that were made meanwhile with it; writes all at once however many there are; stores an entity that
-//! changed only when something else of its chunk is stored. None of that can be seen by the game that
-//! opens the world later.
+//! that were made meanwhile with it; writes all at once however many there are; stores an entity
+//! that changed only when something else of its chunk is stored. None of that can be seen by the
+//! game that opens the world later.
 //!
 //! This crate does not know how chunks are stored nor how a world's configuration looks.
 

@@ -1,9 +1,9 @@
 //! Requests: how a chunk is asked for.
 //!
 //! All requests for a chunk share its [`LoadState`]. The first starts a chain of stages; later ones
-//! wait for the same chain, and make it longer if they allow more than it does. Each gets the end of
-//! the chain as it is when it comes, so one that does not allow generating is not kept waiting by
-//! one that does.
+//! wait for the same chain, and make it longer if they allow more than it does. Each gets the end
+//! of the chain as it is when it comes, so one that does not allow generating is not kept waiting
+//! by one that does.
 
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -133,9 +133,11 @@ impl ChunkStore {
     /// harms nobody.
     ///
     /// - A chunk that is in memory is there at once.
-    /// - One that is stored is loaded; one that is not is generated, unless the flags say otherwise.
+    /// - One that is stored is loaded; one that is not is generated, unless the flags say
+    ///   otherwise.
     /// - A chunk that is stored but cannot be loaded is an error and is *never* generated. Until
-    ///   n squared milliseconds after the n-th failure, 10 seconds at most, requests get the same error.
+    ///   n squared milliseconds after the n-th failure, 10 seconds at most, requests get the same
+    ///   error.
     /// - That a chunk is absent is remembered: asked again with
     ///   [`NO_GENERATE`](RequestFlags::NO_GENERATE), the storage is not.
     /// - After [`shut_down`](Self::shut_down) there is nothing.

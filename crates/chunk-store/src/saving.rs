@@ -1,9 +1,10 @@
 //! Saving: which chunks, when, and what happens then.
 //!
 //! Every half second all dirty chunks are queued, unless a listener objects. Each tick takes from
-//! the queue what may be in flight: a snapshot on the world's thread, encoding and writing on a worker,
-//! chunks of one region together. When the storage has answered, the chunk is clean if its generation is
-//! still that of the snapshot. A save that failed leaves it dirty, and is tried again after a while.
+//! the queue what may be in flight: a snapshot on the world's thread, encoding and writing on a
+//! worker, chunks of one region together. When the storage has answered, the chunk is clean if its
+//! generation is still that of the snapshot. A save that failed leaves it dirty, and is tried again
+//! after a while.
 
 mod batch;
 mod flush;

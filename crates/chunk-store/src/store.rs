@@ -28,13 +28,13 @@ use crate::world_queue::WorldQueue;
 
 /// Which chunks of a world are in memory.
 ///
-/// A clone is the same store; all methods may be called from any thread. Work that blocks is done by
-/// an [`Executor`](crate::Executor). What concerns the whole world happens in
+/// A clone is the same store; all methods may be called from any thread. Work that blocks is done
+/// by an [`Executor`](crate::Executor). What concerns the whole world happens in
 /// [`tick`](Self::tick), on a thread that the program chooses: the world's thread is the one that
 /// called `tick` or [`step`](Self::step) last.
 ///
-/// Before a store is dropped it must be [shut down](Self::shut_down), or changes that were not saved
-/// are lost.
+/// Before a store is dropped it must be [shut down](Self::shut_down), or changes that were not
+/// saved are lost.
 #[derive(Clone)]
 pub struct ChunkStore {
     pub(crate) inner: Arc<Inner>,
@@ -42,8 +42,8 @@ pub struct ChunkStore {
 
 /// Lock order: `states`, then a chunk, then the index of entities. No other two locks are held at
 /// once. `states` only tries a chunk's lock and never waits for it. None is held while foreign
-/// code runs, except the lock of the chunk whose content a program reads or changes, and that of the
-/// index while one entity is changed.
+/// code runs, except the lock of the chunk whose content a program reads or changes, and that of
+/// the index while one entity is changed.
 pub(crate) struct Inner {
     pub(crate) storage: Arc<dyn ChunkStorage>,
     pub(crate) executor: Arc<dyn Executor>,

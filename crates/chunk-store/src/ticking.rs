@@ -16,7 +16,8 @@ impl ChunkStore {
         self.tell_started(chunk, added)
     }
 
-    /// As [`start_ticking`](Self::start_ticking), unless somebody holds the chunk; whether it ticks.
+    /// As [`start_ticking`](Self::start_ticking), unless somebody holds the chunk; whether it
+    /// ticks.
     pub(crate) fn try_start_ticking(&self, chunk: &Arc<LoadedChunk>) -> bool {
         let Some(body) = chunk.try_lock_body() else { return false };
         let added = chunk.start_ticking(body);

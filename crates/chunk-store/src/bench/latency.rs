@@ -12,8 +12,8 @@ use super::{Result, load_all, options, touch};
 use crate::flags::RequestFlags;
 use crate::store::ChunkStore;
 
-/// Chunks that are changed over and over, one every so many milliseconds. Each is changed again only
-/// after it was saved.
+/// Chunks that are changed over and over, one every so many milliseconds. Each is changed again
+/// only after it was saved.
 const CHANGED: usize = 100;
 const CHANGE_EVERY: Duration = Duration::from_millis(10);
 

@@ -1,8 +1,9 @@
 //! A sample world: hills, water, caves, ores and trees.
 //!
-//! It is not the game's world generation and does not try to be. It makes chunks that look like those
-//! of a natural world, to people and to a compressor, for demonstrations, tests and measurements. All
-//! arithmetic is on whole numbers, so a seed gives the same bytes on every machine.
+//! It is not the game's world generation and does not try to be. It makes chunks that look like
+//! those of a natural world, to people and to a compressor, for demonstrations, tests and
+//! measurements. All arithmetic is on whole numbers, so a seed gives the same bytes on every
+//! machine.
 
 mod caves;
 mod surface;

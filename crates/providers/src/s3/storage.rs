@@ -279,13 +279,12 @@ impl ChunkStorage for S3Storage {
         let Some(head) = head.map_err(|failure| self.failed(at, failure, "read"))? else {
             return Ok(None);
         };
-        let raw = match head.raw_bytes {
-            Some(raw) => Some(raw),
+        let raw = if let Some(raw) = head.raw_bytes {
+            Some(raw)
+        } else {
             // Somebody copied it without what it says about itself; its frames know it too.
-            None => {
-                let frames = self.fetch(&[at], |_, blob| Ok(blob.header().raw_bytes));
-                only(frames, || self.panicked("read"))?
-            }
+            let frames = self.fetch(&[at], |_, blob| Ok(blob.header().raw_bytes));
+            only(frames, || self.panicked("read"))?
         };
         Ok(raw.map(|raw| ChunkSize { raw: raw.into(), stored: Some(head.bytes) }))
     }

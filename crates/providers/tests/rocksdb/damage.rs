@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hyworld_coords::ChunkPos;
-use hyworld_providers::{ChunkStorage, ChunkStorageExt, Error, RocksDbStorage};
+use hyworld_providers::{ChunkStorage, ChunkStorageExt, RocksDbStorage};
 use hyworld_testkit::{Random, write_file};
 
 use crate::{document, files, filled, flushed, snapshot, world};

@@ -1,7 +1,7 @@
 //! The provider `RocksDb`, beyond what every provider does.
 
 #![cfg(feature = "rocksdb")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod crash;
 mod damage;

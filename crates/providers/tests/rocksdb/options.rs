@@ -19,7 +19,7 @@ fn written(folder: &Path) -> BTreeMap<String, Section> {
     let mut current = String::new();
     for line in std::fs::read_to_string(newest).unwrap().lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[') {
-            current = name.trim_end_matches(']').to_owned();
+            name.trim_end_matches(']').clone_into(&mut current);
         } else if let Some((key, value)) = line.split_once('=') {
             let section = sections.entry(current.clone()).or_default();
             section.insert(key.to_owned(), value.to_owned());

@@ -1,6 +1,7 @@
 //! Other programs that use `RocksDB` read our databases, where they are installed.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -31,8 +32,10 @@ fn the_tools_of_rocksdb_read_our_databases() {
         let options = ["--db=.", "--column_family=chunks", "--hex", "--ignore_unknown_options"];
         run("ldb", &[&options, command].concat(), &folder).unwrap()
     };
-    let hex: String =
-        document(ChunkPos::new(-2, 3)).iter().map(|byte| format!("{byte:02X}")).collect();
+    let hex = document(ChunkPos::new(-2, 3)).iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02X}").unwrap();
+        hex
+    });
     assert_eq!(ldb(&["get", "0xFFFFFFFE00000003"]).trim(), format!("0x{hex}"));
     assert_eq!(ldb(&["scan"]).lines().count(), positions.len());
     let table = files(&folder, ".sst").pop().unwrap();

@@ -11,7 +11,7 @@ use hyworld_testkit::Random;
 use crate::{files, filled, world};
 
 /// Longer than anything here takes, and shorter than for ever.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Runs something that might never return.
 fn in_time(work: impl FnOnce() + Send + 'static) {
