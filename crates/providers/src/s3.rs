@@ -39,6 +39,7 @@ use connect::Connected;
 use failure::Secrets;
 use fence::Fence;
 use key::S3Url;
+use manifest::Found;
 use objects::Objects;
 pub use options::S3Options;
 use runtime::Runtime;
@@ -138,20 +139,37 @@ impl S3Storage {
     fn enter(&self, options: &S3Options) -> Result<Option<Arc<Fence>>> {
         let (objects, url) = (Arc::clone(&self.objects), self.url.clone());
         let (access, time) = (options.access, options.lease_time);
-        let single_writer = options.single_writer;
+        let (single_writer, building) = (options.single_writer, options.building.clone());
         let entered = self.runtime.run(async move {
-            let is_there = manifest::is_there(&objects, &url).await?;
+            let building = building.as_deref();
+            let found = manifest::look(&objects, &url).await?;
+            manifest::admit(&url, &found, access, building)?;
             if access == Access::ReadOnly {
-                return if is_there { Ok(None) } else { Err(manifest::missing(&url)) };
+                return Ok(None);
             }
             let fence = Fence::take(Arc::clone(&objects), url.clone(), time, single_writer).await?;
-            if !is_there && let Err(error) = manifest::make(&objects, &url).await {
+            if found == Found::Nothing
+                && let Err(error) = manifest::make(&objects, &url, building).await
+            {
                 fence.release().await;
                 return Err(error);
             }
             Ok(Some(fence))
         });
         entered.unwrap_or_else(|| Err(self.panicked("open")))
+    }
+
+    /// Says that a copy that was begun with [`S3Options::building`] is whole.
+    ///
+    /// # Errors
+    /// The server failed, or another writer took over.
+    pub fn finish_building(&self) -> Result<()> {
+        let (objects, url, fence) = (Arc::clone(&self.objects), self.url.clone(), self.fence()?);
+        let finished = self.runtime.run(async move {
+            fence.check().await?;
+            manifest::make(&objects, &url, None).await
+        });
+        finished.unwrap_or_else(|| Err(self.panicked("finish the copy")))
     }
 
     fn fence(&self) -> Result<Arc<Fence>> {

@@ -25,10 +25,11 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
     let opened = source.open_source()?;
     let chunks = source.count(&*opened);
     let job = Job { args, source: &*opened, chunks, start: Instant::now() };
-    match target.folder() {
+    match (target.folder(), &target) {
         _ if args.dry_run => job.dry_run(console, &target),
-        Some(folder) => job.through_partial(console, &target, folder),
-        None => Err(exit::usage(format!("{}: chunks cannot be written there", target.name()))),
+        (Some(folder), _) => job.through_partial(console, &target, folder),
+        (None, Location::S3(url)) => job.onto_s3(console, url),
+        (None, _) => Err(exit::usage(format!("{}: chunks cannot be written there", target.name()))),
     }
 }
 
@@ -76,6 +77,25 @@ impl Job<'_> {
              or with --skip-unreadable to do without what cannot be read"
         ))?;
         Ok(exit)
+    }
+
+    /// Copies onto an object store, which says that it is unfinished until it is whole.
+    #[cfg(feature = "s3")]
+    fn onto_s3(&self, console: &mut Console, url: &str) -> anyhow::Result<Exit> {
+        let options = hyworld_providers::S3Options::new(url)?.building(&self.source.place());
+        let storage = options.compression_level(self.args.level).open()?;
+        let report = self.copy(console, &storage);
+        let is_finished = self.may_finish(&report);
+        if is_finished {
+            storage.finish_building()?;
+        }
+        self.finish(console, &report, is_finished)
+    }
+
+    #[cfg(not(feature = "s3"))]
+    #[expect(clippy::unused_self, reason = "it has the shape that it has with the feature")]
+    fn onto_s3(&self, _console: &mut Console, _url: &str) -> anyhow::Result<Exit> {
+        Err(super::location::s3_not_built())
     }
 
     fn options(&self) -> RegionFilesOptions {

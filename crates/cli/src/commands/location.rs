@@ -253,6 +253,12 @@ fn open_s3(url: &str, access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
 
 #[cfg(not(feature = "s3"))]
 fn open_s3(_url: &str, _access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
+    Err(s3_not_built())
+}
+
+/// What to say where an object store is needed and this program has none.
+#[cfg(not(feature = "s3"))]
+pub(super) fn s3_not_built() -> anyhow::Error {
     let kind = "hyworld:S3".to_owned();
-    Err(hyworld_providers::Error::NotBuilt { kind, feature: "s3" }.into())
+    hyworld_providers::Error::NotBuilt { kind, feature: "s3" }.into()
 }

@@ -57,6 +57,7 @@ pub struct S3Options {
     pub(super) single_writer: bool,
     pub(super) in_flight_max: usize,
     pub(super) compression_level: i32,
+    pub(super) building: Option<String>,
 }
 
 impl S3Options {
@@ -81,6 +82,7 @@ impl S3Options {
             single_writer: false,
             in_flight_max: IN_FLIGHT_MAX,
             compression_level: hyworld_indexed_storage::DEFAULT_LEVEL,
+            building: None,
         })
     }
 
@@ -173,6 +175,14 @@ impl S3Options {
     /// The zstd level; only 3 gives the bytes that the game would write.
     pub fn compression_level(mut self, level: i32) -> Self {
         self.compression_level = level;
+        self
+    }
+
+    /// Begins or continues a copy of what `source` names. Until
+    /// [`finish_building`](S3Storage::finish_building) it can be opened in no other way, so that a
+    /// world that was copied half-way never looks whole.
+    pub fn building(mut self, source: &str) -> Self {
+        self.building = Some(source.to_owned());
         self
     }
 
