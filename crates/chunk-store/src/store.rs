@@ -29,7 +29,7 @@ use crate::world_queue::WorldQueue;
 /// Which chunks of a world are in memory.
 ///
 /// A clone is the same store; all methods may be called from any thread. Work that blocks is done
-/// by an [`Executor`](crate::Executor). What concerns the whole world happens in
+/// by an [`Executor`]. What concerns the whole world happens in
 /// [`tick`](Self::tick), on a thread that the program chooses: the world's thread is the one that
 /// called `tick` or [`step`](Self::step) last.
 ///

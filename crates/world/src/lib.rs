@@ -6,7 +6,7 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | What is this path? | [`discover`] |
+//! | What is this path? | [`discover()`] |
 //! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
 //! | What does this world say, and where are its chunks? | [`World`] |
 //! | How do its chunks get to another provider? | [`MigrateOptions`] |
