@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use hyworld_coords::SectionY;
 
+use crate::block_chunk::BlockChunk;
 use crate::block_section::BlockSection;
 use crate::chunk::{Chunk, in_section};
 use crate::component::{self, Component};
@@ -19,9 +20,6 @@ use crate::wire::Reader;
 
 /// Cells by the name of the block in them.
 pub type Histogram<'a> = BTreeMap<Cow<'a, str>, u64>;
-
-/// Before this version of a section, names of blocks hold other things too.
-const PLAIN_NAMES_SINCE: i32 = 5;
 
 impl Chunk {
     /// How many cells hold each block, by name, from the counts that are stored. Names in old
@@ -37,6 +35,9 @@ impl Chunk {
     /// A section is malformed, or a newer game wrote it. What stands behind the palette of its
     /// blocks is not looked at.
     pub fn histogram(&self) -> Result<Histogram<'_>> {
+        if self.has_old_columns()? {
+            return self.histogram_of_old();
+        }
         let mut sums = Histogram::new();
         for y in SectionY::all() {
             let Some(section) = self.section(y) else { return self.histogram_of_old() };
@@ -45,6 +46,13 @@ impl Chunk {
             }
         }
         Ok(sums)
+    }
+
+    /// Whether its columns are of a version that may hold the sections themselves.
+    fn has_old_columns(&self) -> Result<bool> {
+        let Some(columns) = self.holder().raw(BlockChunk::ID) else { return Ok(false) };
+        let version = component::known_version::<BlockChunk>(columns);
+        Ok(version.map_err(|error| error.inside(BlockChunk::ID))? < BlockChunk::VERSION)
     }
 
     /// The same for chunks whose names must be converted, or whose sections stand elsewhere.
@@ -60,7 +68,7 @@ fn add<'a>(sums: &mut Histogram<'a>, section: &'a Holder) -> Result<bool> {
     let inside = |error: Error| error.inside(BlockSection::ID);
     let Some(document) = section.raw(BlockSection::ID) else { return Ok(false) };
     let version = component::known_version::<BlockSection>(document).map_err(inside)?;
-    if version < PLAIN_NAMES_SINCE {
+    if version < BlockSection::VERSION {
         return Ok(false);
     }
     let data = data(document).map_err(inside)?;

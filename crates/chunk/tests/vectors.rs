@@ -85,6 +85,10 @@ fn check_chunk(name: &str, expected: &Value, document: &[u8], migrations: &Block
     assert_eq!(expected["bson_sha256"], sha256(document), "{name}");
     let mut chunk = Chunk::decode(document.to_vec()).unwrap();
     assert!(chunk.encode() == document, "{name}");
+    let view = ChunkView::new(&chunk).unwrap();
+    let (counted, skimmed) = (view.histogram(), chunk.histogram().unwrap());
+    let counted = counted.iter().map(|(name, cells)| (name.as_str(), *cells));
+    assert!(counted.eq(skimmed.iter().map(|(name, cells)| (&**name, *cells))), "{name}");
     let view = ChunkView::migrated(&chunk, migrations).unwrap();
     let heights: Vec<u8> = LocalColumn::all().flat_map(|c| view.height(c).to_be_bytes()).collect();
     let tints: Vec<u8> = LocalColumn::all().flat_map(|c| view.tint(c).to_be_bytes()).collect();
