@@ -2,9 +2,9 @@
 //!
 //! | function | what it does |
 //! |---|---|
-//! | [`convert`] | copies every chunk from one storage to another, and proves it |
+//! | [`convert()`] | copies every chunk from one storage to another, and proves it |
 //! | [`compare`] | says in what two storages differ |
-//! | [`verify`] | reads and decodes every chunk in full, and reports what is wrong |
+//! | [`verify()`] | reads and decodes every chunk in full, and reports what is wrong |
 //!
 //! One bad chunk never ends the work: it is a [`Failure`] or a [`Finding`] in the report. All of
 //! it is done on several threads and in constant memory, whatever the size of the world.
