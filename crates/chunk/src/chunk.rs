@@ -5,6 +5,7 @@ use hyworld_coords::{SECTIONS_PER_CHUNK, SectionY};
 use crate::component::Component;
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use crate::limits::{self, SECTIONS_MAX};
 use crate::piece::Piece;
 use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
@@ -197,12 +198,17 @@ pub(crate) fn in_section(error: Error, number: u8) -> Error {
 /// The sections in the document of a chunk's column, as parts of its bytes.
 fn find_sections(column: &Piece) -> Result<Vec<Holder>> {
     // All of it is walked over, because all of it is written again with the sections.
-    let elements: Vec<_> =
-        RawDocument::new(column.bytes())?.elements().collect::<Result<_, _>>()?;
-    let array = elements.iter().find(|element| element.key() == SECTIONS_KEY);
+    let mut array = None;
+    for element in RawDocument::new(column.bytes())?.elements() {
+        let element = element?;
+        if array.is_none() && element.key() == SECTIONS_KEY {
+            array = Some(element);
+        }
+    }
     let Some(array) = array else { return Ok(Vec::new()) };
     let mut sections = Vec::with_capacity(SECTIONS_PER_CHUNK.into());
-    for element in array.as_document().into_iter().flat_map(RawDocument::elements) {
+    let elements = array.as_document().map(|array| limits::at_most(array, SECTIONS_MAX));
+    for element in elements.into_iter().flatten() {
         let element = element?;
         let at = array.value_at().saturating_add(element.value_at());
         let section = Holder::from_piece(column.part(at, element.value().len()));

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use crate::component::{self, Component};
 use crate::error::Result;
+use crate::limits::{self, COMPONENTS_MAX};
 use crate::piece::Piece;
 use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
 use hyworld_documents::{Malformed, Problem};
@@ -104,7 +105,7 @@ impl Holder {
     pub(crate) fn from_piece(source: Piece) -> Result<Self> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut components = None;
-        for element in RawDocument::new(source.bytes())?.elements() {
+        for element in limits::at_most(RawDocument::new(source.bytes())?, COMPONENTS_MAX) {
             let element = element?;
             let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
             if is_first && element.kind() == Kind::DOCUMENT {
@@ -121,9 +122,8 @@ impl Holder {
     }
 
     fn find_components(piece: &Piece) -> Result<Vec<Entry>> {
-        const USUAL: usize = 8;
-        let mut found = Vec::with_capacity(USUAL);
-        for element in RawDocument::new(piece.bytes())?.elements() {
+        let mut found = Vec::new();
+        for element in limits::at_most(RawDocument::new(piece.bytes())?, COMPONENTS_MAX) {
             found.push(Entry::of(&element?, piece));
         }
         Ok(found)

@@ -47,6 +47,7 @@ mod holder;
 mod items;
 mod legacy;
 mod light;
+mod limits;
 mod migration;
 mod new_chunk;
 mod order;

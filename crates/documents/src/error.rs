@@ -39,6 +39,12 @@ pub enum Problem {
         /// How many entries the bytes that are left could hold.
         most: usize,
     },
+    /// There is more of something than is read.
+    #[error("more than {most} of these are not read")]
+    TooMany {
+        /// How many are.
+        most: usize,
+    },
     /// A number has none of the values that are known.
     #[error("{what} is {found}; expected {expected}")]
     Value {

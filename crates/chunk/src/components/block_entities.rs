@@ -5,6 +5,7 @@ use hyworld_coords::ChunkBlock;
 use crate::component::{Component, Fields};
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use crate::limits::{self, HOLDERS_MAX};
 use hyworld_documents::{DocumentWriter, RawDocument};
 
 const BLOCKS_KEY: &str = "BlockComponents";
@@ -73,7 +74,7 @@ impl Component for BlockComponentChunk {
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
         let mut entries = Vec::new();
         let found = document.get(BLOCKS_KEY)?.and_then(|blocks| blocks.as_document());
-        for element in found.into_iter().flat_map(RawDocument::elements) {
+        for element in found.into_iter().flat_map(|found| limits::at_most(found, HOLDERS_MAX)) {
             let element = element?;
             let inside = |error: Error| error.inside(&format!("{BLOCKS_KEY}.{}", element.key()));
             let holder = Holder::decode(element.value().to_vec()).map_err(inside)?;

@@ -3,6 +3,7 @@
 use crate::component::{Component, Fields};
 use crate::error::{Error, Result};
 use crate::holder::Holder;
+use crate::limits::{self, HOLDERS_MAX};
 use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
 const ENTITIES_KEY: &str = "Entities";
@@ -27,7 +28,7 @@ impl Component for EntityChunk {
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
         let mut entities = Vec::new();
         let found = document.get(ENTITIES_KEY)?.and_then(|entities| entities.as_document());
-        for element in found.into_iter().flat_map(RawDocument::elements) {
+        for element in found.into_iter().flat_map(|found| limits::at_most(found, HOLDERS_MAX)) {
             let element = element?;
             let inside = |error: Error| error.inside(&format!("{ENTITIES_KEY}.{}", element.key()));
             entities.push(Holder::decode(element.value().to_vec()).map_err(inside)?);
