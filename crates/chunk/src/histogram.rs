@@ -87,6 +87,8 @@ mod tests {
     use crate::block_section::Rotation;
     use crate::palette::AssetKey;
     use hyworld_coords::ChunkBlock;
+    use hyworld_indexed_storage::{BlobIndex, MemoryFile, OpenOptions};
+    use hyworld_testkit::fixture;
 
     #[test]
     fn it_is_the_histogram_of_the_view() {
@@ -112,6 +114,23 @@ mod tests {
         assert_eq!(
             chunk.histogram().unwrap().into_iter().collect::<Vec<_>>(),
             [(Cow::Borrowed("Empty"), 327_680)]
+        );
+    }
+
+    /// As the fuzzer made one: its columns hold the blocks, and the sections beside them others.
+    #[test]
+    fn blocks_are_counted_where_an_old_chunk_keeps_them() {
+        let bytes = fixture("original/chunks/synthetic_old_versions.region.bin");
+        let file = OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "old").unwrap();
+        let mut chunk = Chunk::decode(file.read(BlobIndex::new(102)).unwrap().unwrap()).unwrap();
+        for y in SectionY::all() {
+            chunk.put_in(y, &BlockSection::new(5)).unwrap();
+        }
+        let counted = ChunkView::new(&chunk).unwrap().histogram();
+        assert!(counted.len() > 1, "{counted:?}");
+        let skimmed = chunk.histogram().unwrap();
+        assert!(
+            skimmed.iter().map(|(k, n)| (&**k, *n)).eq(counted.iter().map(|(k, n)| (&***k, *n)))
         );
     }
 
