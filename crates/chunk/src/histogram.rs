@@ -126,7 +126,8 @@ mod tests {
         for y in SectionY::all() {
             chunk.put_in(y, &BlockSection::new(5)).unwrap();
         }
-        let counted = ChunkView::new(&chunk).unwrap().histogram();
+        let view = ChunkView::new(&chunk).unwrap();
+        let counted = view.histogram();
         assert!(counted.len() > 1, "{counted:?}");
         let skimmed = chunk.histogram().unwrap();
         assert!(

@@ -75,6 +75,12 @@ pub enum Error {
         /// Why not.
         problem: &'static str,
     },
+    /// A world was made by a generator that is not built in here.
+    #[error("its chunks were made by the generator {name}, which this hyworld does not have")]
+    Generator {
+        /// What the world calls it.
+        name: String,
+    },
     /// There is something already.
     #[error(
         "{} is there already; nothing is written over it: choose another name, or move it away",

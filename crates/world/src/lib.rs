@@ -41,6 +41,7 @@ mod config;
 mod discover;
 mod error;
 mod file_system;
+mod generator_mark;
 mod instance;
 mod json_file;
 pub mod limits;
@@ -70,6 +71,7 @@ pub use error::{Error, Result, TextProblem};
 #[cfg(any(test, feature = "testing"))]
 pub use file_system::MemoryFileSystem;
 pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
+pub use generator_mark::BuiltInGenerator;
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 pub use lock::{LOCK_FILE, ServerCheck, WorldLock};

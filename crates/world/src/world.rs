@@ -1,6 +1,7 @@
 //! [`World`]: a world's folder, opened: what it says, where its chunks are, what it remembers.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hyworld_documents::Document;
 use hyworld_providers::{Access, ChunkStorage, ProviderConfig, ProviderRegistry};
@@ -43,7 +44,7 @@ pub struct World {
     config_from: LoadedFrom,
     config: Result<WorldConfig, ConfigProblem>,
     choice: ProviderChoice,
-    storage: Box<dyn ChunkStorage>,
+    storage: Arc<dyn ChunkStorage>,
     resources: Resources<'static>,
     _lock: Option<WorldLock>,
 }
@@ -123,7 +124,7 @@ impl WorldOptions {
             config_from: loaded.from,
             config,
             choice,
-            storage,
+            storage: storage.into(),
             resources,
             _lock: lock,
         })
@@ -195,6 +196,12 @@ impl World {
     /// Its chunks.
     pub fn storage(&self) -> &dyn ChunkStorage {
         &*self.storage
+    }
+
+    /// Its chunks, for something that runs beside this. The world must stay open as long as they
+    /// are written: nobody else is kept out of it afterwards.
+    pub fn shared_storage(&self) -> Arc<dyn ChunkStorage> {
+        Arc::clone(&self.storage)
     }
 
     /// What it remembers.
