@@ -164,8 +164,9 @@ fn light(light: &Light) -> Option<Vec<u16>> {
 fn wide(sections: &[SectionView], cells: impl Fn(&SectionView) -> Option<Vec<u16>>) -> Digest {
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     bytes(sections, CELLS * 2, &ZEROS, |section| {
-        let cells = cells(section)?;
-        Some(cells.into_iter().flat_map(u16::to_le_bytes).collect())
+        let mut bytes = Vec::with_capacity(CELLS * 2);
+        cells(section)?.into_iter().for_each(|cell| bytes.extend_from_slice(&cell.to_le_bytes()));
+        Some(bytes)
     })
 }
 
@@ -215,12 +216,26 @@ fn names(sections: &[SectionView], palette: impl Fn(&SectionView) -> &Palette<As
     for section in sections {
         cells.clear();
         for run in palette(section).runs() {
-            let bytes = number(run.key).to_le_bytes().into_iter().take(number_bytes);
-            cells.extend(std::iter::repeat_n(bytes, run.len.into()).flatten());
+            let number = number(run.key).to_le_bytes();
+            append_run(&mut cells, number.get(..number_bytes).unwrap_or(&number), run.len.into());
         }
         hash.update(&cells);
     }
     finish(hash)
+}
+
+/// Appends some bytes so many times, which is most of the work of a digest if it is done one by
+/// one.
+fn append_run(cells: &mut Vec<u8>, one: &[u8], times: usize) {
+    let start = cells.len();
+    let end = start.saturating_add(one.len().saturating_mul(times));
+    if times > 0 {
+        cells.extend_from_slice(one);
+    }
+    while cells.len() < end {
+        let whole = cells.len().min(start.saturating_add(end.saturating_sub(cells.len())));
+        cells.extend_from_within(start..whole);
+    }
 }
 
 #[cfg(test)]
@@ -231,6 +246,16 @@ mod tests {
 
     fn cells(chunk: &Chunk) -> CellDigests {
         CellDigests::of(&ChunkView::new(chunk).unwrap())
+    }
+
+    #[test]
+    fn runs_are_the_same_bytes_so_many_times() {
+        for times in [0, 1, 2, 3, 7, 8, 9, 32_768] {
+            let mut cells = vec![9];
+            append_run(&mut cells, &[1, 2], times);
+            assert_eq!(cells.len(), 1 + 2 * times);
+            assert!(cells[1..].chunks(2).all(|two| two == [1, 2]) && cells[0] == 9);
+        }
     }
 
     #[test]

@@ -1,44 +1,62 @@
-//! Hytale world storage in Rust: positions, region files, and what is built on them.
+//! Hytale world storage in Rust: worlds, their chunks, and where the chunks are kept.
 //!
 //! This crate has no code of its own. It gives the crates of the project one name and one
 //! version, so that a program needs a single dependency:
 //!
 //! | module | what it answers |
 //! |---|---|
+//! | [`world`] | Which worlds are there, what do they say, and where are their chunks? |
+//! | [`chunk_store`] | How do I run a world: load, generate, change, save, unload? |
+//! | [`maintenance`] | Is this world whole, and how does it get to another storage? |
+//! | [`providers`] | How do I read and write chunks, wherever they are kept? |
 //! | [`chunk`] | What is in a chunk, and how do I change it without losing the rest? |
-//! | [`coords`] | In which chunk, region file and slot is this block? |
+//! | [`documents`] | How do I read and write BSON and JSON exactly as the game does? |
 //! | [`indexed_storage`] | How do I read, write, check and rescue the blobs of a region file? |
+//! | [`coords`] | In which chunk, region file and slot is this block? |
 //!
-//! A world is stored as region files. Each covers 32 x 32 chunks and holds every chunk as one
-//! compressed blob in the slot that belongs to its place. So reading a chunk takes a position from
-//! `coords` and a file from `indexed_storage`:
+//! The features `rocksdb` and `s3` (both: `full`) add the providers of that name.
+//!
+//! A program that changes a block in a world of the game takes a position from `coords`, the
+//! document of its chunk from the world's storage, and its meaning from `chunk`:
 //!
 //! ```
+//! use hyworld::chunk::{AssetKey, Chunk, ChunkView, Rotation};
 //! use hyworld::coords::BlockPos;
-//! use hyworld::indexed_storage::{BlobIndex, IndexedStorageFile};
+//! use hyworld::providers::{Access, ChunkStorage};
+//! use hyworld::world::World;
+//! # use hyworld::world::{Universe, WorldName, WorldSettings};
 //!
-//! // Where is the chunk that holds this block?
-//! let chunk = BlockPos::new(100, 64, -200).chunk();
-//! let slot = BlobIndex::new(chunk.slot().index().into());
-//! # let folder = tempfile::tempdir()?;
-//! # let chunks = folder.path();
-//! let path = chunks.join(chunk.region().file_name());
-//! assert!(path.ends_with("0.-1.region.bin"));
+//! # let save = tempfile::tempdir()?;
+//! # let universe = Universe::create(&save.path().join("universe"))?;
+//! # let path = universe.create_world(&WorldName::new("default")?, WorldSettings::default())?;
+//! # let at = BlockPos::new(100, 64, -200);
+//! # World::open(&path, Access::ReadWrite)?.storage().write(at.chunk(), &Chunk::new().encode())?;
+//! // Nobody else of us can write the world while it is open for writing.
+//! let world = World::open(&path, Access::ReadWrite)?;
 //!
-//! // Store a document there. The file is made if it is missing.
-//! let file = IndexedStorageFile::create(&path)?;
-//! file.write(slot, b"the chunk's document")?;
-//! file.close()?;
+//! let at = BlockPos::new(100, 64, -200);
+//! let document = world.storage().read(at.chunk())?.ok_or("no chunk is stored there")?;
+//! let mut chunk = Chunk::decode(document)?;
 //!
-//! // Read it back. Opening for reading changes nothing, whatever the file holds.
-//! let file = IndexedStorageFile::open_read_only(&path)?;
-//! assert_eq!(file.read(slot)?.as_deref(), Some(b"the chunk's document".as_slice()));
+//! let mut view = ChunkView::new(&chunk)?;
+//! let block = at.in_chunk().ok_or("above or below the world")?;
+//! let stone = AssetKey::new("Rock_Stone").ok_or("too long")?;
+//! view.set_block(block, stone, Rotation::NONE)?;
+//! view.save(&mut chunk)?;
+//!
+//! // Only what was changed differs from what was read.
+//! world.storage().write(at.chunk(), &chunk.encode())?;
+//! world.storage().sync()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What a document means is the business of `chunk`: blobs are opaque bytes to a region file. The
-//! command line, `hyworld`, is the package `hyworld-cli`.
+//! The command line, `hyworld`, is the package `hyworld-cli`.
 
 pub use hyworld_chunk as chunk;
+pub use hyworld_chunk_store as chunk_store;
 pub use hyworld_coords as coords;
+pub use hyworld_documents as documents;
 pub use hyworld_indexed_storage as indexed_storage;
+pub use hyworld_maintenance as maintenance;
+pub use hyworld_providers as providers;
+pub use hyworld_world as world;

@@ -2,6 +2,7 @@
 
 mod content;
 mod fixtures;
+pub mod seaweedfs;
 mod v0_writer;
 
 pub use content::{Random, sample};

@@ -9,8 +9,16 @@ const LINE_CHARS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
 
 /// What the facade re-exports and the binary uses.
-const HYWORLD: &[&str] =
-    &["chunk", "chunk-store", "coords", "indexed-storage", "maintenance", "providers", "world"];
+const HYWORLD: &[&str] = &[
+    "chunk",
+    "chunk-store",
+    "coords",
+    "documents",
+    "indexed-storage",
+    "maintenance",
+    "providers",
+    "world",
+];
 
 /// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
 const ARROWS: [(&str, &[&str]); 11] = [

@@ -187,7 +187,15 @@ impl Location {
             Self::World { folder, provider } => {
                 ProviderRegistry::new().open(provider, folder, access)?
             }
-            Self::RocksDb(folder) => open_rocksdb(folder, access)?,
+            Self::RocksDb(folder) => {
+                if access == Access::ReadOnly && !is_database(folder) {
+                    let name = folder.display();
+                    return Err(exit::problem(format!(
+                        "{name}: there is no RocksDB database here"
+                    )));
+                }
+                open_rocksdb(folder, access)?
+            }
             Self::S3(url) => open_s3(url, access)?,
         })
     }

@@ -11,7 +11,7 @@ use hyworld_testkit::{Random, WORLDS, region_files, sample};
 use crate::run::Place;
 
 /// A world of 200 chunks in six regions, compressed at a level that the game does not use.
-fn world(place: &Place) {
+pub(crate) fn world(place: &Place) {
     let options = RegionFilesOptions::new().compression_level(7);
     let storage = options.open(&place.path("world/chunks")).unwrap();
     for n in 0..200_u8 {
@@ -22,7 +22,7 @@ fn world(place: &Place) {
 }
 
 /// The frames of all chunks of a folder of region files.
-fn frames(place: &Place, folder: &str) -> Vec<(ChunkPos, Vec<u8>)> {
+pub(crate) fn frames(place: &Place, folder: &str) -> Vec<(ChunkPos, Vec<u8>)> {
     let storage = RegionFiles::open_read_only(&place.path(folder)).unwrap();
     let positions: Vec<_> = storage.positions().map(Result::unwrap).collect();
     let frames = storage.read_frames(&positions).into_iter();

@@ -6,12 +6,16 @@
 mod bad_input;
 mod bench;
 mod block;
+#[cfg(all(feature = "rocksdb", feature = "s3"))]
+mod chain;
 mod checking;
 mod chunk;
 mod converting;
 mod demo;
 mod documents;
 mod fingerprint;
+#[cfg(unix)]
+mod permissions;
 mod reading;
 mod rebuilding;
 mod rewriting;

@@ -99,7 +99,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn of(arguments: &[&str], output: &Output) -> Self {
+    pub(crate) fn of(arguments: &[&str], output: &Output) -> Self {
         Self {
             what: arguments.join(" "),
             code: output.status.code().unwrap(),

@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use hyworld_providers::S3Options;
+use hyworld_testkit::seaweedfs::{
+    BUCKET, GAME, Node, free_port, http_status, make_bucket, wait_for, write_identities,
+};
 use tempfile::TempDir;
 
-use super::node::{Node, free_port, http_status, wait_for};
-use super::server::{GAME, make_bucket, options, write_identities};
+use super::server::options;
 
 /// A running cluster.
 #[derive(Debug)]
@@ -52,9 +54,8 @@ impl Cluster {
         others.push(filer);
         let is_up = |port: &u16| http_status(*port, "/status") == 200;
         wait_for("the gateways", &others.iter().collect::<Vec<_>>(), || gateways.iter().all(is_up));
-        let cluster = Self { masters, volumes, gateways, _others: others, _folder: folder };
-        make_bucket(&cluster.endpoint(0));
-        cluster
+        make_bucket(filer_port, BUCKET, &others.iter().collect::<Vec<_>>());
+        Self { masters, volumes, gateways, _others: others, _folder: folder }
     }
 
     pub(crate) fn endpoint(&self, gateway: usize) -> String {

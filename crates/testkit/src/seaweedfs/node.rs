@@ -20,14 +20,15 @@ const GRPC_OFFSET: u16 = 10_000;
 
 /// A running `weed`.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub struct Node {
     arguments: Vec<OsString>,
     log: PathBuf,
     keeper: Option<Child>,
 }
 
 impl Node {
-    pub(crate) fn start(folder: &Path, name: &str, arguments: &[String]) -> Self {
+    /// Starts it; what it says goes to `<name>.log` in the folder.
+    pub fn start(folder: &Path, name: &str, arguments: &[String]) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
         let log = folder.join(format!("{name}.log"));
         let mut node = Self { arguments, log, keeper: None };
@@ -35,7 +36,8 @@ impl Node {
         node
     }
 
-    pub(crate) fn start_again(&mut self) {
+    /// Starts it again with the same arguments.
+    pub fn start_again(&mut self) {
         assert!(self.keeper.is_none(), "it is running");
         let keeper = Command::new("sh")
             .args(["-c", KEEPER, "sh"])
@@ -50,7 +52,7 @@ impl Node {
     }
 
     /// Kills it, as a machine that loses its power would.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         if let Some(mut keeper) = self.keeper.take() {
             drop(keeper.stdin.take());
             keeper.wait().unwrap();
@@ -58,7 +60,7 @@ impl Node {
     }
 
     /// Its last words.
-    pub(crate) fn log(&self) -> String {
+    pub fn log(&self) -> String {
         let mut text = String::new();
         if let Ok(mut file) = File::open(&self.log) {
             drop(file.read_to_string(&mut text));
@@ -76,7 +78,7 @@ impl Drop for Node {
 
 /// A port that is free, and so is the one for gRPC. Both are below those that the system gives to
 /// outgoing connections.
-pub(crate) fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = u16::try_from(std::process::id() * 37 % 10_000).unwrap();
     for _ in 0..1000 {
@@ -91,11 +93,24 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// The status of a plain request, 0 if there is none.
-pub(crate) fn http_status(port: u16, path: &str) -> u16 {
+pub fn http_status(port: u16, path: &str) -> u16 {
+    answer_status(port, &format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n"))
+}
+
+/// Makes the bucket by storing an object in it, as soon as the filer can store anything.
+pub fn make_bucket(filer_port: u16, bucket: &str, nodes: &[&Node]) {
+    let request = format!(
+        "PUT /buckets/{bucket}/made HTTP/1.0\r\nHost: 127.0.0.1:{filer_port}\r\n\
+         Content-Length: 3\r\n\r\nyes"
+    );
+    wait_for("the filer", nodes, || answer_status(filer_port, &request) == 201);
+}
+
+fn answer_status(port: u16, request: &str) -> u16 {
     let ask = || -> std::io::Result<u16> {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(Duration::from_secs(2)))?;
-        write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n")?;
+        stream.write_all(request.as_bytes())?;
         let mut answer = [0; 12];
         stream.read_exact(&mut answer)?;
         Ok(std::str::from_utf8(&answer[9..]).unwrap_or("0").parse().unwrap_or(0))
@@ -104,7 +119,7 @@ pub(crate) fn http_status(port: u16, path: &str) -> u16 {
 }
 
 /// Waits until `is_ready`, or fails with the last words of the nodes.
-pub(crate) fn wait_for(what: &str, nodes: &[&Node], is_ready: impl Fn() -> bool) {
+pub fn wait_for(what: &str, nodes: &[&Node], is_ready: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_ready() {
         if started.elapsed() > Duration::from_secs(90) {

@@ -6,10 +6,10 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 const VERSION: &str = "4.48";
-const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/s3/requirements.txt");
+const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/seaweedfs/requirements.txt");
 
 /// The program, or why there is none. `HYWORLD_WEED` names one that is there already.
-pub(crate) fn weed() -> Result<&'static Path, &'static str> {
+pub(super) fn weed() -> Result<&'static Path, &'static str> {
     static WEED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = WEED.get_or_init(|| match std::env::var_os("HYWORLD_WEED") {
         Some(path) => Ok(path.into()),
@@ -39,12 +39,12 @@ fn install() -> Result<PathBuf, String> {
     Ok(weed)
 }
 
-/// That of the user, so that it is installed once; else that of this build.
+/// That of the user, so that it is installed once; else that for temporary files.
 fn cache_folder() -> PathBuf {
     let of_user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let in_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let folder = of_user.or_else(in_home).map(|cache| cache.join("hyworld"));
-    folder.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")))
+    folder.unwrap_or_else(|| std::env::temp_dir().join("hyworld"))
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
