@@ -31,8 +31,10 @@ const TICK: Duration = Duration::from_millis(20);
 /// How long it waits for something to do.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// So many edits are made up for after a pause; more would only be another pause.
+/// So many edits are made up for after a pause, and so long it may take: more would only be
+/// another pause.
 const EDITS_IN_A_ROW_MAX: u32 = 64;
+const EDITS_TIME_MAX: Duration = Duration::from_millis(5);
 
 /// Where viewers may walk.
 #[derive(Clone, Debug)]
@@ -169,7 +171,8 @@ impl<'a> Load<'a> {
     fn edit(&mut self) {
         let due = self.start.elapsed().as_secs_f64() * self.options.edits_per_second;
         self.edits_tried = self.edits_tried.max(due - f64::from(EDITS_IN_A_ROW_MAX));
-        while self.edits_tried + 1.0 <= due {
+        let start = Instant::now();
+        while self.edits_tried + 1.0 <= due && start.elapsed() < EDITS_TIME_MAX {
             self.edits_tried += 1.0;
             let Some(at) = self.place() else { return };
             if let Some(chunk) = self.store.loaded(at) {

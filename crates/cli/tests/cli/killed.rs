@@ -62,7 +62,7 @@ fn read_log(place: &Place) -> (BTreeMap<ChunkPos, Edits>, u64) {
 /// Runs for a moment and is killed.
 fn live_and_die(place: &Place, random: &mut Random) {
     let seed = random.number().to_string();
-    let load = ["--viewers", "2", "--radius", "2", "--area", "3", "--edits-per-second", "3000"];
+    let load = ["--viewers", "2", "--radius", "1", "--area", "3", "--edits-per-second", "1000"];
     let rest = ["--speed", "50", "--seconds", "60", "--log", "log", "--seed", &seed, "--yes"];
     let mut command = place.command(&[&["stress", "world"], &load[..], &rest].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

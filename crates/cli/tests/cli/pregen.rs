@@ -68,15 +68,14 @@ fn memory_is_bounded() {
 }
 
 #[test]
-fn a_chunk_that_cannot_be_read_is_not_made_anew() {
+fn chunks_of_a_damaged_region_are_not_made_anew() {
     let place = generated::world("Flat", false);
     place.run(&["pregen", "world", "--radius", "1"]).ends(0);
     let name = "world/chunks/0.0.region.bin";
     let mut bytes = place.bytes(name);
-    bytes.truncate(40);
+    bytes[3] ^= 1;
     place.file(name, &bytes);
-    let run = place.run(&["pregen", "world", "--radius", "2", "--json"]);
-    assert!(run.code == 1 || run.code == 3, "{run:?}");
+    let run = place.run(&["pregen", "world", "--radius", "2"]).ends(3);
     assert!(run.err.contains("0.0.region.bin"), "{}", run.err);
     assert_eq!(place.bytes(name), bytes);
 }
