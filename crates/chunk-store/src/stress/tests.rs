@@ -142,7 +142,7 @@ fn a_log_that_cannot_be_written_ends_it() {
     let store = ChunkStore::new(MemoryStorage::new(), store_options).unwrap();
     let area = Rect::around(ChunkPos::new(0, 0), 4);
     let options =
-        StressOptions { time: Duration::from_secs(60), ..options(Ground::Generated(area)) };
+        StressOptions { time: Duration::from_mins(1), ..options(Ground::Generated(area)) };
     let report = run(&store, &journal, &options, || false, |_| ());
     assert!(report.time < Duration::from_secs(30) && journal.is_broken());
     assert_eq!(journal.counts().edits, 0);

@@ -119,7 +119,7 @@ fn it_can_be_interrupted_and_saves_everything_first() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     let is_busy = || fs::read(place.path("log")).is_ok_and(|log| log.len() > 1000);
-    while !is_busy() && start.elapsed() < Duration::from_secs(60) {
+    while !is_busy() && start.elapsed() < Duration::from_mins(1) {
         std::thread::sleep(Duration::from_millis(20));
     }
     let id = child.id().to_string();
