@@ -190,7 +190,10 @@ fn resident_bound(walk: &Walk) -> Option<u64> {
 
 fn object(args: &StoreArgs, report: &Report) -> Value {
     let Report { times, latency, walk } = report;
-    let pair = |raw: Duration, store: Duration| json!({"raw_us": micros(raw), "store_us": micros(store), "ratio": quotient(store, raw)});
+    let pair = |raw: Duration, store: Duration| {
+        let ratio = quotient(store, raw);
+        json!({"raw_us": micros(raw), "store_us": micros(store), "ratio": ratio})
+    };
     let latency = latency.map(|latency| {
         json!({
             "loads": latency.loads, "saves_per_second": latency.saves_per_second,
