@@ -25,7 +25,7 @@ use crate::options::StoreOptions;
 use crate::store::ChunkStore;
 
 pub use latency::{LoadLatency, load_latency};
-pub use walk::{Walk, walk};
+pub use walk::{Walk, resident_bytes, walk};
 
 /// What went wrong while measuring.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;

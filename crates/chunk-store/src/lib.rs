@@ -62,6 +62,7 @@ mod entities;
 mod error;
 mod events;
 mod executor;
+mod filling;
 mod flags;
 mod generator;
 mod histogram;
@@ -75,6 +76,8 @@ mod saving;
 mod shared;
 mod shutdown;
 mod store;
+#[cfg(feature = "bench")]
+pub mod stress;
 mod sync;
 mod ticking;
 mod timer;
@@ -88,6 +91,7 @@ pub use entities::{AddedEntity, EntityId, EntityMove, Uuid};
 pub use error::{BoxedError, ChunkError, LoadError, SaveError};
 pub use events::{AddReason, RemoveReason, SaveDecision, StoreListener, UnloadDecision};
 pub use executor::{Executor, Job, Lane, StepExecutor, ThreadPool};
+pub use filling::{FillFailure, FillReport};
 pub use flags::{ChunkFlags, RequestFlags};
 pub use generator::{
     BlockingGenerator, ChunkGenerator, FlatGenerator, GenerateRequest, Generated, GeneratedFuture,

@@ -6,6 +6,7 @@ pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
 pub(crate) mod region;
+pub(crate) mod running;
 mod shapes;
 pub(crate) mod storage;
 mod value;
@@ -122,6 +123,24 @@ pub(crate) enum Command {
     /// command. Only chunks are copied, not config.json or players.
     #[command(after_long_help = shapes::CONVERT)]
     Convert(convert::ConvertArgs),
+    /// Generate and save chunks before anybody needs them
+    ///
+    /// Makes the chunks of a square that are not stored yet, on all processors and in bounded
+    /// memory. Chunks that are stored stay as they are, so what was interrupted is continued by
+    /// the same command. Only for worlds that a generator of ours made: the game's terrain is made
+    /// by the game. PATH is a world, or a universe or save with one world; no server may run on
+    /// it.
+    #[command(after_long_help = shapes::PREGEN)]
+    Pregen(running::PregenArgs),
+    /// Load the chunk store of a world: viewers walk, blocks are edited, chunks saved and unloaded
+    ///
+    /// For a copy, not for a world that somebody wants to play: edits write numbers into blocks of
+    /// the lowest and the highest section, and stay. Each chunk that is edited again must hold the
+    /// number that it got last. Chunks are generated in worlds that a generator of ours made; in
+    /// others only those that are stored are walked. Ctrl-C ends it early; everything is saved at
+    /// the end. PATH is a world, or a universe or save with one world; no server may run on it.
+    #[command(after_long_help = shapes::STRESS)]
+    Stress(running::StressArgs),
     /// Measure how fast it is, as ratios to zstd itself
     #[command(subcommand)]
     Bench(bench::Verb),

@@ -10,12 +10,16 @@ mod content;
 mod convert;
 mod demo;
 mod fingerprint;
+mod interrupt;
 mod located;
 mod location;
 mod ls;
 mod man;
 mod parallel;
+mod pregen;
 mod region;
+mod running;
+mod stress;
 mod verify;
 
 use crate::args::Command;
@@ -33,6 +37,8 @@ pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exi
         Command::Fingerprint(args) => fingerprint::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
+        Command::Pregen(args) => pregen::run(&args, console),
+        Command::Stress(args) => stress::run(&args, console),
         Command::Ls(args) => ls::run(&args, console),
         Command::Completions { shell } => completions::run(shell, console),
         Command::Man { dir } => man::run(dir.as_deref(), console),

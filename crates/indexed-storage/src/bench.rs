@@ -4,6 +4,8 @@
 //! others and the fastest pass counts: on a shared machine everything else measures the
 //! neighbours.
 
+mod raw;
+
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +17,8 @@ use crate::compression::DEFAULT_LEVEL;
 use crate::error::{Error, Result};
 use crate::file::{Durability, IndexedStorageFile, OpenOptions};
 use crate::layout::BlobIndex;
+
+pub use raw::{RawRegion, RawZstd};
 
 /// One pass should last at least this long, or the clock and the scheduler are measured.
 const PASS_MS_MIN: u128 = 60;
@@ -71,14 +75,14 @@ pub struct Frames {
     slots: Vec<BlobIndex>,
     /// With the length of their content.
     blobs: Vec<(Vec<u8>, usize)>,
-    zstd: RawZstd,
+    zstd: OwnZstd,
 }
 
-struct RawZstd(DCtx<'static>, Vec<u8>);
+struct OwnZstd(DCtx<'static>, Vec<u8>);
 
-impl std::fmt::Debug for RawZstd {
+impl std::fmt::Debug for OwnZstd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RawZstd")
+        f.write_str("OwnZstd")
     }
 }
 
@@ -91,7 +95,7 @@ impl Frames {
         let mut found = Self {
             slots: Vec::new(),
             blobs: Vec::new(),
-            zstd: RawZstd(DCtx::create(), Vec::new()),
+            zstd: OwnZstd(DCtx::create(), Vec::new()),
         };
         for slot in file.occupied() {
             if let Some(encoded) = file.read_encoded(slot)? {
@@ -111,7 +115,7 @@ impl Frames {
     /// Decompresses a frame with zstd alone, into a buffer that is used again; whether it could.
     pub fn decompress(&mut self, number: usize) -> bool {
         let Some((frames, raw_bytes)) = self.blobs.get(number) else { return false };
-        let RawZstd(zstd, out) = &mut self.zstd;
+        let OwnZstd(zstd, out) = &mut self.zstd;
         decompress(zstd, out, frames, *raw_bytes)
     }
 }

@@ -1,6 +1,7 @@
 //! [`IndexedStorageFile`]: one open file. What it is lives here; what it does is in the files
 //! below, one kind of operation each.
 
+mod create;
 mod open;
 mod read;
 mod space;

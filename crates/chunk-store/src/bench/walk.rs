@@ -9,6 +9,7 @@ use hyworld_providers::ChunkStorage;
 use super::Result;
 use crate::flags::RequestFlags;
 use crate::generator::ChunkGenerator;
+use crate::loaded_chunk::TIMER_START;
 use crate::options::StoreOptions;
 use crate::store::ChunkStore;
 
@@ -22,6 +23,12 @@ pub struct Walk {
     pub chunks: u64,
     /// The most that were in memory at a time.
     pub in_memory_max: u64,
+    /// The most that may be: what is seen, what was seen in the last 7.5 seconds, and a step.
+    pub in_memory_bound: u64,
+    /// The longest document of a chunk.
+    pub document_bytes_max: u64,
+    /// The resident memory of the process before.
+    pub resident_bytes_before: Option<u64>,
     /// The greatest resident memory of the process, where the system tells.
     pub resident_bytes_max: Option<u64>,
 }
@@ -40,7 +47,11 @@ pub fn walk(
     let options = StoreOptions { generator: Some(generator), ..StoreOptions::default() };
     let store = ChunkStore::new(Arc::clone(scratch), options)?;
     let viewer = store.add_viewer(ChunkPos::new(0, 0), RADIUS);
-    let mut report = Walk::default();
+    let mut report = Walk {
+        in_memory_bound: in_memory_bound(),
+        resident_bytes_before: resident_bytes(),
+        ..Walk::default()
+    };
     for x in 0.. {
         let at = ChunkPos::new(x, 0);
         store.move_viewer(viewer, at, RADIUS);
@@ -63,11 +74,34 @@ pub fn walk(
     if !store.shut_down().is_complete() {
         return Err("a chunk could not be saved".into());
     }
+    for at in scratch.positions() {
+        let raw_bytes = scratch.size(at?)?.map_or(0, |size| size.raw);
+        report.document_bytes_max = report.document_bytes_max.max(raw_bytes);
+    }
     Ok(report)
 }
 
-/// The resident memory of this process, from Linux.
-fn resident_bytes() -> Option<u64> {
+impl Walk {
+    /// How much memory the walk may need besides what the process had before: the longest document
+    /// for each chunk that may be in memory, and two for each save that may be under way, the
+    /// snapshot and what is encoded from it.
+    pub fn bytes_bound(&self) -> u64 {
+        let saves = StoreOptions::default().saves_in_flight_max as u64;
+        let documents = self.in_memory_bound.saturating_add(saves.saturating_mul(2));
+        documents.saturating_mul(self.document_bytes_max)
+    }
+}
+
+/// A step brings a row of chunks and leaves one behind, and looks at each chunk once.
+fn in_memory_bound() -> u64 {
+    let seen = Circle::new(ChunkPos::new(0, 0), RADIUS).in_rows().count() as u64;
+    let row = u64::from(RADIUS).saturating_mul(2).saturating_add(1);
+    let steps = u64::from(TIMER_START.unsigned_abs()).saturating_add(1);
+    seen.saturating_add(row.saturating_mul(steps))
+}
+
+/// The resident memory of this process, where the system tells: Linux does.
+pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)

@@ -34,6 +34,40 @@ pub(crate) enum Verb {
     /// names.
     #[command(after_long_help = shapes::BENCH_PROVIDERS)]
     Providers(ProvidersArgs),
+    /// Measure the chunk store against reading, decompressing and compressing the same chunks
+    ///
+    /// On all processors and in turn: reading the blobs of PATH (region files) and decompressing
+    /// them with zstd alone, and loading the same chunks through the store; compressing them with
+    /// zstd alone, and saving all of them through the store after one block of each was changed.
+    /// Then how long a load takes while 100 saves run each second, and how much memory a walk
+    /// through a large world needs, which is generated for it. The fastest pass counts. PATH is
+    /// only read; what is made is removed again.
+    #[command(after_long_help = shapes::BENCH_STORE)]
+    Store(StoreArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// A region file, a folder of region files, or a world that has them
+    pub(crate) path: PathBuf,
+    /// How many chunks at most are loaded and saved [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) chunks: Option<usize>,
+    /// How often loading and saving are repeated
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) rounds: u32,
+    /// For how many seconds chunks are loaded while others are saved
+    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = super::value::seconds)]
+    pub(crate) latency_seconds: f64,
+    /// How many chunks the walk goes through; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub(crate) walk_chunks: u64,
+    /// Where to write files while measuring [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -86,6 +86,34 @@ pub(super) const BENCH_PROVIDERS: &str = r#"--json: one object, times in microse
    "convert":{"verbatim_us","recompressed_us","ratio"}}
 The ratios of providers are to region files. stored is null for what is not on this disk."#;
 
+pub(super) const BENCH_STORE: &str = r#"--json: one object, times in microseconds
+  {"path","threads","chunks","raw",
+   "load":{"raw_us","store_us","ratio"},"save":{"raw_us","store_us","ratio"},
+   "latency":{"loads","saves_per_second","p50_us","p99_us","max_us"} or null,
+   "walk":{"chunks","in_memory_max","in_memory_bound","resident_before",
+           "resident_max","resident_bound"} or null}
+The times of load and save are for all chunks. latency is null with fewer than
+101 chunks; memory is null where the system does not tell."#;
+
+pub(super) const PREGEN: &str = r#"--json: one object
+  {"world","chunks","already","generated","loaded","saved","failed",
+   "failures":[{"x","z","message"}],"in_memory_max","ms","chunks_per_second",
+   "finished","dry_run"}
+loaded: chunks that appeared meanwhile. Exit code 1 if anything failed or it was
+interrupted."#;
+
+pub(super) const STRESS: &str = r#"--json: one object, times in microseconds
+  {"world","generator","each_write","ms","viewers","steps","edits",
+   "acknowledged","refused","wrong","loaded","generated","saved","unloaded",
+   "failed_loads","failed_saves","unsaved","in_memory_max","resident_max",
+   "load":{"count","mean_us","p50_us","p99_us","max_us"},"generate":{the same},
+   "save":{the same},"problems":[TEXT]}
+p50_us and p99_us are upper bounds within a factor of two. generator is null
+where nothing is generated. --log FILE gets two kinds of lines: edit X Z N before
+chunk X,Z gets the number N, and saved X Z N after that was stored.
+Exit code 1 if a chunk could not be loaded, saved or edited, or was not as it
+must be."#;
+
 pub(super) const LS_STORAGE: &str = r#"--json: one object a line for each chunk
   {"x","z","raw","stored"}
 stored is null where the storage does not know it.

@@ -72,6 +72,27 @@ pub(super) fn geometry(text: &str) -> Result<Geometry, String> {
     })
 }
 
+/// Parses a time in seconds, up to a year.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    const YEAR: f64 = 365.0 * 86_400.0;
+    in_range(text, 0.0, YEAR)
+}
+
+/// Parses how many times as fast as usual time passes.
+pub(super) fn speed(text: &str) -> Result<f64, String> {
+    in_range(text, 0.001, 1000.0)
+}
+
+/// Parses how often something is done each second.
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    in_range(text, 0.0, 1_000_000.0)
+}
+
+fn in_range(text: &str, min: f64, max: f64) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (min..=max).contains(number));
+    number.ok_or_else(|| format!("expected a number from {min} to {max}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +117,15 @@ mod tests {
         assert_eq!(parsed("12/a/b"), Ok((Some(12), "a/b".to_owned())));
         assert_eq!(parsed("mod:a/b"), Ok((None, "mod:a/b".to_owned())));
         assert!(parsed("").is_err() && parsed("3/").is_err());
+    }
+
+    #[test]
+    fn numbers_have_ends() {
+        assert_eq!((seconds("0.5"), rate("0"), speed("50")), (Ok(0.5), Ok(0.0), Ok(50.0)));
+        for wrong in ["", "-1", "NaN", "inf", "1e300", "two"] {
+            assert!(seconds(wrong).is_err() && rate(wrong).is_err(), "{wrong}");
+        }
+        assert!(speed("0").is_err());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 mod chunk;
 mod providers;
 mod region;
+mod scratch;
+mod store;
 
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
         Verb::Region(args) => region::run(args, console),
         Verb::Chunk(args) => chunk::run(args, console),
         Verb::Providers(args) => providers::run(args, console),
+        Verb::Store(args) => store::run(args, console),
     }
 }
 

@@ -34,6 +34,16 @@ pub(crate) fn chunks(console: &Console, what: &'static str, count: Option<u64>) 
     bar.with_message(what)
 }
 
+/// A bar over a time that is known.
+pub(crate) fn seconds(console: &Console, what: &'static str, seconds: f64) -> ProgressBar {
+    let length = Duration::from_secs_f64(seconds).as_secs();
+    let bar = ProgressBar::with_draw_target(Some(length), target(console));
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} s") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.with_message(what)
+}
+
 fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {
     // The bar has nobody to tell that it cannot be written.
     write!(out, "{:.0}/s", state.per_sec()).unwrap_or_default();

@@ -73,3 +73,41 @@ fn a_chunk_that_cannot_be_decoded_cannot_be_measured() {
     let error = place.run(&["bench", "chunk", "0.0.region.bin"]).fails(3);
     assert!(error.starts_with("0.0.region.bin: "), "{error}");
 }
+
+#[test]
+fn the_store_is_measured_and_nothing_is_left_behind() {
+    let place = Place::new();
+    place.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    let before = place.state();
+    let arguments = ["bench", "store", ".", "--rounds", "1", "--scratch", ".", "--walk-chunks"];
+    let object = place.run(&[&arguments[..], &["700", "--json"]].concat()).ends(0).json();
+    assert_eq!(place.state(), before);
+    assert_eq!((&object["chunks"], &object["raw"]), (&3.into(), &722_704.into()));
+    for pass in ["load", "save"] {
+        let number = |key: &str| object[pass][key].as_f64().unwrap();
+        assert!(number("raw_us") > 0.0 && number("store_us") > 0.0, "{object}");
+        let ratio = number("store_us") / number("raw_us");
+        assert!((number("ratio") / ratio - 1.0).abs() < 0.1, "{pass}: {object}");
+    }
+    assert_eq!(object["latency"], serde_json::Value::Null, "3 chunks are too few");
+    let walk = |key: &str| object["walk"][key].as_u64().unwrap();
+    assert!(walk("chunks") >= 700 && walk("in_memory_max") < walk("chunks"), "{object}");
+    assert!(walk("in_memory_max") <= walk("in_memory_bound"), "{object}");
+    assert!(!cfg!(target_os = "linux") || walk("resident_max") <= walk("resident_bound"));
+}
+
+#[test]
+fn loads_are_measured_while_others_are_saved() {
+    let place = crate::generated::world("Flat", false);
+    place.run(&["pregen", "world", "--radius", "5"]).ends(0);
+    let options = ["--rounds", "1", "--latency-seconds", "0.7", "--walk-chunks", "0"];
+    let command = [&["bench", "store", "world"], &options[..]].concat();
+    let object = place.run(&[&command[..], &["--json"]].concat()).ends(0).json();
+    assert_eq!((&object["chunks"], &object["walk"]), (&121.into(), &serde_json::Value::Null));
+    let latency = |key: &str| object["latency"][key].as_f64().unwrap();
+    assert!(latency("loads") > 0.0 && latency("p50_us") <= latency("p99_us"), "{object}");
+    let text = place.run(&[&command[..], &["--chunks", "110"]].concat()).ok();
+    for part in ["110 chunks", "load through the store", "saves run each second: p50"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}

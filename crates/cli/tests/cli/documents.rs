@@ -53,10 +53,11 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 fn the_manual_has_every_option_and_every_json_shape() {
     let place = Place::new();
     let manual = manual();
-    let benches = [["bench", "region"], ["bench", "chunk"], ["bench", "providers"]];
+    let benches = ["region", "chunk", "providers", "store"].map(|verb| ["bench", verb]);
     let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches);
     let commands = commands.map(|words| words.to_vec());
-    let plain = ["chunk", "block", "ls", "verify", "convert"].map(|verb| vec![verb]);
+    let plain =
+        ["chunk", "block", "ls", "verify", "convert", "pregen", "stress"].map(|verb| vec![verb]);
     for words in commands.chain(plain) {
         let verb = words.join(" ");
         let help = place.run(&[&words[..], &["--help"]].concat()).ok();

@@ -14,14 +14,18 @@ mod converting;
 mod demo;
 mod documents;
 mod fingerprint;
+mod generated;
+mod killed;
 #[cfg(unix)]
 mod permissions;
+mod pregen;
 mod reading;
 mod rebuilding;
 mod rewriting;
 mod run;
 mod salvaging;
 mod streams;
+mod stress;
 mod upgrading;
 mod verifying;
 mod world;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 
 use super::IndexedStorageFile;
+use super::create::create_whole;
 use super::space::Writer;
 use super::write::Durability;
 use crate::compression::DEFAULT_LEVEL;
@@ -149,7 +150,9 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<IndexedStorageFile> {
         let path = path.as_ref();
         let named = v0::upgrade::resume(path, self.write && self.upgrade)?;
-        let raw = OsFile::open(&named, self.access())?;
+        let may_create = self.write && self.creation != Creation::Never;
+        let made = may_create.then(|| create_whole(&named, self.geometry)).flatten();
+        let raw = made.map_or_else(|| OsFile::open(&named, self.access()), Ok)?;
         if self.write && is_v0(&raw, &named)? {
             if !self.upgrade {
                 return Err(Error::NeedsUpgrade { path: path.to_owned() });
@@ -295,7 +298,7 @@ fn empty_file(geometry: Geometry) -> Vec<u8> {
 }
 
 /// Writes an empty file and makes it durable: one sync for a file that will hold 1,024 chunks.
-fn make(raw: &dyn RawFile, geometry: Geometry) -> io::Result<()> {
+pub(super) fn make(raw: &dyn RawFile, geometry: Geometry) -> io::Result<()> {
     raw.write_at(&empty_file(geometry), 0)?;
     raw.sync()
 }

@@ -1,7 +1,7 @@
 //! `bench providers PATH`: every provider with the same chunks, in one run.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -10,6 +10,7 @@ use hyworld_maintenance::{ConvertOptions, NoProgress, convert};
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFilesOptions};
 use serde_json::{Value, json};
 
+use super::scratch::Scratch;
 use super::{factor, micros, quotient};
 use crate::args::bench::ProvidersArgs;
 use crate::commands::location::Location;
@@ -50,25 +51,6 @@ fn providers(args: &ProvidersArgs, folder: &Path) -> Vec<(&'static str, Location
     }
     providers.extend(args.s3.clone().map(|url| ("S3", Location::S3(url))));
     providers
-}
-
-/// A folder that is gone when the measurement ends, however it ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn make(parent: Option<&Path>) -> anyhow::Result<Self> {
-        let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
-        let folder = parent.join(format!("hyworld-bench-{}", std::process::id()));
-        std::fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
-        Ok(Self(folder))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // There is nobody to tell, and the system cleans its folder for temporary files.
-        std::fs::remove_dir_all(&self.0).unwrap_or_default();
-    }
 }
 
 /// The chunks that are measured with, in memory.

@@ -1,0 +1,178 @@
+//! `pregen PATH --radius N`: chunks before anybody needs them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use hyworld_chunk_store::{ChunkStore, FillFailure, FillReport, FlushReport, Metrics};
+use hyworld_coords::{ChunkPos, ChunkRect};
+use serde_json::{Value, json};
+
+use super::running::{self, RunningWorld};
+use super::{interrupt, stress};
+use crate::args::running::PregenArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, json, progress, text};
+
+pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let world = RunningWorld::open(&args.path, |options| {
+        // That is what was asked for, whatever the world does while it is played.
+        options.is_saving_chunks = true;
+        options.save_new_chunks = true;
+        options.is_unloading_chunks = true;
+        options.keep_loaded_region = None;
+        options.pregenerate_region = None;
+        // Nobody looks at these chunks, so they leave as soon as they may.
+        options.memory_gauge = Some(Arc::new(|| 1.0));
+    })?;
+    if world.generator().is_none() {
+        let name = world.path().display();
+        return Err(exit::problem(format!(
+            "{name}: no generator of ours made this world, so new chunks would not fit those that \
+             are there: let the game make them, or make a world with hyworld world create \
+             UNIVERSE NAME --generator sample"
+        )));
+    }
+    let area = ChunkRect::around(args.center, args.radius);
+    let there = stored_in(world.store(), area)?;
+    let start = Instant::now();
+    let missing = area.in_file_order().filter(|at| !there.contains(at));
+    let filled = if args.dry_run {
+        FillReport::default()
+    } else {
+        fill(console, &world, area, there.len(), missing)?
+    };
+    let store = world.store().clone();
+    let flushed = world.shut_down();
+    let done = Done { args, area, already: there.len() as u64, filled, flushed };
+    done.tell(console, &store.metrics(), start.elapsed())
+}
+
+/// The chunks of an area that are stored. What cannot be listed is an error: it might be there.
+fn stored_in(store: &ChunkStore, area: ChunkRect) -> anyhow::Result<HashSet<ChunkPos>> {
+    let mut there = HashSet::new();
+    for at in store.storage().positions() {
+        let at = at?;
+        if area.contains(at) {
+            there.insert(at);
+        }
+    }
+    Ok(there)
+}
+
+fn fill(
+    console: &Console,
+    world: &RunningWorld,
+    area: ChunkRect,
+    already: usize,
+    missing: impl Iterator<Item = ChunkPos>,
+) -> anyhow::Result<FillReport> {
+    let is_interrupted = interrupt::catch()?;
+    let wanted = u64::try_from(area.count()).unwrap_or(u64::MAX).saturating_sub(already as u64);
+    let bar = progress::chunks(console, "generating", Some(wanted));
+    let report = world.store().fill(missing, |report| {
+        bar.set_position(report.done.saturating_add(report.failed));
+        !is_interrupted.load(Ordering::SeqCst)
+    });
+    bar.finish_and_clear();
+    Ok(report)
+}
+
+/// A run that is over.
+struct Done<'a> {
+    args: &'a PregenArgs,
+    area: ChunkRect,
+    already: u64,
+    filled: FillReport,
+    flushed: FlushReport,
+}
+
+impl Done<'_> {
+    fn tell(
+        &self,
+        console: &mut Console,
+        metrics: &Metrics,
+        time: Duration,
+    ) -> anyhow::Result<Exit> {
+        if self.args.json {
+            json::line(console, &self.object(metrics, time))?;
+        } else {
+            console.report(format_args!("{}", self.summary(metrics, time)))?;
+        }
+        console.flush_data()?;
+        for failure in &self.filled.failures {
+            let ChunkPos { x, z } = failure.at;
+            let why = message(failure);
+            exit::complain(&exit::problem(format!("chunk {x},{z}: not generated: {why}")));
+        }
+        running::complain_unsaved(&self.flushed);
+        if self.filled.is_stopped {
+            console.say(format_args!("interrupted; the same command goes on from here"))?;
+        }
+        Ok(if self.is_clean() { Exit::Clean } else { Exit::Problems })
+    }
+
+    /// Whether all that was wanted is stored, or nothing was wanted.
+    fn is_clean(&self) -> bool {
+        self.filled.failed == 0 && !self.filled.is_stopped && self.flushed.is_complete()
+    }
+
+    fn failed(&self) -> u64 {
+        self.filled.failed.saturating_add(self.flushed.unsaved.len() as u64)
+    }
+
+    fn wanted(&self) -> u64 {
+        u64::try_from(self.area.count()).unwrap_or(u64::MAX)
+    }
+
+    fn summary(&self, metrics: &Metrics, time: Duration) -> String {
+        let (name, area) = (self.args.path.display(), self.area);
+        let chunks = text::count(self.wanted(), "chunk");
+        let already = text::thousands(self.already);
+        if self.args.dry_run {
+            let missing = text::thousands(self.wanted().saturating_sub(self.already));
+            return format!(
+                "{name}: {chunks}, {area}: {already} there already, {missing} would be generated; \
+                 nothing written"
+            );
+        }
+        format!(
+            "{name}: {chunks}, {area}: {already} there already, {} generated, {} saved, {} failed, \
+             in {} ({} chunks/s, at most {} in memory)",
+            text::thousands(metrics.generated),
+            text::thousands(metrics.saved),
+            text::thousands(self.failed()),
+            text::duration(time),
+            stress::per_second(metrics.generated, time),
+            text::thousands(self.filled.in_memory_max),
+        )
+    }
+
+    fn object(&self, metrics: &Metrics, time: Duration) -> Value {
+        let failures = self.filled.failures.iter().map(
+            |failure| json!({"x": failure.at.x, "z": failure.at.z, "message": message(failure)}),
+        );
+        let unsaved = self.flushed.unsaved.iter().map(|chunk| {
+            let why = running::unsaved_reason(&chunk.reason);
+            json!({"x": chunk.at.x, "z": chunk.at.z, "message": why})
+        });
+        #[expect(clippy::cast_precision_loss, reason = "it is a rate for people")]
+        let rate = metrics.generated as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE);
+        json!({
+            "world": self.args.path.display().to_string(), "chunks": self.wanted(),
+            "already": self.already, "generated": metrics.generated, "loaded": metrics.loaded,
+            "saved": metrics.saved, "failed": self.failed(),
+            "failures": failures.chain(unsaved).collect::<Vec<_>>(),
+            "in_memory_max": self.filled.in_memory_max,
+            "ms": u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+            "chunks_per_second": rate, "finished": self.is_clean() && !self.args.dry_run,
+            "dry_run": self.args.dry_run,
+        })
+    }
+}
+
+fn message(failure: &FillFailure) -> String {
+    let error = failure.error.as_ref();
+    error.map_or_else(|| "the generator gave up".to_owned(), ToString::to_string)
+}

@@ -1,0 +1,23 @@
+//! A world that a generator of ours made, for the verbs that run worlds.
+
+use hyworld_providers::ProviderConfig;
+use hyworld_world::{
+    BuiltInGenerator, OsFileSystem, Resources, Universe, WorldName, WorldSettings,
+};
+
+use crate::run::Place;
+
+/// A folder with the world `world`, which has no chunks yet.
+pub(crate) fn world(generator: &str, is_each_write: bool) -> Place {
+    let place = Place::new();
+    let universe = Universe::create(&place.path("universe")).unwrap();
+    let mut settings = WorldSettings::default();
+    settings.seed = Some(77);
+    settings.chunk_storage = ProviderConfig::hytale().with("FlushOnWrite", is_each_write.into());
+    let path = universe.create_world(&WorldName::new("made").unwrap(), settings).unwrap();
+    let generator = BuiltInGenerator::ALL.into_iter().find(|known| known.name() == generator);
+    let resources = Resources::in_folder(&OsFileSystem, path.join("resources"));
+    resources.set_built_in_generator(generator.unwrap()).unwrap();
+    std::fs::rename(&path, place.path("world")).unwrap();
+    place
+}

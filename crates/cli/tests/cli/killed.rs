@@ -1,0 +1,161 @@
+//! Killed at any moment, a world loses nothing that was acknowledged and holds no chunk that is a
+//! mixture: `stress` edits and saves, and is killed over and over on the same world.
+#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use hyworld_chunk::{Chunk, ChunkView};
+use hyworld_chunk_store::stress::mark::{self, MarkState};
+use hyworld_chunk_store::{BlockingGenerator, GenerateRequest, SampleTerrain};
+use hyworld_coords::ChunkPos;
+use hyworld_maintenance::{Finding, NoProgress, verify};
+use hyworld_providers::{Access, ChunkStorageExt};
+use hyworld_testkit::Random;
+use hyworld_world::World;
+
+use crate::generated;
+use crate::run::Place;
+
+const KILLS: u32 = 100;
+
+/// What the log says about the edits of a chunk.
+#[derive(Clone, Copy, Default, Debug)]
+struct Edits {
+    /// The last that was begun.
+    begun: u64,
+    /// The last whose save was acknowledged.
+    acknowledged: u64,
+}
+
+#[derive(Default, Debug)]
+struct Totals {
+    kills: u32,
+    chunks_checked: u64,
+    edits_checked: u64,
+    /// Chunks that had an edit which was stored but not acknowledged when the process was killed.
+    ahead: u64,
+    /// What the generator makes, where it was asked already.
+    generated: BTreeMap<ChunkPos, Chunk>,
+}
+
+fn read_log(place: &Place) -> (BTreeMap<ChunkPos, Edits>, u64) {
+    let log = if place.path("log").exists() { place.bytes("log") } else { Vec::new() };
+    let log = String::from_utf8(log).unwrap();
+    assert!(log.is_empty() || log.ends_with('\n'), "lines are written whole");
+    let (mut chunks, mut saves) = (BTreeMap::<ChunkPos, Edits>::new(), 0);
+    for line in log.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let at = ChunkPos::new(words[1].parse().unwrap(), words[2].parse().unwrap());
+        let edits = chunks.entry(at).or_default();
+        let number = words[3].parse().unwrap();
+        match words[0] {
+            "edit" => edits.begun = number,
+            "saved" => (edits.acknowledged, saves) = (number, saves + 1),
+            _ => unreachable!("{line}"),
+        }
+    }
+    (chunks, saves)
+}
+
+fn log_bytes(place: &Place) -> u64 {
+    std::fs::metadata(place.path("log")).map_or(0, |log| log.len())
+}
+
+fn wait_for_edits(place: &Place, log_bytes_before: u64) {
+    let start = Instant::now();
+    while log_bytes(place) == log_bytes_before && start.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs for a moment and is killed.
+fn live_and_die(place: &Place, random: &mut Random) {
+    let seed = random.number().to_string();
+    let load = ["--viewers", "2", "--radius", "1", "--area", "2", "--edits-per-second", "1000"];
+    let rest = ["--speed", "50", "--seconds", "60", "--log", "log", "--seed", &seed, "--yes"];
+    let log_bytes = log_bytes(place);
+    let mut command = place.command(&[&["stress", "world"], &load[..], &rest].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // Most lives are counted from the first edit, however busy the machine is; the others are
+    // ended while the world is opened and the first chunks are made.
+    if random.below(4) > 0 {
+        wait_for_edits(place, log_bytes);
+    }
+    std::thread::sleep(Duration::from_millis(50 + u64::from(random.below(251))));
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code().is_none() && err.is_empty(), "it ended by itself: {err}");
+}
+
+/// Every chunk reads, decodes, and is exactly a state that was written.
+fn check(place: &Place, totals: &mut Totals) {
+    let (chunks, _) = read_log(place);
+    // For writing, as the next process has to.
+    let world = World::open(&place.path("world"), Access::ReadWrite).unwrap();
+    let mut findings = Vec::new();
+    let mut tell = |finding: &Finding| findings.push(finding.clone());
+    let jobs = std::num::NonZeroUsize::new(2).unwrap();
+    let report = verify(world.storage(), jobs, &mut tell, &NoProgress);
+    assert!(report.is_clean(), "{findings:?}");
+    let stored = world.storage().all_positions().unwrap();
+    for at in &stored {
+        let document = world.storage().read(*at).unwrap().unwrap();
+        let chunk = Chunk::decode(document).unwrap();
+        let found = mark::read(&ChunkView::new(&chunk).unwrap(), *at);
+        let Edits { begun, acknowledged } = chunks.get(at).copied().unwrap_or_default();
+        let number = match found {
+            MarkState::Whole(number) => number,
+            MarkState::Absent => 0,
+            MarkState::Mixed => unreachable!("{at}: a mixture"),
+        };
+        assert!(number >= acknowledged, "{at}: holds {number}, lost {acknowledged}");
+        assert!(number <= begun, "{at}: holds {number}, but only {begun} was begun");
+        if number == 0 {
+            let request = GenerateRequest { at: *at, seed: 77, still_needed: None };
+            let make = || SampleTerrain.generate(&request).unwrap().unwrap();
+            assert!(chunk == *totals.generated.entry(*at).or_insert_with(make), "{at}");
+        }
+        totals.ahead += u64::from(number > acknowledged);
+        totals.edits_checked += u64::from(number > 0);
+    }
+    let lost = chunks.iter().find(|(at, edits)| edits.acknowledged > 0 && !stored.contains(at));
+    assert!(lost.is_none(), "{lost:?} is not there");
+    totals.chunks_checked += stored.len() as u64;
+}
+
+fn kill_over_and_over(is_each_write: bool, seed: u64) {
+    let place = generated::world("Sample", is_each_write);
+    let (mut random, mut totals) = (Random::new(seed), Totals::default());
+    for _ in 0..KILLS {
+        live_and_die(&place, &mut random);
+        totals.kills += 1;
+        check(&place, &mut totals);
+    }
+    let (chunks, saves) = read_log(&place);
+    let message = format!(
+        "FlushOnWrite {is_each_write}: {} kills, {saves} acknowledged saves of {} chunks; {} \
+         chunks checked, {} of them edited, {} with an edit that was stored but not acknowledged\n",
+        totals.kills,
+        chunks.len(),
+        totals.chunks_checked,
+        totals.edits_checked,
+        totals.ahead,
+    );
+    std::io::stderr().write_all(message.as_bytes()).unwrap();
+    assert!(saves > u64::from(KILLS) && chunks.len() > 10, "there was little to lose");
+}
+
+#[test]
+fn each_write_synced() {
+    kill_over_and_over(true, 1);
+}
+
+#[test]
+fn relaxed() {
+    kill_over_and_over(false, 2);
+}

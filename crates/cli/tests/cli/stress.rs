@@ -1,0 +1,142 @@
+//! `stress`: load that ends cleanly, and says what was done.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hyworld_indexed_storage::IndexedStorageFile;
+
+use crate::generated;
+use crate::run::{Place, keys};
+use crate::world;
+
+/// How often each kind of line is in the log.
+fn lines(place: &Place) -> BTreeMap<String, u64> {
+    let log = String::from_utf8(place.bytes("log")).unwrap();
+    let mut lines = BTreeMap::new();
+    for line in log.lines() {
+        *lines.entry(line.split(' ').next().unwrap().to_owned()).or_default() += 1;
+    }
+    lines
+}
+
+const LOAD: [&str; 14] = [
+    "stress",
+    "world",
+    "--viewers",
+    "2",
+    "--radius",
+    "2",
+    "--area",
+    "4",
+    "--edits-per-second",
+    "300",
+    "--speed",
+    "40",
+    "--log",
+    "log",
+];
+
+#[test]
+fn everything_that_was_edited_is_stored_at_the_end() {
+    let place = generated::world("Flat", false);
+    let command = [&LOAD[..], &["--seconds", "1.5", "--yes", "--json"]].concat();
+    let object = place.run(&command).ends(0).json();
+    let expected = [
+        "world",
+        "generator",
+        "each_write",
+        "ms",
+        "viewers",
+        "steps",
+        "edits",
+        "acknowledged",
+        "refused",
+        "wrong",
+        "loaded",
+        "generated",
+        "saved",
+        "unloaded",
+        "failed_loads",
+        "failed_saves",
+        "unsaved",
+        "in_memory_max",
+        "resident_max",
+        "load",
+        "generate",
+        "save",
+        "problems",
+    ];
+    assert_eq!(keys(&object), expected);
+    let number = |key: &str| object[key].as_u64().unwrap();
+    assert!(number("steps") > 0 && number("generated") > 9 && number("edits") > 50, "{object}");
+    assert_eq!((number("acknowledged"), number("wrong")), (number("edits"), 0));
+    assert_eq!(object["save"]["count"], object["saved"]);
+    let edits = number("edits");
+    let both = [("edit".to_owned(), edits), ("saved".to_owned(), edits)];
+    assert_eq!(lines(&place), BTreeMap::from(both));
+    place.run(&["verify", "world"]).ends(0);
+    let text = place.run(&[&LOAD[..], &["--seconds", "0.5", "--yes"]].concat()).ok();
+    for part in ["relaxed, Flat generates", "p99 at most", "acknowledged as stored"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn nothing_is_edited_unless_somebody_says_so() {
+    let place = generated::world("Flat", false);
+    let error = place.run(&LOAD).fails(2);
+    assert!(error.contains("say --yes, or --edits-per-second 0"), "{error}");
+    assert!(!place.path("world/chunks").exists() && !place.path("log").exists());
+}
+
+#[test]
+fn a_world_of_the_game_is_walked_where_it_has_chunks() {
+    let place = world::with_chunk(&world::sample());
+    place.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
+    let before = place.content(world::FILE);
+    let look = ["stress", "world", "--seconds", "0.4", "--edits-per-second", "0", "--json"];
+    let object = place.run(&look).ends(0).json();
+    assert_eq!((&object["loaded"], &object["generated"]), (&1.into(), &0.into()));
+    assert_eq!((&object["generator"], &object["saved"]), (&serde_json::Value::Null, &0.into()));
+    assert_eq!(place.content(world::FILE), before);
+    let file = IndexedStorageFile::open(place.path(world::FILE)).unwrap();
+    file.write(hyworld_indexed_storage::BlobIndex::new(world::SLOT), b"no chunk").unwrap();
+    file.close().unwrap();
+    let run = place.run(&look).ends(1);
+    assert!(run.err.contains("chunk (-3, 7): "), "{}", run.err);
+    assert!(run.json()["failed_loads"].as_u64().unwrap() > 0);
+    assert_eq!(place.content(world::FILE)[&world::SLOT], b"no chunk");
+}
+
+#[cfg(unix)]
+#[test]
+fn it_can_be_interrupted_and_saves_everything_first() {
+    let place = generated::world("Flat", false);
+    let arguments = [&LOAD[..], &["--seconds", "600", "--yes", "--json"]].concat();
+    let mut command = place.command(&arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    let is_busy = || fs::read(place.path("log")).is_ok_and(|log| log.len() > 1000);
+    while !is_busy() && start.elapsed() < Duration::from_mins(1) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["edits"], object["acknowledged"]);
+    let lines = lines(&place);
+    assert!(lines["edit"] > 0 && lines["edit"] == lines["saved"], "{lines:?}");
+    assert!(!place.path("world/.hyworld.lock").exists());
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_is_an_error() {
+    let place = generated::world("Flat", false);
+    let arguments = ["stress", "world", "--yes", "--log", "none/log"];
+    let error = place.run(&arguments).fails(3);
+    assert!(error.starts_with("none/log: cannot open: "), "{error}");
+}
