@@ -5,10 +5,12 @@ pub(crate) mod bench;
 pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
+pub(crate) mod info;
 pub(crate) mod region;
 mod shapes;
 pub(crate) mod storage;
 mod value;
+pub(crate) mod world;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -69,9 +71,19 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show what a path is: its worlds, what they say, and how much is in them
+    ///
+    /// PATH is the folder of a save, a universe, a world, an instance template, a chunks/ folder or
+    /// a region file; which of them, it finds out. Nothing is written. A world or a chunk that
+    /// cannot be read is reported, and the rest is shown.
+    #[command(after_long_help = shapes::INFO_PLACE)]
+    Info(info::InfoArgs),
     /// Work on one region file
     #[command(subcommand)]
     Region(region::Verb),
+    /// List, make, copy and delete the worlds of a universe
+    #[command(subcommand)]
+    World(world::Verb),
     /// Show what a chunk holds
     ///
     /// Prints a summary: sizes, components, what each section is made of, block entities, entities.

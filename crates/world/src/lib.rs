@@ -83,6 +83,7 @@ pub use players::{PlayerEntry, Players};
 pub use provider_choice::ProviderChoice;
 pub use resources::{CurrentProvider, Resources};
 pub use server::{ServerSign, server_sign};
+pub use tree::{TreeSize, tree_size};
 pub use universe::{Universe, WorldEntry};
 pub use uuid::{NotAUuid, Uuid};
 pub use world::{World, WorldOptions};
