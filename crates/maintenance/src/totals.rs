@@ -175,7 +175,10 @@ fn count_chunk(at: ChunkPos, document: Vec<u8>, findings: &mut Vec<Finding>) -> 
     let chunk = match Chunk::decode(document) {
         Ok(chunk) => chunk,
         Err(error) => {
-            findings.push(Finding::new(Class::Document, at, error));
+            let message = error.to_string();
+            // The path within the document is empty if the document itself is the problem.
+            let message = message.trim_start_matches(": ");
+            findings.push(Finding::new(Class::Document, at, message));
             return Contents { raw_bytes, ..Contents::default() };
         }
     };

@@ -85,9 +85,9 @@ impl Found<'_> {
         }
         let message = &finding.message;
         self.problems.add(match finding.chunk {
-            // Some messages say it themselves.
-            Some(at) if !message.contains(&format!("chunk {at}")) => {
-                format!("{}: chunk {at}: {message}", self.name)
+            // Some messages begin with it themselves.
+            Some(at) if !message.starts_with("chunk ") => {
+                format!("{}: chunk {},{}: {message}", self.name, at.x, at.z)
             }
             _ => format!("{}: {message}", self.name),
         });
