@@ -96,12 +96,13 @@ pub(crate) enum Command {
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
     #[command(after_long_help = shapes::BLOCK)]
     Block(chunk::BlockArgs),
-    /// Show what it can do, on a sample file that is made for it
+    /// Show what it can do, on a sample world that is made for it
     ///
-    /// Makes a region file of made-up chunks in DIR and goes through the verbs on it: write, look
-    /// inside, edit, remove, check, rescue, seal, damage on purpose, repair, compact. Every
-    /// number is measured while it runs. Takes a few seconds; nothing outside DIR is touched, and
-    /// DIR stays for you to look at.
+    /// Makes a universe with a world in DIR, generates its chunks through the chunk store, builds a
+    /// hut, saves, opens the world again and compares; then shows the verbs on it: info, chunk,
+    /// block, verify, convert, and on copies of its region file removing and rescuing a chunk,
+    /// sealing, damage on purpose, repair. Every number is measured while it runs. Takes a few
+    /// seconds; nothing outside DIR is touched, and DIR stays for you to look at.
     #[command(after_long_help = shapes::DEMO)]
     Demo(DemoArgs),
     /// Print what every chunk holds, as digests that do not depend on how it is stored

@@ -28,7 +28,7 @@ STORAGE
    "unreferenced","raw"} or null,
    "contents":{"raw","entities","block_entities","unreadable"} or null}
 The storage beside the worlds is that of a chunks/ folder or region file, and
-then the world's own is null. contents is null with --fast.
+then the world's own is null. With --fast contents is null.
 Exit code 1 if anything cannot be read."#;
 
 pub(super) const WORLD_LIST: &str = r#"--json: one object a line for each world
@@ -108,7 +108,9 @@ action is "seal" or "remove"; after is null in a dry run.
 Exit code 1 if a slot is damaged."#;
 
 pub(super) const DEMO: &str = r#"--json: one object instead of the tour
-  {"folder","blobs","steps":[{"title","command","exit","ms"}]}"#;
+  {"folder","blobs","steps":[{"title","command","exit","ms"}],"world",
+   "edited_blocks","raw","generate_ms","save_ms"}
+blobs is the number of chunks, raw the bytes of their documents."#;
 
 pub(super) const BENCH_REGION: &str = r#"--json: one object, times in microseconds for all blobs
   {"file","blobs","raw","compressed",
