@@ -69,10 +69,12 @@ pub fn region_totals(
             let (totals, found) = &mut *state;
             totals.files = totals.files.saturating_add(1);
             totals.add(&usage);
-            findings.iter().for_each(|finding| found(finding));
+            for finding in &findings {
+                found(finding);
+            }
         }
     };
-    on_threads(jobs, &worker);
+    on_threads(jobs, worker);
     state.into_inner().unwrap_or_else(PoisonError::into_inner).0
 }
 
@@ -126,7 +128,9 @@ pub fn count_contents(
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let (sum, found) = &mut *state;
         sum.add(&contents);
-        findings.iter().for_each(|finding| found(finding));
+        for finding in &findings {
+            found(finding);
+        }
         progress.advance(chunks);
     });
     state.into_inner().unwrap_or_else(PoisonError::into_inner).0

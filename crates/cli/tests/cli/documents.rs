@@ -54,8 +54,8 @@ fn the_manual_has_every_option_and_every_json_shape() {
     let place = Place::new();
     let manual = manual();
     let benches = [["bench", "region"], ["bench", "chunk"], ["bench", "providers"]];
-    let worlds = ["list", "create", "copy", "delete"].map(|verb| ["world", verb]);
-    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches).chain(worlds);
+    let of_worlds = ["list", "create", "copy", "delete"].map(|verb| ["world", verb]);
+    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches).chain(of_worlds);
     let commands = commands.map(|words| words.to_vec());
     let plain =
         ["info", "chunk", "block", "demo", "ls", "verify", "convert"].map(|verb| vec![verb]);

@@ -1,5 +1,6 @@
 //! What was found as JSON, in the shape that the help documents.
 
+use hyworld_providers::ProviderConfig;
 use hyworld_world::LoadedFrom;
 use serde_json::{Map, Value, json};
 
@@ -37,8 +38,8 @@ fn world(world: &WorldInfo) -> Value {
         "name": world.name, "path": world.path.display().to_string(),
         "collides_with": world.collides_with,
         "config": world.config.as_ref().map(config),
-        "provider": world.provider.as_ref().map(|provider| provider.to_json()),
-        "pending_provider": world.pending.as_ref().map(|provider| provider.to_json()),
+        "provider": world.provider.as_ref().map(ProviderConfig::to_json),
+        "pending_provider": world.pending.as_ref().map(ProviderConfig::to_json),
         "generator": world.generator, "resources": world.resources, "writer": world.writer,
         "storage": world.stored.as_ref().map(stored),
     })

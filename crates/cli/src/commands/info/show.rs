@@ -142,7 +142,6 @@ fn write_config(
 fn config_line(from: &LoadedFrom, version: i64) -> String {
     let version = format!("version {version}");
     match from {
-        LoadedFrom::File => version,
         LoadedFrom::Legacy { path } => {
             let name = path.file_name().unwrap_or_default().display();
             format!("{version}, from {name}, its name in old versions")

@@ -7,7 +7,8 @@ use hyworld_providers::{
     Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFiles,
 };
 use hyworld_world::{
-    LoadedFrom, Resources, World, WorldConfig, WorldEntry, WorldOptions, find_writer,
+    BuiltInGenerator, LoadedFrom, Resources, World, WorldConfig, WorldEntry, WorldOptions,
+    find_writer,
 };
 
 use super::Problems;
@@ -96,7 +97,7 @@ impl WorldInfo {
             Err(error) => self.problem(&error, problems),
         }
         match resources.built_in_generator() {
-            Ok(generator) => self.generator = generator.map(|generator| generator.name()),
+            Ok(generator) => self.generator = generator.map(BuiltInGenerator::name),
             Err(error) => self.problem(&error, problems),
         }
     }

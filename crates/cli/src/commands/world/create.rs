@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hyworld_providers::ProviderConfig;
-use hyworld_world::{Universe, WorldName, WorldOptions, WorldSettings};
+use hyworld_world::{BuiltInGenerator, Universe, WorldName, WorldOptions, WorldSettings};
 use serde_json::json;
 
 use crate::args::world::CreateArgs;
@@ -15,9 +15,10 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
     let name = WorldName::new(&args.name)?;
     let is_new = is_new(&args.universe)?;
     if args.dry_run {
-        let path = match is_new {
-            true => args.universe.join("worlds").join(&args.name),
-            false => super::universe(&args.universe)?.free_path(&name)?,
+        let path = if is_new {
+            args.universe.join("worlds").join(&args.name)
+        } else {
+            super::universe(&args.universe)?.free_path(&name)?
         };
         let folder = args.universe.display();
         if is_new && !args.json {
@@ -25,10 +26,8 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
         }
         return report(args, console, &Made { path, is_new, settings: settings(args) });
     }
-    let universe = match is_new {
-        true => Universe::create(&args.universe)?,
-        false => super::universe(&args.universe)?,
-    };
+    let universe =
+        if is_new { Universe::create(&args.universe)? } else { super::universe(&args.universe)? };
     if is_new && !args.json {
         console.report(format_args!("{}: universe made", args.universe.display()))?;
     }
@@ -66,7 +65,7 @@ struct Made {
 
 fn report(args: &CreateArgs, console: &mut Console, made: &Made) -> anyhow::Result<Exit> {
     let (path, settings) = (made.path.display(), &made.settings);
-    let generator = args.generator.built_in().map(|ours| ours.name());
+    let generator = args.generator.built_in().map(BuiltInGenerator::name);
     if args.json {
         let object = json!({
             "name": args.name, "path": path.to_string(),

@@ -1,5 +1,6 @@
 //! `world list PATH`.
 
+use hyworld_providers::ProviderConfig;
 use hyworld_world::discover;
 use serde_json::{Value, json};
 
@@ -60,7 +61,7 @@ fn row(world: &WorldInfo) -> [String; 6] {
     let settings = world.config.as_ref().map(|config| &config.config.settings);
     let display_name = settings.and_then(|settings| settings.display_name.as_deref());
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-    let provider = world.provider.as_ref().map(|provider| provider.type_name());
+    let provider = world.provider.as_ref().map(ProviderConfig::type_name);
     [
         text::printable(&world.name),
         or_dash(display_name.map(|name| text::short(name, NAME_WIDTH))),
@@ -79,8 +80,8 @@ fn object(world: &WorldInfo) -> Value {
         "display_name": settings.and_then(|settings| settings.display_name.clone()),
         "uuid": uuid.map(|uuid| uuid.to_string()),
         "seed": settings.and_then(|settings| settings.seed),
-        "provider": world.provider.as_ref().map(|provider| provider.to_json()),
-        "pending_provider": world.pending.as_ref().map(|provider| provider.to_json()),
+        "provider": world.provider.as_ref().map(ProviderConfig::to_json),
+        "pending_provider": world.pending.as_ref().map(ProviderConfig::to_json),
         "chunks": world.stored.as_ref().map(|stored| stored.chunks), "bytes": bytes(world),
     })
 }
