@@ -34,11 +34,13 @@ impl Session {
     pub(super) fn open(path: &Path, jobs: NonZeroUsize) -> anyhow::Result<Self> {
         let world = World::open(path, Access::ReadWrite)?;
         let seed = world.config().map_err(Clone::clone)?.settings.seed.unwrap_or_default();
-        let generator = world.resources().built_in_generator()?.map(generator).transpose()?;
+        // Without one, requests for chunks that are not stored would wait for one for ever.
+        let built_in = world.resources().built_in_generator()?;
+        let generator = generator(built_in.context("the world names no generator of ours")?)?;
         let executor = ThreadPool::new(jobs.get()).context("no threads for the chunk store")?;
         let options = StoreOptions {
             seed,
-            generator,
+            generator: Some(generator),
             executor: Some(Arc::new(executor)),
             ..StoreOptions::default()
         };
