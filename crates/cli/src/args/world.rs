@@ -15,8 +15,8 @@ pub(crate) enum Verb {
     /// Make a world without chunks
     ///
     /// UNIVERSE is made too if it is not there. A world with a generator of ours has chunks as soon
-    /// as one of our programs makes them; the game is told `Void`, makes none, and shows those. Without
-    /// one the game makes its own terrain when players come.
+    /// as one of our programs makes them; the game is told `Void`, makes none, and shows those.
+    /// Without one the game makes its own terrain when players come.
     #[command(after_long_help = shapes::WORLD_CREATE)]
     Create(CreateArgs),
     /// Copy a world within its universe

@@ -1,5 +1,5 @@
-//! `hyworld demo [DIR]`: a world that is made, changed, closed, opened again and checked, and a tour
-//! of the verbs on it.
+//! `hyworld demo [DIR]`: a world that is made, changed, closed, opened again and checked, and a
+//! tour of the verbs on it.
 //!
 //! The commands that are shown are the commands that run, through the same code as from a shell.
 //! What the tour claims it checks first, and a claim that does not hold ends it with exit code 3.
