@@ -5,11 +5,13 @@ pub(crate) mod bench;
 pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
+pub(crate) mod info;
 pub(crate) mod region;
 pub(crate) mod running;
 mod shapes;
 pub(crate) mod storage;
 mod value;
+pub(crate) mod world;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -70,9 +72,19 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show what a path is: its worlds, what they say, and how much is in them
+    ///
+    /// PATH is the folder of a save, a universe, a world, an instance template, a chunks/ folder or
+    /// a region file; which of them, it finds out. Nothing is written. A world or a chunk that
+    /// cannot be read is reported, and the rest is shown.
+    #[command(after_long_help = shapes::INFO_PLACE)]
+    Info(info::InfoArgs),
     /// Work on one region file
     #[command(subcommand)]
     Region(region::Verb),
+    /// List, make, copy and delete the worlds of a universe
+    #[command(subcommand)]
+    World(world::Verb),
     /// Show what a chunk holds
     ///
     /// Prints a summary: sizes, components, what each section is made of, block entities, entities.
@@ -85,12 +97,13 @@ pub(crate) enum Command {
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
     #[command(after_long_help = shapes::BLOCK)]
     Block(chunk::BlockArgs),
-    /// Show what it can do, on a sample file that is made for it
+    /// Show what it can do, on a sample world that is made for it
     ///
-    /// Makes a region file of made-up chunks in DIR and goes through the verbs on it: write, look
-    /// inside, edit, remove, check, rescue, seal, damage on purpose, repair, compact. Every
-    /// number is measured while it runs. Takes a few seconds; nothing outside DIR is touched, and
-    /// DIR stays for you to look at.
+    /// Makes a universe with a world in DIR, generates its chunks through the chunk store, builds a
+    /// hut, saves, opens the world again and compares; then shows the verbs on it: info, chunk,
+    /// block, verify, convert, and on copies of its region file removing and rescuing a chunk,
+    /// sealing, damage on purpose, repair. Every number is measured while it runs. Takes a few
+    /// seconds; nothing outside DIR is touched, and DIR stays for you to look at.
     #[command(after_long_help = shapes::DEMO)]
     Demo(DemoArgs),
     /// Print what every chunk holds, as digests that do not depend on how it is stored

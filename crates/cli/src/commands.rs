@@ -10,6 +10,7 @@ mod content;
 mod convert;
 mod demo;
 mod fingerprint;
+mod info;
 mod interrupt;
 mod located;
 mod location;
@@ -21,6 +22,7 @@ mod region;
 mod running;
 mod stress;
 mod verify;
+mod world;
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -29,7 +31,9 @@ use crate::output::Console;
 /// Does what the command line asks for.
 pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     match command {
+        Command::Info(args) => info::run(&args, console),
         Command::Region(verb) => region::run(verb, console),
+        Command::World(verb) => world::run(&verb, console),
         Command::Chunk(args) => chunk::run(&args, console),
         Command::Block(args) => block::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),

@@ -84,7 +84,26 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     let own = error.downcast_ref::<Complaint>().map(|own| own.exit);
     let library = error.downcast_ref::<Error>().map(exit_of);
     let chunk = error.downcast_ref::<hyworld_chunk::Error>().map(|_| Exit::Problems);
-    own.or(library).or(chunk).unwrap_or(Exit::Failure)
+    let world = error.downcast_ref::<hyworld_world::Error>().map(exit_of_world);
+    own.or(library).or(chunk).or(world).unwrap_or(Exit::Failure)
+}
+
+/// Which exit code an error about a world leads to.
+fn exit_of_world(error: &hyworld_world::Error) -> Exit {
+    use hyworld_world::Error;
+    match error {
+        Error::Name { .. } | Error::Exists { .. } => Exit::Usage,
+        Error::NotFound { .. }
+        | Error::NotJson { .. }
+        | Error::Unusable { .. }
+        | Error::Setting { .. }
+        | Error::Newer { .. }
+        | Error::Generator { .. }
+        | Error::NeedsMigration { .. }
+        | Error::Ancient { .. }
+        | Error::Backup { .. } => Exit::Problems,
+        _ => Exit::Failure,
+    }
 }
 
 /// Writes the line for an error and goes on.

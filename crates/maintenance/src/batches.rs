@@ -33,6 +33,11 @@ pub(crate) fn for_each_batch(
             work(batch);
         }
     };
+    on_threads(jobs, worker);
+}
+
+/// Runs the same work on up to `jobs` threads, of which this is one.
+pub(crate) fn on_threads(jobs: NonZeroUsize, worker: impl Fn() + Copy + Send) {
     std::thread::scope(|scope| {
         for _ in 1..jobs.get() {
             // Fewer threads than were asked for do the same work.

@@ -9,12 +9,13 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_documents::Document;
+use hyworld_documents::{Document, Value};
 use hyworld_providers::RegionImage;
 use zip::ZipArchive;
 
 use crate::error::{Error, Result};
-use crate::json_file::parse_text;
+use crate::file_system::OsFileSystem;
+use crate::json_file::{FallbackRule, JsonFile, parse_text};
 use crate::limits::{BACKUP_ENTRIES_MAX, BACKUP_REGION_BYTES_MAX, JSON_BYTES_MAX};
 
 /// The folder in that of backups into which old ones are moved.
@@ -33,6 +34,31 @@ pub struct BackupFile {
     pub time: BackupTime,
     /// Whether it is in the archive.
     pub is_archived: bool,
+}
+
+/// The folder that backups of a universe are in: the one that the server's configuration names,
+/// else `backup` beside the universe. It need not exist.
+///
+/// ```
+/// use hyworld_world::backup_folder;
+///
+/// # let save = tempfile::tempdir()?;
+/// let universe = save.path().join("universe");
+/// assert_eq!(backup_folder(&universe), save.path().join("backup"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn backup_folder(universe: &Path) -> PathBuf {
+    // A path without a name, such as `.`, has its parent beside it all the same.
+    let save = match universe.file_name() {
+        Some(_) => universe.parent().unwrap_or_else(|| Path::new("")).to_owned(),
+        None => universe.join(".."),
+    };
+    let config = JsonFile::new(&OsFileSystem, save.join("config.json"), FallbackRule::Config);
+    let document = config.load().map(|loaded| loaded.document).unwrap_or_default();
+    let settings = document.get("Backup").and_then(Value::as_document);
+    let named = settings.and_then(|settings| settings.get("Directory")).and_then(Value::as_str);
+    // The server runs in the folder of the save.
+    save.join(named.unwrap_or("backup"))
 }
 
 /// The backups in a folder and in its archive, newest first. Other files are passed over.

@@ -120,14 +120,21 @@ fn folder(path: &Path) -> Result<Option<Place>> {
     } else if ["chunks", "db", "resources"].into_iter().any(has_folder) || is_in_worlds(path) {
         Place::World { path: owned }
     } else if is_named(path, WORLDS_FOLDER) {
-        let universe = real(path)?.parent().map(Universe::open).transpose()?;
-        let Some(universe) = universe else { return Ok(None) };
-        Place::Universe { universe }
+        Place::Universe { universe: Universe::open(&parent(path)?)? }
     } else if has_region_files(path) || is_named(path, "chunks") {
         Place::Chunks { world: world_of_chunks(path), path: owned }
     } else {
         return Ok(None);
     }))
+}
+
+/// The folder that a folder is in, by the name that it was given if that tells.
+fn parent(path: &Path) -> Result<PathBuf> {
+    Ok(match path.parent().filter(|_| path.file_name().is_some()) {
+        Some(here) if here.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => real(path)?.parent().unwrap_or(path).to_owned(),
+    })
 }
 
 /// Every folder in `worlds/` is a world, also an empty one.
@@ -192,6 +199,17 @@ mod tests {
             assert_eq!(names, worlds, "{path}");
             assert!(found.iter().all(|world| world.path.is_dir()), "{path}");
         }
+    }
+
+    #[test]
+    fn a_folder_of_worlds_keeps_the_name_that_it_was_given() {
+        let folder = save();
+        let worlds = folder.path().join("universe/worlds/a/../../worlds");
+        let place = discover(&worlds).unwrap();
+        let Place::Universe { universe } = &place else { panic!("{place:?}") };
+        assert_eq!(universe.path(), worlds.parent().unwrap());
+        let unnamed = discover(&folder.path().join("universe/worlds/a/..")).unwrap();
+        assert_eq!(unnamed.worlds().unwrap().len(), 2);
     }
 
     #[test]

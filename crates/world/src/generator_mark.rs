@@ -4,10 +4,16 @@
 //! that more chunks that fit can be made later, a resource of our own says which one it was. The
 //! game asks for resources by id, so it never looks at this one.
 
+use std::path::PathBuf;
+
 use hyworld_documents::{Document, Value};
 
+use crate::config::{TypedObject, WorldSettings};
 use crate::error::{Error, Result};
+use crate::file_system::OsFileSystem;
+use crate::names::WorldName;
 use crate::resources::Resources;
+use crate::universe::Universe;
 
 const RESOURCE: &str = "HyworldGenerator";
 const NAME_KEY: &str = "Generator";
@@ -32,6 +38,27 @@ impl BuiltInGenerator {
             Self::Sample => "Sample",
             Self::Flat => "Flat",
         }
+    }
+}
+
+impl Universe {
+    /// As [`create_world`](Self::create_world), for a world whose chunks a generator of ours makes.
+    /// The game is told that there is none, and shows what is stored.
+    ///
+    /// # Errors
+    /// There is such a world already, or it could not be written.
+    pub fn create_generated_world(
+        &self,
+        name: &WorldName,
+        settings: WorldSettings,
+        generator: BuiltInGenerator,
+    ) -> Result<PathBuf> {
+        let settings = WorldSettings { world_gen: TypedObject::new("Void"), ..settings };
+        let resource_storage = settings.resource_storage.clone();
+        let path = self.create_world(name, settings)?;
+        let resources = Resources::of_world(&OsFileSystem, &path, &resource_storage)?;
+        resources.set_built_in_generator(generator)?;
+        Ok(path)
     }
 }
 
@@ -74,6 +101,21 @@ impl Resources<'_> {
 mod tests {
     use super::*;
     use crate::file_system::MemoryFileSystem;
+
+    #[test]
+    fn a_generated_world_says_so_to_us_and_void_to_the_game() {
+        let folder = tempfile::tempdir().unwrap();
+        let universe = Universe::create(folder.path()).unwrap();
+        let settings = WorldSettings { seed: Some(7), ..WorldSettings::default() };
+        let name = WorldName::new("a").unwrap();
+        let made = universe.create_generated_world(&name, settings, BuiltInGenerator::Flat);
+        let world = crate::World::open(&made.unwrap(), hyworld_providers::Access::ReadOnly);
+        let world = world.unwrap();
+        let settings = &world.config().unwrap().settings;
+        assert_eq!((settings.seed, settings.world_gen.type_name()), (Some(7), Some("Void")));
+        let generator = world.resources().built_in_generator().unwrap();
+        assert_eq!(generator, Some(BuiltInGenerator::Flat));
+    }
 
     #[test]
     fn the_mark_comes_back_and_an_unknown_one_is_an_error() {

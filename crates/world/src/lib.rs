@@ -11,7 +11,7 @@
 //! | What does this world say, and where are its chunks? | [`World`] |
 //! | How do its chunks get to another provider? | [`MigrateOptions`] |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
-//! | Is somebody else writing here? | [`WorldLock`], [`server_sign`] |
+//! | Is somebody else writing here? | [`WorldLock`], [`find_writer`] |
 //!
 //! Nothing is written by reading. What is written is written so that a killed process or a power
 //! cut leaves the old or the new content ([`JsonFile`]), and only what was changed changes: keys
@@ -59,7 +59,8 @@ mod uuid;
 mod world;
 
 pub use backup::{
-    Backup, BackupEntry, BackupFile, BackupSearch, BackupTime, find_backups, find_chunk_in_backups,
+    Backup, BackupEntry, BackupFile, BackupSearch, BackupTime, backup_folder, find_backups,
+    find_chunk_in_backups,
 };
 pub use block_id_map::BlockIdMap;
 pub use config::{
@@ -74,7 +75,7 @@ pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
 pub use generator_mark::BuiltInGenerator;
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
-pub use lock::{LOCK_FILE, ServerCheck, WorldLock};
+pub use lock::{LOCK_FILE, ServerCheck, WorldLock, Writer, find_writer};
 pub use migrate::{MigrateOptions, MigrationFailure, MigrationProgress, MigrationReport};
 pub use names::WorldName;
 pub use paths::WorldPaths;
@@ -82,6 +83,7 @@ pub use players::{PlayerEntry, Players};
 pub use provider_choice::ProviderChoice;
 pub use resources::{CurrentProvider, Resources};
 pub use server::{ServerSign, server_sign};
+pub use tree::{TreeSize, tree_size};
 pub use universe::{Universe, WorldEntry};
 pub use uuid::{NotAUuid, Uuid};
 pub use world::{World, WorldOptions};

@@ -3,13 +3,14 @@
 //! The lock is the advisory lock on `.hyworld.lock` in the folder of the world. The operating
 //! system releases it when a process ends, however it ends. The game does not know it.
 
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::{Error, Result};
-use crate::server::server_sign;
+use crate::server::{ServerSign, server_sign};
 
 /// The name of the file that is locked.
 pub const LOCK_FILE: &str = ".hyworld.lock";
@@ -85,6 +86,53 @@ impl WorldLock {
     }
 }
 
+/// Who writes a world.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Writer {
+    /// One of our processes has the lock.
+    Hyworld {
+        /// Which, as far as is known.
+        holder: String,
+    },
+    /// A server seems to run.
+    Server {
+        /// What it was seen by.
+        sign: ServerSign,
+    },
+}
+
+impl fmt::Display for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hyworld { holder } => write!(f, "{holder} writes this world"),
+            Self::Server { sign } => write!(f, "a server seems to run on this world ({sign})"),
+        }
+    }
+}
+
+/// Looks who writes a world, and changes nothing. As for [`server_sign`], finding nobody is no
+/// proof.
+///
+/// # Errors
+/// The folder of the world cannot be found.
+pub fn find_writer(world: &Path, now: SystemTime) -> Result<Option<Writer>> {
+    if let Some(holder) = lock_holder(world) {
+        return Ok(Some(Writer::Hyworld { holder }));
+    }
+    Ok(server_sign(world, now)?.map(|sign| Writer::Server { sign }))
+}
+
+/// Who has the lock of a world.
+fn lock_holder(world: &Path) -> Option<String> {
+    // A file that is there is locked, or was left by a killed process.
+    let mut file = File::open(world.join(LOCK_FILE)).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
+        _ => None,
+    }
+}
+
 /// A file that is left over would be copied with the world, so it goes while it is still locked.
 impl Drop for WorldLock {
     fn drop(&mut self) {
@@ -104,8 +152,8 @@ fn read_holder(file: &mut File) -> String {
 }
 
 /// If the sign of a server is only that one of us has the world, who that is.
-fn holder_of(world: &Path, sign: &crate::server::ServerSign) -> Option<String> {
-    let crate::server::ServerSign::OpenFile { pid, .. } = sign else { return None };
+fn holder_of(world: &Path, sign: &ServerSign) -> Option<String> {
+    let ServerSign::OpenFile { pid, .. } = sign else { return None };
     let mut file = File::open(world.join(LOCK_FILE)).ok()?;
     let holder = read_holder(&mut file);
     (holder == format!("hyworld, process {pid}")).then_some(holder)
@@ -142,6 +190,21 @@ mod tests {
         drop(lock);
         assert!(!cfg!(unix) || !world.path().join(LOCK_FILE).exists());
         WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+    }
+
+    #[test]
+    fn a_writer_is_found_without_being_disturbed() {
+        let world = tempfile::tempdir().unwrap();
+        let find = || find_writer(world.path(), SystemTime::now()).unwrap();
+        assert_eq!(find(), None);
+        assert!(!world.path().join(LOCK_FILE).exists(), "looking leaves nothing");
+        let lock = WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+        let holder = format!("hyworld, process {}", std::process::id());
+        assert_eq!(find(), Some(Writer::Hyworld { holder }));
+        drop(lock);
+        hyworld_testkit::write_file(&world.path().join(LOCK_FILE), b"hyworld, process 1");
+        assert_eq!(find(), None, "a killed process has left it");
+        assert!(find_writer(&world.path().join("none"), SystemTime::now()).is_err());
     }
 
     #[test]

@@ -53,6 +53,39 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     target.sync_all()
 }
 
+/// How much is in a folder.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct TreeSize {
+    /// Files, and links, which are not followed.
+    pub files: u64,
+    /// Bytes of the files.
+    pub bytes: u64,
+}
+
+/// Adds up a folder with everything in it.
+///
+/// # Errors
+/// A folder in it cannot be listed.
+pub fn tree_size(folder: &Path) -> Result<TreeSize> {
+    let mut size = TreeSize::default();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(Error::io(&folder, "list"))? {
+            let entry = entry.map_err(Error::io(&folder, "list"))?;
+            // Of the entry itself: a link is not followed, so this ends.
+            let metadata = entry.metadata().map_err(Error::io(&folder, "look into"))?;
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            } else {
+                size.files = size.files.saturating_add(1);
+                let bytes = if metadata.is_file() { metadata.len() } else { 0 };
+                size.bytes = size.bytes.saturating_add(bytes);
+            }
+        }
+    }
+    Ok(size)
+}
+
 /// Gives a folder another name, and makes that durable in both places.
 pub(crate) fn move_folder(from: &Path, to: &Path) -> Result<()> {
     if to.exists() {
@@ -97,7 +130,9 @@ mod tests {
         }
         assert!(!to.join("skip").exists() && !to.join("a/skip").exists());
         assert_eq!(fs::metadata(to.join("1")).unwrap().modified().unwrap(), time);
+        assert_eq!(tree_size(&to).unwrap(), TreeSize { files: 3, bytes: 1 + 3 + 5 });
         assert!(copy_tree(&from, &to, &|_| true).is_err(), "nothing is written over");
+        assert!(tree_size(&to.join("1")).is_err(), "a file is no folder");
     }
 
     #[cfg(unix)]

@@ -245,19 +245,27 @@ impl Universe {
         Ok(folder.join(format!("{}_{why}{digits}", name.as_str().replace('/', "-"))))
     }
 
-    fn existing_path(&self, name: &WorldName) -> Result<PathBuf> {
+    /// The folder of a world that must be there.
+    ///
+    /// # Errors
+    /// There is no such world.
+    pub fn existing_path(&self, name: &WorldName) -> Result<PathBuf> {
         let path = self.world_path(name)?;
         if path.is_dir() {
             return Ok(path);
         }
         let known: Vec<_> = self.worlds()?.into_iter().map(|world| world.name).collect();
-        let what = format!("there is no world {:?}, only {}", name.as_str(), known.join(", "));
+        let known = if known.is_empty() { "no world at all".to_owned() } else { known.join(", ") };
+        let what = format!("there is no world {:?}, only {known}", name.as_str());
         Err(Error::NotFound { path, what })
     }
 
     /// The folder for a world that must not be there yet. An empty folder will do, and one with
     /// chunks and no configuration: the game adopts both.
-    fn free_path(&self, name: &WorldName) -> Result<PathBuf> {
+    ///
+    /// # Errors
+    /// There is a world of that name, or of one that the game takes for the same.
+    pub fn free_path(&self, name: &WorldName) -> Result<PathBuf> {
         let path = self.world_path(name)?;
         let key = name.key();
         let same = self.worlds()?.into_iter().find(|world| world_key(&world.name) == key);

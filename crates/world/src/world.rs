@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyworld_documents::Document;
-use hyworld_providers::{Access, ChunkStorage, ProviderConfig, ProviderRegistry};
+use hyworld_providers::{Access, ChunkStorage, EmptyStorage, ProviderConfig, ProviderRegistry};
 
 use crate::config::{CONFIG_VERSION, ConfigProblem, WorldConfig, WorldSettings, provider_in};
 use crate::error::{Error, Result};
@@ -56,6 +56,7 @@ pub struct WorldOptions {
     access: Access,
     registry: ProviderRegistry,
     server_check: ServerCheck,
+    has_chunks: bool,
 }
 
 impl Default for WorldOptions {
@@ -71,6 +72,7 @@ impl WorldOptions {
             access: Access::ReadOnly,
             registry: ProviderRegistry::new(),
             server_check: ServerCheck::Refuse,
+            has_chunks: true,
         }
     }
 
@@ -89,6 +91,13 @@ impl WorldOptions {
     /// What to do about a server that seems to run on the world.
     pub fn server_check(mut self, check: ServerCheck) -> Self {
         self.server_check = check;
+        self
+    }
+
+    /// Leaves the chunks alone: the storage of the world is empty, wherever its chunks are. What
+    /// it says can then be read also where its provider is not known or cannot be opened.
+    pub fn without_chunks(mut self) -> Self {
+        self.has_chunks = false;
         self
     }
 
@@ -116,7 +125,11 @@ impl WorldOptions {
             let (from, to) = (from.to_owned(), to.to_owned());
             return Err(Error::NeedsMigration { path: path.to_owned(), from, to });
         }
-        let storage = self.registry.open(&choice.provider, path, self.access)?;
+        let storage = if self.has_chunks {
+            self.registry.open(&choice.provider, path, self.access)?
+        } else {
+            Box::new(EmptyStorage)
+        };
         Ok(World {
             path: path.to_owned(),
             access: self.access,
@@ -352,6 +365,16 @@ mod tests {
         let world = open(Access::ReadOnly).unwrap();
         assert_eq!(world.storage().read(AT).unwrap().unwrap(), b"x");
         assert_eq!(world.provider().pending, Some(ProviderConfig::new("Empty")));
+    }
+
+    #[test]
+    fn what_a_world_says_is_read_without_its_chunks() {
+        let folder = world("{\"Seed\": 7, \"ChunkStorage\": {\"Type\": \"x:Unknown\"}}");
+        assert!(World::open(folder.path(), Access::ReadOnly).is_err());
+        let world = WorldOptions::new().without_chunks().open(folder.path()).unwrap();
+        assert_eq!(world.config().unwrap().settings.seed, Some(7));
+        assert_eq!(world.provider().provider.type_name(), "x:Unknown");
+        assert!(world.storage().all_positions().unwrap().is_empty());
     }
 
     #[test]

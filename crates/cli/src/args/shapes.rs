@@ -8,6 +8,50 @@ pub(super) const INFO: &str = r#"--json: one object
    "interrupted":[{"slot","x","z","segment"}],"leftovers":[NAME]}
 Exit code 1 if something is damaged."#;
 
+pub(super) const INFO_PLACE: &str = r#"--json: one object
+  {"path","kind","universe":UNIVERSE or null,"worlds":[WORLD],
+   "storage":STORAGE or null,"problem_count","problems":[TEXT]}
+UNIVERSE
+  {"path","players","players_only_backup","resources":[ID],
+   "backups":{"folder","count","newest"}}
+WORLD
+  {"name","path","collides_with":[NAME],"config":CONFIG or null,"provider":{},
+   "pending_provider":{} or null,"generator","resources":[ID],"writer",
+   "storage":STORAGE or null}
+CONFIG
+  {"from","version","uuid","display_name","seed","world_gen","game_time",
+   "game_mode","spawn":{"id","x","y","z"} or null,"switches":{KEY: BOOLEAN},
+   "unknown_keys":[KEY]}
+STORAGE
+  {"place","chunks",
+   "regions":{"files","chunks","bytes","overhead","live","slack",
+   "unreferenced","raw"} or null,
+   "contents":{"raw","entities","block_entities","unreadable"} or null}
+The storage beside the worlds is that of a chunks/ folder or region file, and
+then the world's own is null. With --fast contents is null.
+Exit code 1 if anything cannot be read."#;
+
+pub(super) const WORLD_LIST: &str = r#"--json: one object a line for each world
+  {"name","path","display_name","uuid","seed","provider","pending_provider",
+   "chunks","bytes"}
+bytes are those of its region files; what could not be read is null.
+Exit code 1 if anything cannot be read; stderr says what."#;
+
+pub(super) const WORLD_CREATE: &str = r#"--json: one object
+  {"name","path","universe","universe_made","uuid","display_name","seed",
+   "generator","provider","dry_run"}
+uuid is null in a dry run, and seed unless --seed is given.
+Exit code 2 if there is such a world already."#;
+
+pub(super) const WORLD_COPY: &str = r#"--json: one object
+  {"from","to","path","uuid","files","bytes","dry_run"}
+files and bytes are those of the copy; in a dry run of the world itself, and
+uuid is null. Exit code 1 if there is no world FROM, 2 if there is a world TO."#;
+
+pub(super) const WORLD_DELETE: &str = r#"--json: one object
+  {"name","path","files","bytes","deleted","dry_run"}
+Exit code 1 if there is no such world, 2 if nobody said yes."#;
+
 pub(super) const LS: &str = r#"--json: one object a line for each slot whose lengths are known
   {"slot","x","z","segment","raw","compressed"}
 x and z are null unless the file has 1,024 slots.
@@ -64,7 +108,9 @@ action is "seal" or "remove"; after is null in a dry run.
 Exit code 1 if a slot is damaged."#;
 
 pub(super) const DEMO: &str = r#"--json: one object instead of the tour
-  {"folder","blobs","steps":[{"title","command","exit","ms"}]}"#;
+  {"folder","blobs","steps":[{"title","command","exit","ms"}],"world",
+   "edited_blocks","raw","generate_ms","save_ms"}
+blobs is the number of chunks, raw the bytes of their documents."#;
 
 pub(super) const BENCH_REGION: &str = r#"--json: one object, times in microseconds for all blobs
   {"file","blobs","raw","compressed",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
 use hyworld_indexed_storage::BlobIndex;
+use hyworld_world::{Error, Place, discover};
 
 use crate::exit;
 use crate::output::text;
@@ -15,9 +16,6 @@ const CHUNKS_FOLDER: &str = "chunks";
 
 /// The folders of which a world has at least one.
 const STORAGE_FOLDERS: [&str; 2] = [CHUNKS_FOLDER, "db"];
-
-/// Where the worlds of a save are, and those of a universe.
-const WORLDS_FOLDERS: [&str; 2] = ["universe/worlds", "worlds"];
 
 /// Region files by rows of regions, from the lowest z up: chunks that are sorted by z come row by
 /// row, so that only the files of one row need be open.
@@ -46,11 +44,11 @@ pub(super) fn find(path: &Path) -> anyhow::Result<Rows> {
     let rows = world.as_deref().map(in_folder).transpose()?.unwrap_or_default();
     match world {
         _ if !rows.is_empty() => Ok(rows),
-        Some(world) => {
+        Some(world) if world != path => {
             let name = world.display();
             Err(exit::problem(format!("{name}: this world has no region files")))
         }
-        None => Err(nothing_here(path)),
+        _ => Err(nothing_here(path)),
     }
 }
 
@@ -80,31 +78,40 @@ fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     entries.map(|entry| Ok(entry.with_context(context)?.path())).collect()
 }
 
-/// The world in a save, in a universe or in a folder of worlds, if it is the only one; `None` if
-/// there are no worlds.
+/// The world that a path is, or the only one in a save, in a universe or in a folder of worlds;
+/// `None` if there are no worlds. One without chunks counts only where none has chunks.
 pub(super) fn only_world(path: &Path) -> anyhow::Result<Option<PathBuf>> {
-    let folders = WORLDS_FOLDERS.map(|folder| path.join(folder)).into_iter();
-    for folder in folders.chain([path.to_owned()]).filter(|folder| folder.is_dir()) {
-        let mut worlds = entries(&folder)?;
-        worlds.retain(|world| STORAGE_FOLDERS.iter().any(|folder| world.join(folder).is_dir()));
-        worlds.sort();
-        match worlds.as_slice() {
-            [] => {}
-            [world] => return Ok(Some(world.clone())),
-            [first, ..] => {
-                let names = worlds.iter().filter_map(|world| world.file_name());
-                let names: Vec<_> = names.map(|name| name.display().to_string()).collect();
-                return Err(exit::usage(format!(
-                    "{}: {} worlds are here, {}; name one of them, as in {}",
-                    path.display(),
-                    worlds.len(),
-                    text::as_many(&names, 200),
-                    first.display()
-                )));
-            }
-        }
+    let has_storage =
+        |world: &PathBuf| STORAGE_FOLDERS.iter().any(|folder| world.join(folder).is_dir());
+    let mut worlds: Vec<_> = match discover(path) {
+        Ok(Place::Chunks { .. } | Place::Region { .. }) => Vec::new(),
+        Ok(place) => place.worlds()?.into_iter().map(|world| world.path).collect(),
+        // Worlds may be in any folder.
+        Err(Error::NotFound { .. }) => entries(path)?.into_iter().filter(has_storage).collect(),
+        Err(error) => return Err(error.into()),
+    };
+    if worlds.iter().any(has_storage) {
+        worlds.retain(has_storage);
     }
-    Ok(None)
+    worlds.sort();
+    match worlds.as_slice() {
+        [] => Ok(None),
+        [world] => Ok(Some(world.clone())),
+        [first, ..] => Err(several(path, first, &worlds)),
+    }
+}
+
+/// The error for a path with several worlds.
+fn several(path: &Path, first: &Path, worlds: &[PathBuf]) -> anyhow::Error {
+    let names = worlds.iter().filter_map(|world| world.file_name());
+    let names: Vec<_> = names.map(|name| name.display().to_string()).collect();
+    exit::usage(format!(
+        "{}: {} worlds are here, {}; name one of them, as in {}",
+        path.display(),
+        worlds.len(),
+        text::as_many(&names, 200),
+        first.display()
+    ))
 }
 
 fn region(path: &Path) -> Option<RegionPos> {

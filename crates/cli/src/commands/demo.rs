@@ -1,10 +1,12 @@
-//! `hyworld demo [DIR]`: a tour of the verbs on a file that is made for it.
+//! `hyworld demo [DIR]`: a world that is made, changed, closed, opened again and checked, and a
+//! tour of the verbs on it.
 //!
 //! The commands that are shown are the commands that run, through the same code as from a shell.
 //! What the tour claims it checks first, and a claim that does not hold ends it with exit code 3.
 
-mod sample;
-mod terrain;
+mod camp;
+mod documents;
+mod session;
 mod tour;
 mod wreck;
 
@@ -14,13 +16,24 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
+use hyworld_chunk_store::RequestFlags;
+use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile, SegmentIndex};
 
 use crate::args::DemoArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};
-use sample::Sample;
-use tour::{Tour, ensure};
+use camp::Camp;
+use documents::Documents;
+use session::{Fingerprints, Session};
+use tour::{COPY, DAMAGED, Made, Tour, WORLD, ensure};
+
+/// The seed of the world. Any other makes other hills.
+const SEED: &str = "2026";
+/// Chunks along each side of a region.
+const SIDE: i32 = 32;
+/// Chunks this far from the middle of the region are made: about 100.
+const RADIUS: i32 = 6;
 
 /// A slot near the middle, whose chunk is removed and rescued.
 const REMOVED: BlobIndex = BlobIndex::new(16 * 32 + 16);
@@ -28,8 +41,6 @@ const REMOVED: BlobIndex = BlobIndex::new(16 * 32 + 16);
 const LOST: BlobIndex = BlobIndex::new(12 * 32 + 20);
 /// The slot in whose blob one bit is flipped.
 const FLIPPED: BlobIndex = BlobIndex::new(19 * 32 + 14);
-/// How many chunks are saved a second time.
-const EDITS: usize = 5;
 
 pub(super) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let folder = match &args.dir {
@@ -39,16 +50,17 @@ pub(super) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Exit
     let mut silent = console.silent();
     let shown = if args.json { &mut silent } else { &mut *console };
     let mut tour = Tour::new(shown, folder);
-    let mut world = Sample::new()?;
-    write(&mut tour, &world)?;
-    look_inside(&mut tour)?;
-    edit_and_remove(&mut tour, &mut world)?;
-    rescue(&mut tour, &world)?;
-    seal(&mut tour, &world)?;
-    let copy = damage_a_copy(&mut tour, &world)?;
-    rebuild(&mut tour, &world, &copy)?;
-    compact(&mut tour, &world)?;
-    let json = tour.finish(world.len())?;
+    tour.title("Make a universe with a world")?;
+    let words = ["world", "create", "{folder}/universe", "sample", "--generator", "sample"];
+    tour.command(&[&words[..], &["--seed", SEED]].concat(), Exit::Clean)?;
+    let (made, before, camp) = generate_and_edit(&mut tour)?;
+    reopen(&mut tour, &before, &camp)?;
+    look_around(&mut tour, &camp)?;
+    convert(&mut tour)?;
+    let documents = remove_and_rescue(&mut tour)?;
+    damage_a_copy(&mut tour, &documents)?;
+    rebuild(&mut tour, &documents)?;
+    let json = tour.finish(&made)?;
     if args.json {
         crate::output::json::line(console, &json)?;
     }
@@ -92,78 +104,103 @@ fn new_folder() -> anyhow::Result<PathBuf> {
     Err(exit::failure("every name for a new folder is taken"))
 }
 
-fn write(tour: &mut Tour<'_>, world: &Sample) -> anyhow::Result<()> {
-    let chunks = text::count(world.len() as u64, "chunk");
-    tour.title(&format!("Make a region file and write {chunks} of made-up terrain"))?;
-    let started = Instant::now();
-    let file = IndexedStorageFile::create(tour.file())?;
-    for (slot, content) in world.chunks() {
-        file.write(slot, content)?;
-    }
-    file.close()?;
-    let written = started.elapsed();
-    let bytes = world.bytes();
-    let size = text::size(bytes);
-    tour.line(&format!(
-        "{size} of content compressed and written in {}, {}",
-        text::duration(written),
-        text::speed(bytes, written)
-    ))?;
-    let started = Instant::now();
-    let equal = world.count_equal(tour.file())?;
-    let read = started.elapsed();
-    ensure(equal == world.len(), "every chunk reads back as it was written")?;
-    tour.line(&format!(
-        "read back in {}, {}: every byte is the same",
-        text::duration(read),
-        text::speed(bytes, read)
-    ))?;
-    tour.command(&["region", "info", tour::FILE], Exit::Clean)
+/// The chunks that are made: a disc in the middle of region 0,0.
+fn positions() -> Vec<ChunkPos> {
+    let all = (0..SIDE).flat_map(|z| (0..SIDE).map(move |x| ChunkPos::new(x, z)));
+    let near = |at: &ChunkPos| {
+        let (x, z) = (2 * at.x - SIDE + 1, 2 * at.z - SIDE + 1);
+        x * x + z * z <= 4 * RADIUS * RADIUS
+    };
+    all.filter(near).collect()
 }
 
-fn look_inside(tour: &mut Tour<'_>) -> anyhow::Result<()> {
-    tour.title("Look into a chunk, and at one block of it")?;
-    tour.command(&["chunk", tour::FILE, "--chunk", "16,16"], Exit::Clean)?;
-    let chest = terrain::chest();
-    let [x, y, z] = [chest.x, chest.y, chest.z].map(|coordinate| coordinate.to_string());
-    tour.command(&["block", tour::FILE, &x, &y, &z], Exit::Clean)
+/// Makes the world's chunks and builds a hut, all through the chunk store.
+fn generate_and_edit(tour: &mut Tour<'_>) -> anyhow::Result<(Made, Fingerprints, Camp)> {
+    let positions = positions();
+    let count = text::count(positions.len() as u64, "chunk");
+    tour.title(&format!("Let the chunk store generate {count}, build a hut, and save"))?;
+    let session = Session::open(&tour.path(WORLD), tour.jobs())?;
+    let bar = tour.bar("generating", positions.len());
+    let started = Instant::now();
+    let chunks = session.load(&positions, RequestFlags::NONE, || bar.inc(1))?;
+    let generated_in = started.elapsed();
+    bar.finish_and_clear();
+    tour.line(&format!("{count} generated in {}", text::duration(generated_in)))?;
+    let camp = Camp::plan(&session)?;
+    camp.build(&session)?;
+    let (blocks, parts) = (camp.len(), text::count(camp.chunk_count() as u64, "chunk"));
+    tour.line(&format!("{blocks} blocks set in {parts}; a chest with a shovel, a sheep"))?;
+    let before = session.fingerprints(&chunks)?;
+    let started = Instant::now();
+    let report = session.save()?;
+    let saved_in = started.elapsed();
+    ensure(report.saved == positions.len() as u64, "every chunk is saved")?;
+    let raw_bytes = before.values().map(|found| found.raw_bytes as u64).sum();
+    let (size, took) = (text::size(raw_bytes), text::duration(saved_in));
+    let speed = text::speed(raw_bytes, saved_in);
+    tour.line(&format!("{count} saved, {size}, in {took}, {speed}"))?;
+    let left = session.end()?.saved;
+    ensure(left == 0, "nothing was left to save")?;
+    tour.line("store shut down: nothing was left to save")?;
+    let (chunks, edited_blocks) = (positions.len(), blocks);
+    Ok((Made { chunks, edited_blocks, raw_bytes, generated_in, saved_in }, before, camp))
 }
 
-fn edit_and_remove(tour: &mut Tour<'_>, world: &mut Sample) -> anyhow::Result<()> {
-    tour.title(&format!("Save {EDITS} chunks again, remove one, check all"))?;
-    let edited = world.edit(EDITS, &[REMOVED, LOST, FLIPPED])?;
+/// Opens the world again, and compares it with what was in memory before.
+fn reopen(tour: &mut Tour<'_>, before: &Fingerprints, camp: &Camp) -> anyhow::Result<()> {
+    tour.title("Open the world again, and compare it with what was in memory")?;
+    let session = Session::open(&tour.path(WORLD), tour.jobs())?;
+    let positions: Vec<_> = before.keys().copied().collect();
+    let bar = tour.bar("loading", positions.len());
     let started = Instant::now();
-    let file = IndexedStorageFile::open(tour.file())?;
-    for slot in edited {
-        file.write(slot, world.content(slot)?)?;
-    }
-    file.close()?;
+    let chunks = session.load(&positions, RequestFlags::NO_GENERATE, || bar.inc(1))?;
     let took = text::duration(started.elapsed());
-    tour.line(&format!("{EDITS} chunks with new content written in {took}"))?;
-    tour.command(&["region", "rm", tour::FILE, "16,16"], Exit::Clean)?;
-    let file = IndexedStorageFile::open_read_only(tour.file())?;
-    ensure(!file.contains(REMOVED)?, "the removed chunk is gone")?;
-    drop(file);
-    tour.command(&["region", "verify", tour::FILE], Exit::Clean)
+    bar.finish_and_clear();
+    let after = session.fingerprints(&chunks)?;
+    ensure(after == *before, "every chunk holds what it held in memory")?;
+    let count = text::count(after.len() as u64, "chunk");
+    tour.line(&format!("{count} loaded in {took}, none generated: all fingerprints are the same"))?;
+    let found = camp.count(&session)?;
+    ensure(found == camp.len(), "all blocks that were set are there")?;
+    tour.line(&format!("all {found} blocks that were set are there"))?;
+    ensure(session.end()?.saved == 0, "reading leaves nothing to save")?;
+    tour.command(&["verify", WORLD], Exit::Clean)
 }
 
-fn rescue(tour: &mut Tour<'_>, world: &Sample) -> anyhow::Result<()> {
-    tour.title("Rescue the removed chunk")?;
+fn look_around(tour: &mut Tour<'_>, camp: &Camp) -> anyhow::Result<()> {
+    tour.title("Look at the save, at a chunk, and at one block of it")?;
+    tour.command(&["info", "{folder}"], Exit::Clean)?;
+    tour.command(&["chunk", "{folder}", "--chunk", "16,16"], Exit::Clean)?;
+    let chest = camp.chest();
+    let [x, y, z] = [chest.x, chest.y, chest.z].map(|coordinate| coordinate.to_string());
+    tour.command(&["block", "{folder}", &x, &y, &z], Exit::Clean)
+}
+
+fn convert(tour: &mut Tour<'_>) -> anyhow::Result<()> {
+    tour.title("Copy the chunks elsewhere, compressed anew, and compare")?;
+    let target = "{folder}/converted";
+    tour.command(&["convert", WORLD, target, "--recompress", "--level", "9"], Exit::Clean)?;
+    tour.command(&["convert", WORLD, target, "--verify-only"], Exit::Clean)
+}
+
+fn remove_and_rescue(tour: &mut Tour<'_>) -> anyhow::Result<Documents> {
+    tour.title("Remove a chunk from a copy of the region file, and rescue it")?;
+    let file = tour.path(WORLD).join("chunks/0.0.region.bin");
+    let documents = Documents::of(&file)?;
+    let copy = wreck::copy(&file, &tour.path("{folder}/copy"))?;
+    tour.command(&["region", "info", COPY], Exit::Clean)?;
+    tour.command(&["region", "rm", COPY, "16,16"], Exit::Clean)?;
+    let is_there = IndexedStorageFile::open_read_only(&copy)?.contains(REMOVED)?;
+    ensure(!is_there, "the removed chunk is gone")?;
     tour.line("Old versions stay in the file until their space is used again:")?;
-    tour.command(&["region", "salvage", tour::FILE], Exit::Clean)?;
-    let segment = segment_of(tour.file(), world.content(REMOVED)?)?.to_string();
-    let rescued = ["region", "salvage", tour::FILE, "--segment", &segment];
-    let to_file = ["-o", "{folder}/rescued.bin"];
-    tour.command(&[rescued.as_slice(), &to_file].concat(), Exit::Clean)?;
-    let rescued_file = tour.folder().join("rescued.bin");
-    let bytes = fs::read(&rescued_file).context("rescued.bin: cannot read")?;
-    ensure(bytes == world.content(REMOVED)?, "the rescued chunk is what was removed")?;
-    let count = text::thousands(bytes.len() as u64);
-    tour.line(&format!("rescued.bin has {count} bytes, each as it was before the removal"))?;
-    let to_slot = ["--restore", "16,16"];
-    tour.command(&[rescued.as_slice(), &to_slot].concat(), Exit::Clean)?;
-    let equal = world.count_equal(tour.file())?;
-    ensure(equal == world.len(), "all chunks are there again")
+    tour.command(&["region", "salvage", COPY], Exit::Clean)?;
+    let segment = segment_of(&copy, documents.content(REMOVED)?)?.to_string();
+    let words = ["region", "salvage", COPY, "--segment", &segment, "--restore", "16,16"];
+    tour.command(&words, Exit::Clean)?;
+    let equal = documents.count_equal(&copy)?;
+    ensure(equal == documents.len(), "all chunks are there again")?;
+    tour.line(&format!("all {equal} chunks are there again, each as it was before the removal"))?;
+    Ok(documents)
 }
 
 /// Where the blob with this content is, among those that no slot refers to.
@@ -177,49 +214,35 @@ fn segment_of(path: &Path, content: &[u8]) -> anyhow::Result<SegmentIndex> {
     Err(exit::failure("the removed chunk was not found in the file"))
 }
 
-fn seal(tour: &mut Tour<'_>, world: &Sample) -> anyhow::Result<()> {
-    tour.title("Seal the blobs, in a form that the game reads as usual")?;
-    tour.command(&["region", "seal", tour::FILE], Exit::Clean)?;
-    tour.command(&["region", "verify", tour::FILE], Exit::Clean)?;
-    let equal = world.count_equal(tour.file())?;
-    ensure(equal == world.len(), "sealing changes no content")
-}
-
-fn damage_a_copy(tour: &mut Tour<'_>, world: &Sample) -> anyhow::Result<PathBuf> {
-    tour.title("Damage a copy on purpose: one index entry, and one bit of one blob")?;
-    let copy = wreck::copy(tour.file(), &tour.folder().join("damaged"))?;
+fn damage_a_copy(tour: &mut Tour<'_>, documents: &Documents) -> anyhow::Result<()> {
+    tour.title("Seal the blobs, and damage a copy: one index entry, and one bit of one blob")?;
+    tour.command(&["region", "seal", COPY], Exit::Clean)?;
+    let equal = documents.count_equal(&tour.path(COPY))?;
+    ensure(equal == documents.len(), "sealing changes no content")?;
+    let copy = wreck::copy(&tour.path(COPY), &tour.path("{folder}/damaged"))?;
     wreck::overwrite_entry(&copy, LOST)?;
     let byte = wreck::flip_bit(&copy, FLIPPED)?;
     tour.line(&format!(
         "slot {LOST}: index entry overwritten; slot {FLIPPED}: lowest bit of byte {byte} flipped"
     ))?;
-    tour.command(&["region", "verify", "{folder}/damaged/0.0.region.bin"], Exit::Problems)?;
+    tour.command(&["region", "verify", DAMAGED], Exit::Problems)?;
     let damaged = wreck::damaged_slots(&copy)?;
     ensure(damaged == [LOST, FLIPPED], "exactly the two damaged slots are found")?;
-    let equal = world.count_equal(&copy)?;
-    ensure(equal == world.len() - 2, "the others read as before")?;
-    tour.line(&format!("exactly these two; the other {equal} chunks read, every byte the same"))?;
-    Ok(copy)
+    let equal = documents.count_equal(&copy)?;
+    ensure(equal == documents.len() - 2, "the others read as before")?;
+    tour.line(&format!("exactly these two; the other {equal} chunks read, every byte the same"))
 }
 
-fn rebuild(tour: &mut Tour<'_>, world: &Sample, copy: &Path) -> anyhow::Result<()> {
+fn rebuild(tour: &mut Tour<'_>, documents: &Documents) -> anyhow::Result<()> {
     tour.title("Put the lost index entry back from the seals")?;
-    let verb = ["region", "verify", "{folder}/damaged/0.0.region.bin"];
-    let rebuild = [verb.as_slice(), &["--rebuild-index", "--yes"]].concat();
-    tour.command(&rebuild, Exit::Problems)?;
-    let damaged = wreck::damaged_slots(copy)?;
+    let words = ["region", "verify", DAMAGED, "--rebuild-index", "--yes"];
+    tour.command(&words, Exit::Problems)?;
+    let copy = tour.path(DAMAGED);
+    let damaged = wreck::damaged_slots(&copy)?;
     ensure(damaged == [FLIPPED], "only the flipped bit is left")?;
-    let equal = world.count_equal(copy)?;
-    ensure(equal == world.len() - 1, "the lost chunk is back")?;
+    let equal = documents.count_equal(&copy)?;
+    ensure(equal == documents.len() - 1, "the lost chunk is back")?;
     tour.line(&format!(
         "slot {LOST} is back, every byte the same; slot {FLIPPED} stays known as damaged"
     ))
-}
-
-fn compact(tour: &mut Tour<'_>, world: &Sample) -> anyhow::Result<()> {
-    tour.title("Give unused space back")?;
-    tour.command(&["region", "compact", tour::FILE], Exit::Clean)?;
-    tour.command(&["region", "info", tour::FILE], Exit::Clean)?;
-    let equal = world.count_equal(tour.file())?;
-    ensure(equal == world.len(), "compacting changes no content")
 }

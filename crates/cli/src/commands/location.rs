@@ -7,7 +7,7 @@ use hyworld_coords::RegionPos;
 use hyworld_providers::{
     Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFilesOptions,
 };
-use serde_json::Value;
+use hyworld_world::{Error, OsFileSystem, Resources, WorldOptions};
 
 use super::chunk_files;
 use crate::exit;
@@ -50,9 +50,6 @@ impl Location {
         }
         if has_region_files(name)? {
             return Ok(Self::Regions(name.to_owned()));
-        }
-        if is_world(name) {
-            return Self::of_world(name);
         }
         match chunk_files::only_world(name)? {
             Some(world) => Self::of_world(&world),
@@ -201,26 +198,19 @@ impl Location {
     }
 }
 
-/// The provider of a world, from its resource and its configuration. The resource says where the
-/// chunks are, the configuration where the server would move them.
-fn provider_of(world: &Path) -> anyhow::Result<ProviderConfig> {
-    let files = [
-        (world.join("resources/ChunkStorage.json"), "CurrentProvider"),
-        (world.join("config.json"), "ChunkStorage"),
-    ];
-    for (path, key) in files {
-        let context = || path.display().to_string();
-        let text = match std::fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error).with_context(context),
-        };
-        let json: Value = serde_json::from_slice(&text).with_context(context)?;
-        if let Some(provider) = json.get(key) {
-            return ProviderConfig::from_json(provider).with_context(context);
-        }
+/// The provider that has the chunks of a world, which need not exist yet.
+fn provider_of(folder: &Path) -> anyhow::Result<ProviderConfig> {
+    if !folder.is_dir() {
+        return Ok(ProviderConfig::hytale());
     }
-    Ok(ProviderConfig::hytale())
+    let error = match WorldOptions::new().without_chunks().open(folder) {
+        Ok(world) => return Ok(world.provider().provider.clone()),
+        Err(error @ Error::Unusable { .. }) => error,
+        Err(error) => return Err(error.into()),
+    };
+    // Without a configuration the resource still says where the chunks are.
+    let resources = Resources::in_folder(&OsFileSystem, folder.join("resources"));
+    resources.current_provider()?.provider.ok_or_else(|| error.into())
 }
 
 fn has_region_files(folder: &Path) -> anyhow::Result<bool> {
@@ -232,10 +222,6 @@ fn has_region_files(folder: &Path) -> anyhow::Result<bool> {
         }
     }
     Ok(false)
-}
-
-fn is_world(folder: &Path) -> bool {
-    ["config.json", CHUNKS_FOLDER, DATABASE_FOLDER].iter().any(|part| folder.join(part).exists())
 }
 
 fn is_database(folder: &Path) -> bool {

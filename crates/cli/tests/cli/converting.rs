@@ -185,3 +185,38 @@ fn the_provider_of_a_world_stands_in_its_files() {
     let error = place.run(&["ls", "world"]).fails(3);
     assert!(error.starts_with(r#"provider "x:Y": this type is not known here"#), "{error}");
 }
+
+#[test]
+fn a_world_is_found_in_the_folder_of_a_server_and_without_its_configuration() {
+    let place = Place::new();
+    world(&place);
+    let worlds = "server/universe/worlds";
+    fs::create_dir_all(place.path(&format!("{worlds}/empty"))).unwrap();
+    fs::rename(place.path("world"), place.path(&format!("{worlds}/default"))).unwrap();
+    // The server's own configuration does not make its folder a world.
+    place.file("server/config.json", b"{\"Version\": 4}");
+    let count = |path: &str| place.run(&["ls", path, "--json"]).ends(0).json_lines().len();
+    for path in ["server", "server/universe", worlds, "server/universe/worlds/default"] {
+        assert_eq!(count(path), 200, "{path}");
+    }
+    let config = format!("{worlds}/default/config.json");
+    place.file(&config, b"damaged");
+    let line = place.run(&["ls", "server"]).fails(1);
+    assert!(line.contains("config.json: not JSON"), "{line}");
+    fs::create_dir(place.path(&format!("{worlds}/default/resources"))).unwrap();
+    let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
+    place.file(&format!("{worlds}/default/resources/ChunkStorage.json"), current);
+    assert_eq!(count("server"), 200, "the resource says where the chunks are");
+    place.file(&format!("{config}.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
+    assert_eq!(count("server"), 200, "the chunks have not been moved yet");
+}
+
+#[test]
+fn where_nothing_says_it_the_chunks_that_are_there_count() {
+    let place = Place::new();
+    world(&place);
+    place.file("world/config.json", br#"{"ChunkStorage": {"Type": "RocksDb"}}"#);
+    assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+    fs::rename(place.path("world/config.json"), place.path("world/instance.bson")).unwrap();
+    assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+}

@@ -54,10 +54,11 @@ fn the_manual_has_every_option_and_every_json_shape() {
     let place = Place::new();
     let manual = manual();
     let benches = ["region", "chunk", "providers", "store"].map(|verb| ["bench", verb]);
-    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches);
+    let of_worlds = ["list", "create", "copy", "delete"].map(|verb| ["world", verb]);
+    let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches).chain(of_worlds);
     let commands = commands.map(|words| words.to_vec());
-    let plain =
-        ["chunk", "block", "ls", "verify", "convert", "pregen", "stress"].map(|verb| vec![verb]);
+    let plain = ["info", "chunk", "block", "demo", "ls", "verify", "convert", "pregen", "stress"];
+    let plain = plain.map(|verb| vec![verb]);
     for words in commands.chain(plain) {
         let verb = words.join(" ");
         let help = place.run(&[&words[..], &["--help"]].concat()).ok();

@@ -15,6 +15,7 @@ mod demo;
 mod documents;
 mod fingerprint;
 mod generated;
+mod info;
 mod killed;
 #[cfg(unix)]
 mod permissions;
@@ -29,4 +30,5 @@ mod stress;
 mod upgrading;
 mod verifying;
 mod world;
+mod worlds;
 mod writing;

@@ -118,3 +118,21 @@ fn every_cut_of_a_zip_is_survived() {
         }
     }
 }
+
+#[test]
+fn the_servers_configuration_says_where_backups_are() {
+    let save = tempfile::tempdir().unwrap();
+    let universe = save.path().join("universe");
+    std::fs::create_dir(&universe).unwrap();
+    let config = save.path().join("config.json");
+    for (text, expected) in [
+        ("{\"Backup\": {\"Directory\": \"else/where\"}}", "else/where"),
+        ("{\"Backup\": {\"Directory\": 3}}", "backup"),
+        ("{\"Backup\": []}", "backup"),
+        ("damaged", "backup"),
+    ] {
+        write_file(&config, text.as_bytes());
+        assert_eq!(backup_folder(&universe), save.path().join(expected), "{text}");
+    }
+    assert_eq!(backup_folder(&universe.join(".")), save.path().join("backup"));
+}

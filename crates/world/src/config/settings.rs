@@ -55,6 +55,25 @@ macro_rules! settings {
 }
 
 impl WorldSettings {
+    /// The switches that are not as in a new world, in the order in which the game writes them.
+    ///
+    /// ```
+    /// let mut settings = hyworld_world::WorldSettings::default();
+    /// assert!(settings.changed_switches().is_empty());
+    /// settings.is_ticking = false;
+    /// settings.is_pvp_enabled = true;
+    /// settings.seed = Some(1);
+    /// assert_eq!(settings.changed_switches(), [("IsTicking", false), ("IsPvpEnabled", true)]);
+    /// ```
+    pub fn changed_switches(&self) -> Vec<(&'static str, bool)> {
+        let changed = self.changed_since(&Self::default()).into_iter();
+        let switch = |key| match self.value(key, None) {
+            Some(Value::Boolean(is_on)) => Some((key, is_on)),
+            _ => None,
+        };
+        changed.filter_map(switch).collect()
+    }
+
     /// All keys with their values.
     pub(super) fn values(&self) -> impl Iterator<Item = (&'static str, Option<Value>)> {
         Self::KEYS.iter().map(|key| (*key, self.value(key, None)))

@@ -2,19 +2,24 @@
 //! they took.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::args::Cli;
 use crate::exit::{self, Exit};
-use crate::output::{Console, text};
+use crate::output::{Console, progress, text};
 
-/// Stands for the region file of the tour in a command.
-pub(super) const FILE: &str = "{folder}/0.0.region.bin";
+/// Stand for the world of the tour, for the copy of its region file, and for the copy that is
+/// damaged, in a command.
+pub(super) const WORLD: &str = "{folder}/universe/worlds/sample";
+pub(super) const COPY: &str = "{folder}/copy/0.0.region.bin";
+pub(super) const DAMAGED: &str = "{folder}/damaged/0.0.region.bin";
 
 /// One command that ran.
 #[derive(Debug)]
@@ -25,10 +30,20 @@ struct Step {
     took: Duration,
 }
 
+/// What was made through the chunk store.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) chunks: usize,
+    pub(super) edited_blocks: usize,
+    /// Documents of all chunks together.
+    pub(super) raw_bytes: u64,
+    pub(super) generated_in: Duration,
+    pub(super) saved_in: Duration,
+}
+
 pub(super) struct Tour<'a> {
     console: &'a mut Console,
     folder: PathBuf,
-    file: PathBuf,
     title: String,
     titles: usize,
     steps: Vec<Step>,
@@ -39,7 +54,6 @@ impl<'a> Tour<'a> {
     pub(super) fn new(console: &'a mut Console, folder: PathBuf) -> Self {
         Self {
             console,
-            file: folder.join("0.0.region.bin"),
             folder,
             title: String::new(),
             titles: 0,
@@ -48,13 +62,23 @@ impl<'a> Tour<'a> {
         }
     }
 
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
+    /// The path that stands in a command.
+    pub(super) fn path(&self, in_command: &str) -> PathBuf {
+        PathBuf::from(self.filled(in_command))
     }
 
-    /// The region file of the tour.
-    pub(super) fn file(&self) -> &Path {
-        &self.file
+    fn filled(&self, word: &str) -> String {
+        word.replace("{folder}", &self.folder.display().to_string())
+    }
+
+    /// How many threads may work.
+    pub(super) fn jobs(&self) -> NonZeroUsize {
+        self.console.jobs()
+    }
+
+    /// A bar for work that is no command.
+    pub(super) fn bar(&self, what: &'static str, chunks: usize) -> ProgressBar {
+        progress::chunks(self.console, what, Some(chunks as u64))
     }
 
     /// Begins the next part.
@@ -76,9 +100,7 @@ impl<'a> Tour<'a> {
 
     /// Shows a command, runs it, and makes sure that it ends as it must.
     pub(super) fn command(&mut self, words: &[&str], expected: Exit) -> anyhow::Result<()> {
-        let folder = self.folder.display().to_string();
-        let words: Vec<String> =
-            words.iter().map(|word| word.replace("{folder}", &folder)).collect();
+        let words: Vec<String> = words.iter().map(|word| self.filled(word)).collect();
         let command = format!("hyworld {}", words.join(" "));
         writeln!(self.console, "\n$ {command}")?;
         let parsed = Cli::try_parse_from(["hyworld".to_owned()].into_iter().chain(words));
@@ -95,7 +117,7 @@ impl<'a> Tour<'a> {
     }
 
     /// Says where everything is, and gives the report for programs.
-    pub(super) fn finish(self, blobs: usize) -> anyhow::Result<Value> {
+    pub(super) fn finish(self, made: &Made) -> anyhow::Result<Value> {
         let took = text::duration(self.started.elapsed());
         let folder = self.folder.display();
         writeln!(self.console, "\nDone in {took}. The files are in {folder}")?;
@@ -103,13 +125,19 @@ impl<'a> Tour<'a> {
         let steps = self.steps.iter().map(|step| {
             json!({
                 "title": step.title, "command": step.command, "exit": step.exit.code(),
-                "ms": u64::try_from(step.took.as_millis()).unwrap_or(u64::MAX),
+                "ms": millis(step.took),
             })
         });
         Ok(json!({
-            "folder": folder.to_string(), "blobs": blobs, "steps": steps.collect::<Vec<_>>(),
+            "folder": folder.to_string(), "blobs": made.chunks, "steps": steps.collect::<Vec<_>>(),
+            "world": self.filled(WORLD), "edited_blocks": made.edited_blocks, "raw": made.raw_bytes,
+            "generate_ms": millis(made.generated_in), "save_ms": millis(made.saved_in),
         }))
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Stops the tour where a claim does not hold.

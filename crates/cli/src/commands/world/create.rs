@@ -1,0 +1,88 @@
+//! `world create UNIVERSE NAME`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hyworld_providers::ProviderConfig;
+use hyworld_world::{BuiltInGenerator, Universe, WorldName, WorldOptions, WorldSettings};
+use serde_json::json;
+
+use crate::args::world::CreateArgs;
+use crate::exit::Exit;
+use crate::output::{Console, json};
+
+pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let name = WorldName::new(&args.name)?;
+    let is_new = is_new(&args.universe)?;
+    if args.dry_run {
+        let path = if is_new {
+            args.universe.join("worlds").join(&args.name)
+        } else {
+            super::universe(&args.universe)?.free_path(&name)?
+        };
+        let folder = args.universe.display();
+        if is_new && !args.json {
+            console.report(format_args!("{folder}: the universe would be made"))?;
+        }
+        return report(args, console, &Made { path, is_new, settings: settings(args) });
+    }
+    let universe =
+        if is_new { Universe::create(&args.universe)? } else { super::universe(&args.universe)? };
+    if is_new && !args.json {
+        console.report(format_args!("{}: universe made", args.universe.display()))?;
+    }
+    let path = match args.generator.built_in() {
+        Some(ours) => universe.create_generated_world(&name, settings(args), ours)?,
+        None => universe.create_world(&name, settings(args))?,
+    };
+    let made = WorldOptions::new().without_chunks().open(&path)?;
+    let settings = made.config().map_err(Clone::clone)?.settings.clone();
+    report(args, console, &Made { path, is_new, settings })
+}
+
+/// Whether there is nothing yet where the universe is to be.
+fn is_new(folder: &Path) -> anyhow::Result<bool> {
+    if !folder.is_dir() {
+        return Ok(!folder.exists());
+    }
+    let context = || format!("{}: cannot list", folder.display());
+    Ok(folder.read_dir().with_context(context)?.next().is_none())
+}
+
+fn settings(args: &CreateArgs) -> WorldSettings {
+    let mut settings = WorldSettings::default();
+    settings.seed = args.seed;
+    settings.display_name.clone_from(&args.display_name);
+    settings.chunk_storage = ProviderConfig::new(&args.provider);
+    settings
+}
+
+struct Made {
+    path: PathBuf,
+    is_new: bool,
+    settings: WorldSettings,
+}
+
+fn report(args: &CreateArgs, console: &mut Console, made: &Made) -> anyhow::Result<Exit> {
+    let (path, settings) = (made.path.display(), &made.settings);
+    let generator = args.generator.built_in().map(BuiltInGenerator::name);
+    if args.json {
+        let object = json!({
+            "name": args.name, "path": path.to_string(),
+            "universe": args.universe.display().to_string(), "universe_made": made.is_new,
+            "uuid": settings.uuid.map(|uuid| uuid.to_string()),
+            "display_name": settings.display_name, "seed": settings.seed,
+            "generator": generator, "provider": args.provider, "dry_run": args.dry_run,
+        });
+        json::line(console, &object)?;
+        return Ok(Exit::Clean);
+    }
+    let generator = generator.unwrap_or("that of the game");
+    let seed = settings.seed.map_or_else(|| "random".to_owned(), |seed| seed.to_string());
+    let would = if args.dry_run { "would be made" } else { "made" };
+    let provider = &args.provider;
+    console.report(format_args!(
+        "{path}: world {would}; generator: {generator}, seed: {seed}, provider: {provider}"
+    ))?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,197 @@
+//! `info`: what it says about every kind of path, and that what cannot be read hides nothing else.
+
+use std::fs::{self, File};
+
+use hyworld_testkit::{WORLDS, shared};
+use serde_json::{Value, json};
+
+use crate::run::{Place, keys};
+use crate::world::{sample, with_chunk};
+
+/// The folder of `world::sample()` as a save, with what the game keeps around a world.
+fn save() -> Place {
+    let place = with_chunk(&sample());
+    for folder in ["universe/worlds", "universe/players", "backup/archive", "world/resources"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    let config = br#"{"Version": 4, "DisplayName": "Mine", "Seed": 5, "IsTicking": false,
+        "SpawnProvider": {"Id": "Global", "SpawnPoint": {"X": 1.5, "Y": 70, "Z": -2}}, "Own": 1}"#;
+    place.file("world/config.json", config);
+    place.file("world/resources/Time.json", b"{}");
+    let player = "universe/players/00000000-0000-0000-0000-00000000000";
+    place.file(&format!("{player}a.json"), b"{}");
+    place.file(&format!("{player}b.json.bak"), b"{}");
+    place.file("backup/2026-03-26_18-05-00.zip", b"");
+    place.file("backup/archive/2026-03-25_18-05-00.zip", b"");
+    fs::rename(place.path("world"), place.path("universe/worlds/default")).unwrap();
+    place
+}
+
+const WORLD: &str = "universe/worlds/default";
+
+fn info(place: &Place, path: &str, code: i32) -> Value {
+    place.run(&["info", path, "--json"]).ends(code).json()
+}
+
+#[test]
+fn a_save_with_everything() {
+    let place = save();
+    let text = place.run(&["info", "."]).ok();
+    for line in [
+        ".: a save",
+        "  players        2, 1 of them only as a backup",
+        "  backups        2, the newest is ./backup/2026-03-26_18-05-00.zip",
+        "  worlds         1: default",
+        "world default",
+        "  display name   Mine",
+        "  seed           5",
+        "  config         version 4",
+        "  spawn          Global, at 1.5 70.0 -2.0",
+        "  not default    IsTicking false",
+        "  provider       Hytale",
+        "  resources      1: Time",
+        "  in use         nobody seems to write it",
+        "  chunks         1",
+        "  entities       1",
+        "  block entities 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    let object = info(&place, ".", 0);
+    let expected = ["path", "kind", "universe", "worlds", "storage", "problem_count", "problems"];
+    assert_eq!(keys(&object), expected);
+    let world = &object["worlds"][0];
+    let config = &world["config"];
+    assert_eq!((&config["from"], &config["unknown_keys"]), (&json!("file"), &json!(["Own"])));
+    assert_eq!(config["switches"], json!({"IsTicking": false}));
+    assert_eq!(world["storage"]["contents"]["entities"], 1);
+    let regions = &world["storage"]["regions"];
+    let parts = ["overhead", "live", "slack", "unreferenced"];
+    let sum: u64 = parts.iter().map(|part| regions[part].as_u64().unwrap()).sum();
+    let file = place.path(WORLD).join("chunks/-1.0.region.bin");
+    assert_eq!(sum, fs::metadata(file).unwrap().len());
+}
+
+#[test]
+fn every_kind_of_path_is_understood() {
+    let place = save();
+    for (path, kind, is_part) in [
+        (".", "a save", false),
+        ("universe", "a universe", false),
+        ("universe/worlds", "a universe", false),
+        (WORLD, "a world", false),
+        ("universe/worlds/default/chunks", "a folder of region files", true),
+        ("universe/worlds/default/chunks/-1.0.region.bin", "a region file", true),
+    ] {
+        let object = info(&place, path, 0);
+        assert_eq!(object["kind"], kind, "{path}");
+        let world = &object["worlds"][0];
+        assert_eq!(world["config"]["display_name"], "Mine", "{path}");
+        let storages = [&object["storage"], &world["storage"]];
+        assert_eq!(storages.map(Value::is_null), [!is_part, is_part], "{path}");
+        assert_eq!(storages[usize::from(!is_part)]["chunks"], 1, "{path}");
+    }
+    fs::rename(place.path(WORLD).join("config.json"), place.path(WORLD).join("instance.bson"))
+        .unwrap();
+    assert_eq!(info(&place, WORLD, 0)["kind"], "an instance template");
+    assert!(place.run(&["info", "nowhere"]).fails(2).ends_with("no such file or folder"));
+    assert!(place.run(&["info", "backup"]).fails(1).contains("no save (with universe/)"));
+}
+
+#[test]
+fn fast_reads_no_chunk() {
+    let place = save();
+    place.file("rubbish", b"no document");
+    let file = format!("{WORLD}/chunks/-1.0.region.bin");
+    place.run(&["region", "put", &file, "7", "rubbish"]).ok();
+    let object = place.run(&["info", ".", "--fast", "--json"]).ends(0).json();
+    let storage = &object["worlds"][0]["storage"];
+    assert_eq!((&storage["chunks"], &storage["contents"]), (&2.into(), &Value::Null));
+    let text = place.run(&["info", ".", "--fast"]).ok();
+    assert!(text.contains("entities are not counted with --fast"), "{text}");
+    let run = place.run(&["info", "."]).ends(1);
+    assert!(run.text().contains("1 chunk, which the counts leave out"), "{}", run.text());
+    assert!(run.text().contains("world default: chunk -25,0: "), "{}", run.text());
+}
+
+#[test]
+fn what_cannot_be_read_is_said_once_and_the_rest_is_shown() {
+    let place = save();
+    let other = "universe/worlds/other";
+    fs::create_dir_all(place.path(other)).unwrap();
+    place.file("universe/worlds/other/config.json", b"{\"Version\": 4, ");
+    place.file(&format!("{WORLD}/chunks/5.5.region.bin"), b"this is no region file, but long");
+    let object = info(&place, ".", 1);
+    let problems = object["problems"].as_array().unwrap();
+    assert_eq!((problems.len(), &object["problem_count"]), (2, &2.into()), "{problems:?}");
+    let problem = |number: usize| problems[number].as_str().unwrap();
+    assert!(problem(0).starts_with("world default: ") && problem(0).contains("5.5.region.bin"));
+    assert!(problem(1).starts_with("world other: universe") || problem(1).contains("config.json"));
+    let storage = &object["worlds"][0]["storage"];
+    assert_eq!((&storage["chunks"], &storage["regions"]["files"]), (&1.into(), &2.into()));
+    assert_eq!(object["worlds"][1]["config"], Value::Null);
+    let text = place.run(&["info", "."]).ends(1);
+    assert!(text.text().contains("\n2 problems\n"), "{}", text.text());
+}
+
+#[test]
+fn a_backup_that_stands_in_and_a_pending_migration_are_said() {
+    let place = save();
+    place.file(&format!("{WORLD}/config.json.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
+    place.file(&format!("{WORLD}/config.json"), b"");
+    let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
+    place.file(&format!("{WORLD}/resources/ChunkStorage.json"), current);
+    let object = info(&place, ".", 1);
+    let world = &object["worlds"][0];
+    assert_eq!(world["config"]["from"], "backup");
+    assert_eq!(world["provider"], json!({"Type": "Hytale"}));
+    assert_eq!(world["pending_provider"], json!({"Type": "Empty"}));
+    assert_eq!(world["storage"]["chunks"], 1);
+    let text = place.run(&["info", "."]).ends(1);
+    let line = "Hytale; config.json says Empty, where the game would move the chunks";
+    assert!(text.text().contains(line), "{}", text.text());
+}
+
+#[test]
+fn a_provider_that_is_not_known_hides_no_configuration() {
+    let place = save();
+    let config = br#"{"Version": 4, "Seed": 9, "ChunkStorage": {"Type": "x:Cloud"}}"#;
+    place.file(&format!("{WORLD}/config.json"), config);
+    let object = info(&place, ".", 1);
+    assert_eq!(object["worlds"][0]["config"]["seed"], 9);
+    assert_eq!(object["worlds"][0]["storage"], Value::Null);
+    assert!(object["problems"][0].as_str().unwrap().contains("x:Cloud"), "{object}");
+}
+
+/// Only Linux says which files others have open.
+#[cfg(target_os = "linux")]
+#[test]
+fn who_writes_the_world_is_named() {
+    let place = save();
+    let file = place.path(WORLD).join("chunks/-1.0.region.bin");
+    let open = File::options().write(true).open(file).unwrap();
+    let writer = info(&place, ".", 0)["worlds"][0]["writer"].clone();
+    let expected = format!("a server seems to run on this world (process {}, ", std::process::id());
+    assert!(writer.as_str().unwrap().starts_with(&expected), "{writer}");
+    drop(open);
+    assert_eq!(info(&place, ".", 0)["worlds"][0]["writer"], Value::Null);
+}
+
+#[test]
+fn real_worlds_have_what_an_independent_decoder_counted() {
+    for name in WORLDS {
+        let Some(folder) = shared(&format!("worlds/{name}")) else { return };
+        let oracle = shared(&format!("oracle/{name}.json")).unwrap();
+        let oracle: Value = serde_json::from_slice(&fs::read(oracle).unwrap()).unwrap();
+        let template = folder.join("Server/Instances/Orbis_Galactic_Spaceship");
+        let path = if template.is_dir() { template } else { folder };
+        let place = Place::new();
+        let object = info(&place, path.to_str().unwrap(), 0);
+        let storage = &object["worlds"][0]["storage"];
+        let chunks = oracle["chunks"].as_array().unwrap();
+        let sum = |key: &str| chunks.iter().map(|chunk| chunk[key].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(storage["chunks"], chunks.len(), "{name}");
+        assert_eq!(storage["contents"]["entities"], sum("entities"), "{name}");
+        assert_eq!(storage["contents"]["block_entities"], sum("block_components"), "{name}");
+    }
+}
