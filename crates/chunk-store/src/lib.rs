@@ -75,6 +75,7 @@ mod request;
 mod saving;
 mod shared;
 mod shutdown;
+mod spare_buffers;
 mod store;
 #[cfg(feature = "bench")]
 pub mod stress;

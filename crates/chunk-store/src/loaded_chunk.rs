@@ -90,7 +90,7 @@ impl LoadedChunk {
     pub fn read<R>(&self, look: impl FnOnce(&ChunkView) -> R) -> Result<R, ChunkError> {
         let mut body = lock(&self.body);
         let view = body.view(&self.context.migrations);
-        view.map(|view| look(view)).map_err(|source| self.malformed(source))
+        view.map(look).map_err(|source| self.malformed(source))
     }
 
     /// Changes its blocks, and makes it dirty.
@@ -250,11 +250,11 @@ impl LoadedChunk {
     }
 
     /// A snapshot of this generation is stored, as this chunk.
-    pub(crate) fn mark_saved(&self, generation: u64, stored: Option<Chunk>) {
+    pub(crate) fn mark_saved(&self, generation: u64, stored: Chunk) {
         let mut body = lock(&self.body);
         self.saved_generation.fetch_max(generation, Ordering::SeqCst);
         self.save_failures.store(0, Ordering::SeqCst);
-        if let Some(stored) = stored.filter(|_| !self.is_dirty()) {
+        if !self.is_dirty() {
             body.adopt(stored);
         }
         drop(body);

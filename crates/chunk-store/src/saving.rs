@@ -29,8 +29,9 @@ use batch::{Batch, Saved};
 pub use flush::{FlushReport, UnsavedChunk, UnsavedReason};
 
 /// How many chunks of a region are written together, where each write may cost a sync. More would
-/// keep a worker from loads for too long.
-const BATCH_CHUNKS_MAX: usize = 16;
+/// keep a worker from loads for too long, and their documents would leave the processor's cache
+/// before they are compressed.
+const BATCH_CHUNKS_MAX: usize = 4;
 
 /// What is saved next and what is being saved.
 #[derive(Debug, Default)]
@@ -167,8 +168,7 @@ impl ChunkStore {
     fn saves_ended(&self, results: Vec<Saved>, took: Duration) {
         for Saved { chunk, result } in results {
             match result {
-                Ok((generation, stored)) => {
-                    chunk.mark_saved(generation, stored);
+                Ok(()) => {
                     let mut saver = lock(&self.inner.saver);
                     saver.in_flight.remove(&chunk.at());
                     saver.errors.remove(&chunk.at());

@@ -21,6 +21,7 @@ use crate::options::{MemoryGauge, StoreOptions};
 use crate::pregeneration::Pregeneration;
 use crate::request::LoadState;
 use crate::saving::Saver;
+use crate::spare_buffers::SpareBuffers;
 use crate::sync::lock;
 use crate::timer::Timer;
 use crate::viewers::Viewers;
@@ -55,6 +56,7 @@ pub(crate) struct Inner {
     pub(crate) states: Mutex<HashMap<ChunkPos, LoadState>>,
     pub(crate) generator: Mutex<GeneratorSlot>,
     pub(crate) saver: Mutex<Saver>,
+    pub(crate) buffers: SpareBuffers,
     pub(crate) unload_timer: Mutex<Timer>,
     pub(crate) viewers: Mutex<Viewers>,
     pub(crate) pregeneration: Mutex<Pregeneration>,
@@ -109,6 +111,7 @@ impl ChunkStore {
             states: Mutex::default(),
             generator: Mutex::new(GeneratorSlot::new(options.generator)),
             saver: Mutex::default(),
+            buffers: SpareBuffers::default(),
             unload_timer: Mutex::default(),
             viewers: Mutex::default(),
             pregeneration: Mutex::new(Pregeneration::of(options.pregenerate_region)),

@@ -55,13 +55,21 @@ impl Chunk {
 
     /// Its document.
     pub fn encode(&self) -> Vec<u8> {
+        self.encode_in(Vec::new())
+    }
+
+    /// Its document in the memory of a buffer, whose content is forgotten. Where many chunks are
+    /// encoded, fresh memory for each is a large part of the work.
+    pub fn encode_in(&self, mut buffer: Vec<u8>) -> Vec<u8> {
         if !self.sections.iter().any(Holder::is_changed) && !self.is_section_missing() {
-            return self.root.encode();
+            return self.root.encode_in(buffer);
         }
         let sections = self.sections.iter().filter(|section| section.is_changed());
         let changed: usize = sections.map(Holder::encoded_bytes).sum();
         let bytes = self.root.encoded_bytes().saturating_add(changed);
-        let mut writer = DocumentWriter::with_capacity(bytes);
+        buffer.clear();
+        buffer.reserve(bytes);
+        let mut writer = DocumentWriter::in_buffer(buffer);
         let replace = |id: &str, writer: &mut DocumentWriter| {
             let is_column = id == COLUMN_ID;
             if is_column {

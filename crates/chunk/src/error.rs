@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The bytes are not what the format says.
-    #[error("{path}: {source}")]
+    #[error("{}{source}", within(path))]
     Malformed {
         /// Where in the document, as in `Components.BlockChunk.Data`.
         path: String,
@@ -19,8 +19,9 @@ pub enum Error {
     },
     /// A component was written by a newer game.
     #[error(
-        "{path}: version {found} is newer than version {known}, the last one that is known; \
-         its bytes are kept as they are"
+        "{}version {found} is newer than version {known}, the last one that is known; \
+         its bytes are kept as they are",
+        within(path)
     )]
     Newer {
         /// Where in the document.
@@ -30,6 +31,11 @@ pub enum Error {
         /// The newest one that can be decoded.
         known: i32,
     },
+}
+
+/// How a message begins that is about this part of a document; the document itself has no name.
+fn within(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("{path}: ") }
 }
 
 impl Error {

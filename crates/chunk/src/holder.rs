@@ -235,10 +235,18 @@ impl Holder {
 
     /// Its document.
     pub fn encode(&self) -> Vec<u8> {
+        self.encode_in(Vec::new())
+    }
+
+    /// Its document, in the memory of a buffer.
+    pub(crate) fn encode_in(&self, mut buffer: Vec<u8>) -> Vec<u8> {
+        buffer.clear();
         if let Some(source) = &self.source {
-            return source.bytes().to_vec();
+            buffer.extend_from_slice(source.bytes());
+            return buffer;
         }
-        let mut writer = DocumentWriter::with_capacity(self.encoded_bytes());
+        buffer.reserve(self.encoded_bytes());
+        let mut writer = DocumentWriter::in_buffer(buffer);
         self.write(&mut writer);
         writer.finish()
     }

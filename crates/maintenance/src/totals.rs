@@ -179,10 +179,7 @@ fn count_chunk(at: ChunkPos, document: Vec<u8>, findings: &mut Vec<Finding>) -> 
     let chunk = match Chunk::decode(document) {
         Ok(chunk) => chunk,
         Err(error) => {
-            let message = error.to_string();
-            // The path within the document is empty if the document itself is the problem.
-            let message = message.trim_start_matches(": ");
-            findings.push(Finding::new(Class::Document, at, message));
+            findings.push(Finding::new(Class::Document, at, error.to_string()));
             return Contents { raw_bytes, ..Contents::default() };
         }
     };

@@ -5,6 +5,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::block_id_map::BlockIdMap;
@@ -108,7 +109,7 @@ impl Universe {
                     names.extend(entry.path().is_dir().then(|| (name, entry.path())));
                 }
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(&folder, "list")(error)),
         }
         names.sort();
@@ -223,8 +224,8 @@ impl Universe {
         let place = self.deleted_place(to, "copy")?;
         fs::create_dir_all(&place).map_err(Error::io(&place, "make"))?;
         let copied = copy_tree(source, &place, &is_copied)
-            .and_then(|()| new_config(&place).save(&config.to_document()))
-            .and_then(|_| move_folder(&place, &target));
+            .and_then(|()| write_config_of_copy(&place, config))
+            .and_then(|()| move_folder(&place, &target));
         if copied.is_err() {
             // What is left over there is removed by the game, if not now.
             drop(remove_tree(&place));
@@ -283,6 +284,20 @@ fn new_config(world: &Path) -> JsonFile<'static> {
     match config_file(&OsFileSystem, world) {
         file if file.path().ends_with(CONFIG_FILE) => file,
         _ => JsonFile::new(&OsFileSystem, world.join(CONFIG_FILE), FallbackRule::Config),
+    }
+}
+
+/// Writes the configuration of a copy, without a backup: that would be the one of the original,
+/// whose UUID no second world may have.
+fn write_config_of_copy(place: &Path, config: &WorldConfig) -> Result<()> {
+    let file = new_config(place);
+    file.save(&config.to_document())?;
+    let backup = file.backup_path();
+    match fs::remove_file(&backup) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io(&backup, "remove")(error))
+        }
+        _ => Ok(()),
     }
 }
 

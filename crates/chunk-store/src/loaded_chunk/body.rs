@@ -1,5 +1,7 @@
 //! What a chunk's lock guards: its document, its blocks, its entities.
 
+use std::sync::Arc;
+
 use hyworld_chunk::bson::RawDocument;
 use hyworld_chunk::{BlockMigrations, Chunk, ChunkView, EntityChunk, Error};
 use hyworld_coords::ChunkPos;
@@ -10,8 +12,9 @@ type Result<T> = std::result::Result<T, Error>;
 
 pub(crate) struct Body {
     chunk: Chunk,
-    /// Decoded when it is first asked for.
-    view: Option<ChunkView>,
+    /// Decoded when it is first asked for. A snapshot shares it, and who changes it meanwhile
+    /// gets a copy: most chunks are not changed while they are saved.
+    view: Option<Arc<ChunkView>>,
     /// The view has changes that the document does not have.
     is_view_ahead: bool,
     /// The entities that live, of a chunk that ticks. `None` also where they cannot be decoded:
@@ -24,10 +27,14 @@ impl Body {
         Self { chunk, view: None, is_view_ahead: false, live: None }
     }
 
-    pub(super) fn view(&mut self, migrations: &BlockMigrations) -> Result<&mut ChunkView> {
+    pub(super) fn view(&mut self, migrations: &BlockMigrations) -> Result<&ChunkView> {
+        self.shared_view(migrations).map(|view| &**view)
+    }
+
+    fn shared_view(&mut self, migrations: &BlockMigrations) -> Result<&mut Arc<ChunkView>> {
         let view = match self.view.take() {
             Some(view) => view,
-            None => ChunkView::migrated(&self.chunk, migrations)?,
+            None => Arc::new(ChunkView::migrated(&self.chunk, migrations)?),
         };
         Ok(self.view.insert(view))
     }
@@ -36,9 +43,9 @@ impl Body {
         &mut self,
         migrations: &BlockMigrations,
     ) -> Result<&mut ChunkView> {
-        self.view(migrations)?;
+        self.shared_view(migrations)?;
         self.is_view_ahead = true;
-        self.view(migrations)
+        self.shared_view(migrations).map(Arc::make_mut)
     }
 
     /// Its document, with all changes of blocks.
@@ -103,22 +110,22 @@ pub(crate) struct Snapshot {
     pub(crate) at: ChunkPos,
     pub(crate) generation: u64,
     chunk: Chunk,
-    view: Option<ChunkView>,
+    view: Option<Arc<ChunkView>>,
     entities: Option<EntityChunk>,
 }
 
 impl Snapshot {
-    /// Its document.
-    pub(crate) fn encode(mut self) -> Result<Vec<u8>> {
+    /// Its document in the memory of a buffer, and the chunk with all its changes.
+    pub(crate) fn encode(mut self, buffer: Vec<u8>) -> Result<(Vec<u8>, Chunk)> {
         if let Some(view) = &self.view {
             view.save(&mut self.chunk)?;
         }
         if let Some(entities) = &self.entities {
             put_entities(&mut self.chunk, entities)?;
         }
-        let document = self.chunk.encode();
+        let document = self.chunk.encode_in(buffer);
         // What is stored in place of the old chunk must at least be a document.
         RawDocument::new(&document)?;
-        Ok(document)
+        Ok((document, self.chunk))
     }
 }

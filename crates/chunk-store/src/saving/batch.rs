@@ -12,11 +12,11 @@ use crate::executor::Lane;
 use crate::loaded_chunk::{LoadedChunk, Snapshot};
 use crate::store::ChunkStore;
 
-/// How the save of one chunk ended: the generation that is stored, and the chunk as it is.
+/// How the save of one chunk ended.
 #[derive(Debug)]
 pub(super) struct Saved {
     pub(super) chunk: Arc<LoadedChunk>,
-    pub(super) result: Result<(u64, Option<Chunk>), SaveError>,
+    pub(super) result: Result<(), SaveError>,
 }
 
 /// Chunks with their snapshots. One that is dropped half-way has failed, so that no chunk is
@@ -34,6 +34,7 @@ struct Encoded {
     chunk: Arc<LoadedChunk>,
     generation: u64,
     document: Vec<u8>,
+    stored: Chunk,
 }
 
 impl Batch {
@@ -55,8 +56,10 @@ impl Batch {
         let mut encoded = Vec::with_capacity(self.open.len());
         for (chunk, snapshot) in mem::take(&mut self.chunks) {
             let (at, generation) = (snapshot.at, snapshot.generation);
-            match snapshot.encode() {
-                Ok(document) => encoded.push(Encoded { chunk, generation, document }),
+            match snapshot.encode(self.store.inner.buffers.take()) {
+                Ok((document, stored)) => {
+                    encoded.push(Encoded { chunk, generation, document, stored });
+                }
                 Err(source) => {
                     results.push(Saved { chunk, result: Err(SaveError::Encode { at, source }) });
                 }
@@ -67,11 +70,16 @@ impl Batch {
         let answers = self.store.inner.storage.write_many(&documents);
         drop(documents);
         let answers = answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
-        for (Encoded { chunk, generation, document }, answer) in encoded.into_iter().zip(answers) {
+        for (one, answer) in encoded.into_iter().zip(answers) {
+            let Encoded { chunk, generation, document, stored } = one;
+            self.store.inner.buffers.give(document);
             let at = chunk.at();
             let result = match answer {
-                // One allocation from here on, instead of the old document and pieces of the new.
-                Some(Ok(())) => Ok((generation, Chunk::decode(document).ok())),
+                Some(Ok(())) => {
+                    // Here and not on the world's thread, which has no time to free memory.
+                    chunk.mark_saved(generation, stored);
+                    Ok(())
+                }
                 Some(Err(source)) => Err(SaveError::Storage { at, source }),
                 None => Err(SaveError::Abandoned { at }),
             };

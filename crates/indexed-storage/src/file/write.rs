@@ -77,6 +77,14 @@ impl IndexedStorageFile {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_batch(&self, blobs: &[BlobWrite<'_>]) -> Result<()> {
+        let is_relaxed = |writer: &Writer| writer.durability == Durability::Relaxed;
+        if self.writer.as_ref().is_some_and(is_relaxed) {
+            // There are no syncs to share, and one after the other they share their memory.
+            return blobs.iter().try_for_each(|blob| match blob.seal {
+                Some(tag) => self.write_sealed(blob.slot, blob.content, tag),
+                None => self.write(blob.slot, blob.content),
+            });
+        }
         let mut encoded = Vec::with_capacity(blobs.len());
         for blob in blobs {
             let level = self.check_write(blob.slot, blob.content)?.compression_level;

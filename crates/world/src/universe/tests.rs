@@ -74,6 +74,7 @@ fn a_copy_is_whole_and_somebody_else() {
     let copied = World::open(&copy, Access::ReadWrite).unwrap();
     assert_eq!(copied.storage().read_all(&[at]).unwrap(), [Some(b"x".to_vec())]);
     drop(copied);
+    assert!(!copy.join("config.json.bak").exists(), "it has the UUID of the original");
     assert!(!copy.join("config.json.tmp").exists() && !copy.join(LOCK_FILE).exists());
     assert!(!universe.path().join("worlds-deleted").exists());
     let again = universe.copy_world(&name("a"), &name("B"), CHECK);
