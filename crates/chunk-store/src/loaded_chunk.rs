@@ -255,7 +255,7 @@ impl LoadedChunk {
         self.saved_generation.fetch_max(generation, Ordering::SeqCst);
         self.save_failures.store(0, Ordering::SeqCst);
         if !self.is_dirty() {
-            body.adopt(stored);
+            body.adopt_saved(stored);
         }
         drop(body);
         self.set_flag(ChunkFlags::ON_DISK, true);

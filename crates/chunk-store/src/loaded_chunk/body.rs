@@ -73,6 +73,18 @@ impl Body {
         self.is_view_ahead = false;
     }
 
+    /// Takes the document in which a snapshot of all changes was stored. The view stays, and has
+    /// nothing to write any more.
+    pub(super) fn adopt_saved(&mut self, chunk: Chunk) {
+        match self.view.as_mut().and_then(Arc::get_mut) {
+            Some(view) => view.set_saved(),
+            // Somebody still looks at it, or there is none.
+            None => self.view = None,
+        }
+        self.chunk = chunk;
+        self.is_view_ahead = false;
+    }
+
     /// Forgets the decoded blocks of a chunk that nobody is near to.
     pub(crate) fn trim(&mut self) {
         if !self.is_view_ahead {

@@ -99,7 +99,7 @@ fn versions_that_are_not_known_are_refused() {
     let error = BlockSection::decode(-1, &bytes).unwrap_err();
     assert_eq!(
         error.to_string(),
-        ": at byte 0: the version of a block section is -1; expected 0 to 6"
+        "at byte 0: the version of a block section is -1; expected 0 to 6"
     );
     // A version more or fewer fields is noticed at the end at the latest.
     assert!(BlockSection::decode(5, &bytes).is_err() && BlockSection::decode(4, &bytes).is_err());

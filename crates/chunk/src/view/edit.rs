@@ -8,7 +8,7 @@ use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Chunk;
 use crate::error::Result;
 use crate::fluid::FluidSection;
-use crate::palette::{AssetKey, EditError, PaletteType};
+use crate::palette::{AssetKey, EditError, Palette, PaletteKey, PaletteType};
 
 /// What an edit did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +85,7 @@ impl ChunkView {
         };
         let changed = section.fluid.set(at.local(), fluid, level)?;
         section.is_changed |= changed;
+        section.is_fluid_changed |= changed;
         if changed {
             // Fluids give and take light as blocks do.
             section.block.count_change();
@@ -100,11 +101,10 @@ impl ChunkView {
     /// # Errors
     /// A document that must be changed is malformed.
     pub fn save(&self, chunk: &mut Chunk) -> Result<()> {
-        let any_section = self.sections.iter().any(|section| section.is_changed);
-        let moves_inline = self.was_inline && (any_section || self.columns_changed);
+        let moves_inline = self.moves_inline();
         for (y, section) in SectionY::all().zip(&self.sections) {
             if section.is_changed || moves_inline {
-                section.save(chunk, y)?;
+                section.save(chunk, y, moves_inline)?;
             }
         }
         if self.columns_changed || moves_inline {
@@ -120,43 +120,83 @@ impl ChunkView {
         }
         Ok(())
     }
+
+    /// Whether sections leave the `BlockChunk` of an old chunk with what was changed.
+    fn moves_inline(&self) -> bool {
+        let any_section = self.sections.iter().any(|section| section.is_changed);
+        self.was_inline && (any_section || self.columns_changed)
+    }
+
+    /// Takes everything for stored: [`save`](Self::save) has written it into the chunk that is
+    /// used with this view from now on, and writes only what is changed later.
+    pub fn set_saved(&mut self) {
+        let moves_inline = self.moves_inline();
+        for section in &mut self.sections {
+            if section.is_changed || moves_inline {
+                (section.is_changed, section.is_fluid_changed) = (false, false);
+                section.is_converted = false;
+            }
+        }
+        if self.columns_changed || moves_inline {
+            self.columns.upgrade();
+        }
+        self.columns_changed = false;
+        self.was_inline &= !moves_inline;
+    }
 }
 
 impl SectionView {
-    fn save(&self, chunk: &mut Chunk, y: SectionY) -> Result<()> {
+    fn save(&self, chunk: &mut Chunk, y: SectionY, moves_inline: bool) -> Result<()> {
         // What cannot be decoded is no form to keep.
         let block = match chunk.get_in::<BlockSection>(y) {
             Ok(Some(stored)) => self.block.in_the_form_of(stored),
             _ => self.block.clone(),
         };
         chunk.put_in(y, &block)?;
-        let is_new = |id: &str| chunk.section(y).is_none_or(|section| !section.contains(id));
-        let (new_fluid, new_physics) = (is_new("Fluid"), is_new("BlockPhysics"));
-        let stored = chunk.get_in::<FluidSection>(y).ok().flatten();
-        let same_fluid = stored.is_some_and(|stored| stored.same_cells(&self.fluid));
-        if !same_fluid && (!new_fluid || !self.fluid.is_empty() || self.is_converted) {
-            chunk.put_in(y, &self.fluid)?;
+        let is_all_new = self.is_converted || moves_inline;
+        if self.is_fluid_changed || is_all_new {
+            self.save_fluid(chunk, y)?;
         }
-        if !new_physics || self.physics.has_data() {
+        if is_all_new && (self.physics.has_data() || has_component(chunk, y, "BlockPhysics")) {
             chunk.put_in(y, &self.physics)?;
+        }
+        Ok(())
+    }
+
+    fn save_fluid(&self, chunk: &mut Chunk, y: SectionY) -> Result<()> {
+        let stored = chunk.get_in::<FluidSection>(y).ok().flatten();
+        let is_same = stored.is_some_and(|stored| stored.same_cells(&self.fluid));
+        let is_wanted = has_component(chunk, y, "Fluid") || !self.fluid.is_empty();
+        if !is_same && (is_wanted || self.is_converted) {
+            chunk.put_in(y, &self.fluid)?;
         }
         Ok(())
     }
 }
 
+fn has_component(chunk: &Chunk, y: SectionY, id: &str) -> bool {
+    chunk.section(y).is_some_and(|section| section.contains(id))
+}
+
 impl BlockSection {
     /// The same section, with those palettes as they are stored that have the same cells there.
     fn in_the_form_of(&self, stored: Self) -> Self {
-        let mut section = self.clone();
-        if stored.blocks.same_cells(&section.blocks) {
-            section.blocks = stored.blocks;
+        Self {
+            version: self.version,
+            migration_version: self.migration_version,
+            blocks: form(stored.blocks, &self.blocks),
+            ticking: self.ticking.clone(),
+            fillers: form(stored.fillers, &self.fillers),
+            rotations: form(stored.rotations, &self.rotations),
+            local_light: self.local_light.clone(),
+            global_light: self.global_light.clone(),
+            local_change_counter: self.local_change_counter,
+            global_change_counter: self.global_change_counter,
         }
-        if stored.fillers.same_cells(&section.fillers) {
-            section.fillers = stored.fillers;
-        }
-        if stored.rotations.same_cells(&section.rotations) {
-            section.rotations = stored.rotations;
-        }
-        section
     }
+}
+
+/// The palette as it is stored if it has these cells, else these.
+fn form<K: PaletteKey>(stored: Palette<K>, cells: &Palette<K>) -> Palette<K> {
+    if stored.same_cells(cells) { stored } else { cells.clone() }
 }

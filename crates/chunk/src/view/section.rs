@@ -23,6 +23,8 @@ pub struct SectionView {
     pub(super) is_converted: bool,
     /// Something in it was changed.
     pub(super) is_changed: bool,
+    /// A fluid in it was changed.
+    pub(super) is_fluid_changed: bool,
     /// What it was before the first of its blocks was changed.
     pub(super) as_read: Option<AsRead>,
 }
@@ -42,6 +44,7 @@ impl Default for SectionView {
             physics: BlockPhysics::new(),
             is_converted: false,
             is_changed: false,
+            is_fluid_changed: false,
             as_read: None,
         }
     }
