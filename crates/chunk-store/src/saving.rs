@@ -29,9 +29,8 @@ use batch::{Batch, Saved};
 pub use flush::{FlushReport, UnsavedChunk, UnsavedReason};
 
 /// How many chunks of a region are written together, where each write may cost a sync. More would
-/// keep a worker from loads for too long, and their documents would leave the processor's cache
-/// before they are compressed.
-const BATCH_CHUNKS_MAX: usize = 4;
+/// keep a worker from loads for too long.
+const BATCH_CHUNKS_MAX: usize = 16;
 
 /// What is saved next and what is being saved.
 #[derive(Debug, Default)]
