@@ -1,5 +1,6 @@
 //! Numbers, sizes and times as people read them, and text that cannot disturb a terminal.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// `1234567` as `1,234,567`.
@@ -30,6 +31,19 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     let whole = u128::from(whole.max(1));
     let tenths = (u128::from(part) * 1000 + whole / 2) / whole;
     format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// One line for each part of `all` bytes: its name, its bytes, its share, and what it is.
+pub(crate) fn write_parts(
+    out: &mut impl Write,
+    all: u64,
+    parts: &[(&str, u64, &str)],
+) -> io::Result<()> {
+    for (name, bytes, what) in parts {
+        let (share, bytes) = (percent(*bytes, all), thousands(*bytes));
+        writeln!(out, "    {name:<12} {bytes:>13}  {share:>7}  {what}")?;
+    }
+    Ok(())
 }
 
 /// As [`percent`], but something rare is not said to be nothing, nor almost all to be all.

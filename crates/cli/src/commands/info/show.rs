@@ -191,11 +191,7 @@ fn write_regions(out: &mut impl Write, stored: &Stored) -> io::Result<()> {
         ("unreferenced", regions.unreferenced_bytes, "segments of no slot: see `region salvage`"),
         ("overhead", regions.overhead_bytes, "headers and index tables"),
     ];
-    for (name, bytes, what) in parts {
-        let (share, bytes) = (text::percent(bytes, all), text::thousands(bytes));
-        writeln!(out, "    {name:<12} {bytes:>13}  {share:>7}  {what}")?;
-    }
-    Ok(())
+    text::write_parts(out, all, &parts)
 }
 
 fn write_problems(out: &mut impl Write, problems: &Problems) -> io::Result<()> {

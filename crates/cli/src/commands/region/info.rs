@@ -131,11 +131,7 @@ impl Info<'_> {
             ("unreferenced", usage.unreferenced_bytes, "segments of no slot: see `salvage`"),
             ("overhead", usage.overhead_bytes, "header and index table"),
         ];
-        for (name, bytes, what) in parts {
-            let (share, bytes) = (text::percent(bytes, all), text::thousands(bytes));
-            writeln!(out, "    {name:<12} {bytes:>13}  {share:>7}  {what}")?;
-        }
-        Ok(())
+        Ok(text::write_parts(out, all, &parts)?)
     }
 
     fn json(&self) -> Value {
