@@ -80,6 +80,19 @@ impl Allocator {
         true
     }
 
+    /// Takes exactly this run, if it is behind everything that is used: all is free there.
+    pub(crate) fn reserve_behind(&mut self, run: SegmentRun) -> bool {
+        let start = run.start.get();
+        if start < self.end {
+            return false;
+        }
+        if start > self.end {
+            self.gaps.insert(self.end, start.saturating_sub(self.end));
+        }
+        self.end = run.end();
+        true
+    }
+
     /// Makes a run allocatable again.
     pub(crate) fn free(&mut self, run: SegmentRun) {
         let mut start = run.start.get();
@@ -140,6 +153,16 @@ mod tests {
 
     fn run(start: u32, count: u32) -> SegmentRun {
         SegmentRun::new(SegmentIndex::new(start).unwrap(), count).unwrap()
+    }
+
+    #[test]
+    fn a_run_behind_the_last_blob_can_be_taken_where_it_is() {
+        let mut allocator = Allocator::from_used([run(1, 3)]);
+        assert!(!allocator.reserve_behind(run(3, 2)) && allocator.reserve_behind(run(6, 2)));
+        assert!(!allocator.reserve_behind(run(6, 2)) && !allocator.reserve_behind(run(7, 1)));
+        assert_eq!(allocator.reserve(2), Some(run(4, 2)), "what is between is free");
+        assert!(allocator.reserve_behind(run(8, 1)));
+        assert_eq!(allocator.reserve(1), Some(run(9, 1)));
     }
 
     #[test]

@@ -71,7 +71,8 @@ impl Writer {
 
     /// Takes exactly this run, if all of it is free.
     pub(super) fn reserve_at(&self, run: SegmentRun) -> bool {
-        self.allocator().reserve_at(run)
+        let mut allocator = self.allocator();
+        allocator.reserve_at(run) || allocator.reserve_behind(run)
     }
 
     /// Makes runs allocatable that nothing names, durably.
