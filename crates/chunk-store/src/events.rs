@@ -76,6 +76,10 @@ pub trait StoreListener: Send + Sync + fmt::Debug {
     /// A chunk could not be saved. It stays dirty and is tried again.
     fn save_failed(&self, chunk: &Arc<LoadedChunk>, error: &Arc<SaveError>) {}
 
+    /// The storage could not make durable what was saved in the last ten seconds. It is tried again
+    /// ten seconds later.
+    fn sync_failed(&self, error: &Arc<hyworld_providers::Error>) {}
+
     /// A chunk that nobody wants is about to be unloaded.
     fn before_unload(&self, chunk: &Arc<LoadedChunk>) -> UnloadDecision {
         UnloadDecision::Unload

@@ -10,7 +10,7 @@ use std::time::Duration;
 use hyworld_chunk::{BlockMigrations, Chunk, ChunkView};
 use hyworld_coords::ChunkPos;
 
-pub(crate) use body::{Body, Snapshot};
+pub(crate) use body::{Body, EncodedSnapshot, Snapshot};
 
 use crate::entities::EntityIndex;
 use crate::error::ChunkError;
@@ -249,13 +249,16 @@ impl LoadedChunk {
         body.snapshot(self.at, generation, &self.context.entities)
     }
 
-    /// A snapshot of this generation is stored, as this chunk.
-    pub(crate) fn mark_saved(&self, generation: u64, stored: Chunk) {
+    /// A snapshot of this generation is stored, with these entities if they live. Changed blocks
+    /// stay where they are, decoded: to write them into the document in memory as well would take
+    /// longer than to encode them again.
+    pub(crate) fn mark_saved(&self, generation: u64, entities: Option<&[u8]>) {
         let mut body = lock(&self.body);
         self.saved_generation.fetch_max(generation, Ordering::SeqCst);
         self.save_failures.store(0, Ordering::SeqCst);
-        if !self.is_dirty() {
-            body.adopt_saved(stored);
+        if let Some(entities) = entities.filter(|_| !self.is_dirty()) {
+            // It was a document a moment ago; were it none, the old one does no harm.
+            body.set_stored_entities(entities).unwrap_or_default();
         }
         drop(body);
         self.set_flag(ChunkFlags::ON_DISK, true);

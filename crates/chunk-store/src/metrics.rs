@@ -20,6 +20,8 @@ pub struct Metrics {
     pub failed_loads: u64,
     /// Saves that failed. Their chunks stay dirty and are tried again.
     pub failed_saves: u64,
+    /// How often the storage could not make durable what was saved. It is tried again.
+    pub failed_syncs: u64,
     /// Chunks in memory.
     pub in_memory: u64,
     /// Chunks being loaded or generated.
@@ -46,6 +48,7 @@ pub(crate) struct Counters {
     unloaded: AtomicU64,
     failed_loads: AtomicU64,
     failed_saves: AtomicU64,
+    failed_syncs: AtomicU64,
     loading: AtomicU64,
     load_times: Histogram,
     generate_times: Histogram,
@@ -92,6 +95,10 @@ impl Counters {
         add(&self.failed_saves);
     }
 
+    pub(crate) fn sync_failed(&self) {
+        add(&self.failed_syncs);
+    }
+
     pub(crate) fn unloaded(&self) {
         add(&self.unloaded);
     }
@@ -112,6 +119,7 @@ impl Counters {
             unloaded: get(&self.unloaded),
             failed_loads: get(&self.failed_loads),
             failed_saves: get(&self.failed_saves),
+            failed_syncs: get(&self.failed_syncs),
             loading: get(&self.loading),
             load_times: self.load_times.times(),
             generate_times: self.generate_times.times(),

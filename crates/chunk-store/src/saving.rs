@@ -4,9 +4,10 @@
 //! the queue what may be in flight: a snapshot on the world's thread, encoding and writing on a
 //! worker, chunks of one region together. When the storage has answered, the chunk is clean if its
 //! generation is still that of the snapshot. A save that failed leaves it dirty, and is tried again
-//! after a while.
+//! after a while. Every ten seconds the storage makes durable what it got.
 
 mod batch;
+mod durable;
 mod flush;
 
 use std::collections::{HashMap, HashSet};
@@ -25,12 +26,17 @@ use crate::sync::lock;
 use crate::timer::Timer;
 
 use batch::{Batch, Saved};
+use durable::SyncTimer;
 
 pub use flush::{FlushReport, UnsavedChunk, UnsavedReason};
 
-/// How many chunks of a region are written together, where each write may cost a sync. More would
-/// keep a worker from loads for too long.
-const BATCH_CHUNKS_MAX: usize = 16;
+/// How many chunks of a region a worker takes at a time, where the storage writes several for less
+/// than each by itself. More would keep it from loads for too long.
+const SHARED_BATCH_CHUNKS_MAX: usize = 16;
+
+/// The same for other storages. Fewer would wake the world's thread for each of them, and with more
+/// one worker has nothing left to do while another saves the last ones.
+const BATCH_CHUNKS_MAX: usize = 4;
 
 /// What is saved next and what is being saved.
 #[derive(Debug, Default)]
@@ -42,6 +48,7 @@ pub(crate) struct Saver {
     /// By position, not by chunk: one that was replaced must not be stored after its successor.
     in_flight: HashSet<ChunkPos>,
     errors: HashMap<ChunkPos, Arc<SaveError>>,
+    sync: SyncTimer,
 }
 
 impl Saver {
@@ -65,8 +72,8 @@ impl Saver {
     }
 
     /// Takes the chunk that was queued last, and others of its region, as far as there is room.
-    fn take(&mut self, in_flight_max: usize) -> Vec<Arc<LoadedChunk>> {
-        let room = in_flight_max.saturating_sub(self.in_flight.len()).min(BATCH_CHUNKS_MAX);
+    fn take(&mut self, in_flight_max: usize, batch_max: usize) -> Vec<Arc<LoadedChunk>> {
+        let room = in_flight_max.saturating_sub(self.in_flight.len()).min(batch_max);
         let mut taken: Vec<Arc<LoadedChunk>> = Vec::new();
         let mut left = Vec::with_capacity(self.queue.len());
         while let Some(chunk) = self.queue.pop() {
@@ -125,6 +132,7 @@ impl ChunkStore {
             self.queue_dirty(|chunk| chunk.retry_at() <= now);
         }
         self.start_saves();
+        self.tick_syncing(passed);
     }
 
     /// Queues all dirty chunks that are not on their way already; those that a listener wants not
@@ -146,9 +154,11 @@ impl ChunkStore {
 
     /// Sends as many chunks on their way as there is room for.
     fn start_saves(&self) {
+        let most = self.inner.settings.saves_in_flight_max;
+        let is_shared = self.inner.storage.shares_writes();
+        let batch_max = if is_shared { SHARED_BATCH_CHUNKS_MAX } else { BATCH_CHUNKS_MAX };
         loop {
-            let most = self.inner.settings.saves_in_flight_max;
-            let taken = lock(&self.inner.saver).take(most);
+            let taken = lock(&self.inner.saver).take(most, batch_max);
             if taken.is_empty() {
                 return;
             }
@@ -171,6 +181,7 @@ impl ChunkStore {
                     let mut saver = lock(&self.inner.saver);
                     saver.in_flight.remove(&chunk.at());
                     saver.errors.remove(&chunk.at());
+                    saver.sync.set_news();
                     drop(saver);
                     self.inner.counters.saved(took);
                     self.listeners().each(|one| one.saved(&chunk));

@@ -52,7 +52,10 @@ impl ChunkStore {
             chunk.reset_active_timer();
             return;
         }
-        if let Some(mut body) = chunk.try_lock_body() {
+        // One that is dirty is about to be encoded, and then its blocks are needed.
+        if !chunk.is_dirty()
+            && let Some(mut body) = chunk.try_lock_body()
+        {
             body.trim();
         }
         let is_wanted = visibility == Visibility::Cold

@@ -69,6 +69,14 @@ pub struct BlockSection {
     pub global_change_counter: u16,
 }
 
+/// The palettes of a section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Palettes<'a> {
+    pub(crate) blocks: &'a Palette<AssetKey>,
+    pub(crate) fillers: &'a Palette<Filler>,
+    pub(crate) rotations: &'a Palette<Rotation>,
+}
+
 impl BlockSection {
     /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
     pub const VERSION: i32 = 6;
@@ -130,6 +138,18 @@ impl BlockSection {
             let (what, expected) = ("the version of a block section", "0 to 6");
             return Err(reader.malformed(Problem::Value { what, found: version.into(), expected }));
         }
+        let section = Self::read_cells(version, reader)?;
+        Ok(Self {
+            local_light: Light::decode(reader)?,
+            global_light: Light::decode(reader)?,
+            local_change_counter: reader.u16()?,
+            global_change_counter: reader.u16()?,
+            ..section
+        })
+    }
+
+    /// Reads a section of a version that is known up to its light, which it has none of then.
+    pub(crate) fn read_cells(version: i32, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let migration_version = if version >= 6 { reader.i32()? } else { 0 };
         let blocks = Palette::decode(reader)?;
         let ticking = match blocks.kind() {
@@ -138,46 +158,47 @@ impl BlockSection {
         };
         let fillers = if version >= 4 { Palette::decode(reader)? } else { Palette::empty() };
         let rotations = if version >= 5 { Palette::decode(reader)? } else { Palette::empty() };
-        Ok(Self {
-            version,
-            migration_version,
-            blocks,
-            ticking,
-            fillers,
-            rotations,
-            local_light: Light::decode(reader)?,
-            global_light: Light::decode(reader)?,
-            local_change_counter: reader.u16()?,
-            global_change_counter: reader.u16()?,
-        })
+        Ok(Self { version, blocks, ticking, fillers, rotations, ..Self::new(migration_version) })
     }
 
     /// The bytes for a component of version [`version`](Self::version).
     pub fn encode(&self) -> Vec<u8> {
+        let Self { blocks, fillers, rotations, .. } = self;
+        let mut out = Vec::with_capacity(self.encoded_bytes());
+        self.encode_with(Palettes { blocks, fillers, rotations }, &mut out);
+        out
+    }
+
+    /// About how many bytes [`encode`](Self::encode) gives, so that a buffer grows once.
+    pub(crate) fn encoded_bytes(&self) -> usize {
         const TICKING_BYTES_MAX: usize = 4100;
         let palettes = self.blocks.encoded_bytes()
             + self.fillers.encoded_bytes()
             + self.rotations.encoded_bytes();
         let lights = self.local_light.encoded_bytes() + self.global_light.encoded_bytes();
-        let mut out = Vec::with_capacity(palettes + TICKING_BYTES_MAX + lights + 8);
+        palettes + TICKING_BYTES_MAX + lights + 8
+    }
+
+    /// Appends what [`encode`](Self::encode) gives, with these palettes in place of its own.
+    pub(crate) fn encode_with(&self, palettes: Palettes<'_>, out: &mut Vec<u8>) {
+        let Palettes { blocks, fillers, rotations } = palettes;
         if self.version >= 6 {
             out.extend(self.migration_version.to_be_bytes());
         }
-        self.blocks.encode(&mut out);
-        if self.blocks.kind() != PaletteType::Empty {
-            self.ticking.encode(&mut out);
+        blocks.encode(out);
+        if blocks.kind() != PaletteType::Empty {
+            self.ticking.encode(out);
         }
         if self.version >= 4 {
-            self.fillers.encode(&mut out);
+            fillers.encode(out);
         }
         if self.version >= 5 {
-            self.rotations.encode(&mut out);
+            rotations.encode(out);
         }
-        self.local_light.encode(&mut out);
-        self.global_light.encode(&mut out);
+        self.local_light.encode(out);
+        self.global_light.encode(out);
         out.extend(self.local_change_counter.to_be_bytes());
         out.extend(self.global_change_counter.to_be_bytes());
-        out
     }
 
     /// The `Version` that the component must state beside these bytes.

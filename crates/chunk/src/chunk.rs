@@ -60,20 +60,31 @@ impl Chunk {
 
     /// Its document in the memory of a buffer, whose content is forgotten. Where many chunks are
     /// encoded, fresh memory for each is a large part of the work.
-    pub fn encode_in(&self, mut buffer: Vec<u8>) -> Vec<u8> {
+    pub fn encode_in(&self, buffer: Vec<u8>) -> Vec<u8> {
         if !self.sections.iter().any(Holder::is_changed) && !self.is_section_missing() {
             return self.root.encode_in(buffer);
         }
         let sections = self.sections.iter().filter(|section| section.is_changed());
-        let changed: usize = sections.map(Holder::encoded_bytes).sum();
-        let bytes = self.root.encoded_bytes().saturating_add(changed);
+        self.encode_with(buffer, sections.map(Holder::encoded_bytes).sum(), |_, _, _| false)
+    }
+
+    /// Its document in the memory of a buffer. `replace` may write a component of a section itself,
+    /// and say so; that and what was changed comes to about `changed_bytes`.
+    pub(crate) fn encode_with(
+        &self,
+        mut buffer: Vec<u8>,
+        changed_bytes: usize,
+        replace_in: impl Fn(usize, &str, &mut DocumentWriter) -> bool,
+    ) -> Vec<u8> {
         buffer.clear();
-        buffer.reserve(bytes);
+        buffer.reserve(self.root.encoded_bytes().saturating_add(changed_bytes));
         let mut writer = DocumentWriter::in_buffer(buffer);
         let replace = |id: &str, writer: &mut DocumentWriter| {
             let is_column = id == COLUMN_ID;
             if is_column {
-                writer.nested(COLUMN_ID, Kind::DOCUMENT, |column| self.write_column(column));
+                writer.nested(COLUMN_ID, Kind::DOCUMENT, |column| {
+                    self.write_column(column, &replace_in);
+                });
             }
             is_column
         };
@@ -91,27 +102,38 @@ impl Chunk {
     }
 
     /// The document of the sections, over the one that was read.
-    fn write_column(&self, column: &mut DocumentWriter) {
+    fn write_column(
+        &self,
+        column: &mut DocumentWriter,
+        replace_in: &impl Fn(usize, &str, &mut DocumentWriter) -> bool,
+    ) {
         let mut is_written = false;
         let found = self.root.raw(COLUMN_ID).into_iter().flat_map(RawDocument::elements);
         for element in found.flatten() {
             if element.key() == SECTIONS_KEY && !is_written {
-                self.write_sections(column);
+                self.write_sections(column, replace_in);
                 is_written = true;
             } else {
                 column.element(&element);
             }
         }
         if !is_written {
-            self.write_sections(column);
+            self.write_sections(column, replace_in);
         }
     }
 
-    fn write_sections(&self, column: &mut DocumentWriter) {
+    fn write_sections(
+        &self,
+        column: &mut DocumentWriter,
+        replace_in: &impl Fn(usize, &str, &mut DocumentWriter) -> bool,
+    ) {
         column.nested(SECTIONS_KEY, Kind::ARRAY, |array| {
             for (number, section) in self.sections.iter().enumerate() {
-                let write = |writer: &mut DocumentWriter| section.write(writer);
-                array.nested(&number.to_string(), Kind::DOCUMENT, write);
+                array.nested(&number.to_string(), Kind::DOCUMENT, |writer| {
+                    let replace =
+                        |id: &str, writer: &mut DocumentWriter| replace_in(number, id, writer);
+                    section.write_with(writer, replace, |_| ());
+                });
             }
         });
     }

@@ -127,7 +127,14 @@ impl Fields {
 
     /// Writes bytes, with subtype 0 as the game's binary fields have it.
     pub fn binary(&mut self, key: &str, bytes: &[u8]) {
-        self.one(key, |writer| writer.binary(key, 0, bytes));
+        // Not as one of the others: a section has 50,000 bytes, and each copy of them counts.
+        const SUBTYPE: u8 = 0;
+        let mut value = Vec::with_capacity(bytes.len().saturating_add(5));
+        // Too long for a number is too long for a document too, which is then refused.
+        value.extend(i32::try_from(bytes.len()).unwrap_or(i32::MAX).to_le_bytes());
+        value.push(SUBTYPE);
+        value.extend_from_slice(bytes);
+        self.raw(key, Kind::BINARY, value);
     }
 
     fn one(&mut self, key: &str, write: impl FnOnce(&mut DocumentWriter)) {
@@ -143,7 +150,9 @@ impl Fields {
     /// The document with these fields: those of `found` in their places, replaced where written,
     /// and the new ones behind them; the version first.
     fn over(self, found: Option<RawDocument<'_>>, version: i32) -> Result<Vec<u8>> {
-        let mut writer = DocumentWriter::new();
+        const REST_BYTES_USUAL: usize = 64;
+        let written: usize = self.fields.iter().map(|field| field.value.len()).sum();
+        let mut writer = DocumentWriter::with_capacity(written.saturating_add(REST_BYTES_USUAL));
         if version != 0 {
             writer.int32(VERSION_KEY, version);
         }

@@ -181,7 +181,7 @@ impl Holder {
     pub fn put<C: Component>(&mut self, component: &C) -> Result<()> {
         let encoded = component::encode(component, self.raw(C::ID));
         let encoded = encoded.map_err(|error| error.inside(C::ID))?;
-        self.set_raw(C::ID, &encoded)
+        self.set_document(C::ID, encoded.into())
     }
 
     /// Gives a component a document. Nothing changes if it has that document already.
@@ -189,17 +189,22 @@ impl Holder {
     /// # Errors
     /// `document` is none.
     pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
-        RawDocument::new(document)?;
-        let is_new_value = |entry: &Entry| entry.value.bytes() != document;
+        self.set_document(id, document.into())
+    }
+
+    /// The same with a document that need not be copied.
+    fn set_document(&mut self, id: &str, document: Cow<'_, [u8]>) -> Result<()> {
+        RawDocument::new(&document)?;
+        let is_new_value = |entry: &Entry| entry.value.bytes() != &*document;
         match self.components.iter_mut().find(|entry| entry.key == id) {
             Some(entry) if entry.kind != Kind::DOCUMENT || is_new_value(entry) => {
                 entry.kind = Kind::DOCUMENT;
-                entry.value = Piece::new(document.to_vec());
+                entry.value = Piece::new(document.into_owned());
                 self.source = None;
             }
             Some(_) => {}
             None => {
-                let value = Piece::new(document.to_vec());
+                let value = Piece::new(document.into_owned());
                 self.components.push(Entry {
                     key: Cow::Owned(id.to_owned()),
                     kind: Kind::DOCUMENT,

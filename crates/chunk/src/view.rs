@@ -3,6 +3,7 @@
 
 mod base;
 mod edit;
+mod encode;
 mod height;
 mod section;
 

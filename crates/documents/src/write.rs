@@ -106,10 +106,18 @@ impl DocumentWriter {
 
     /// Appends bytes.
     pub fn binary(&mut self, key: &str, subtype: u8, bytes: &[u8]) {
+        self.binary_with(key, subtype, |out| out.extend_from_slice(bytes));
+    }
+
+    /// Appends bytes in place: `write` appends them to what it is given, and must not take anything
+    /// away from that.
+    pub fn binary_with(&mut self, key: &str, subtype: u8, write: impl FnOnce(&mut Vec<u8>)) {
         self.head(key, Kind::BINARY);
-        self.bytes.extend(length(bytes.len()));
-        self.bytes.push(subtype);
-        self.bytes.extend(bytes);
+        let start = self.bytes.len();
+        self.bytes.extend([0, 0, 0, 0, subtype]);
+        let before = self.bytes.len();
+        write(&mut self.bytes);
+        self.set_length(start, self.bytes.len().saturating_sub(before));
     }
 
     /// The finished document.
@@ -121,8 +129,11 @@ impl DocumentWriter {
     /// Closes the document that began at `start`.
     fn end(&mut self, start: usize) {
         self.bytes.push(0);
-        let len = length(self.bytes.len().saturating_sub(start));
-        for (place, byte) in self.bytes.iter_mut().skip(start).zip(len) {
+        self.set_length(start, self.bytes.len().saturating_sub(start));
+    }
+
+    fn set_length(&mut self, at: usize, len: usize) {
+        for (place, byte) in self.bytes.iter_mut().skip(at).zip(length(len)) {
             *place = byte;
         }
     }

@@ -169,6 +169,10 @@ impl ChunkStorage for Liar {
         chunks.iter().map(|(at, document)| self.write(*at, document)).collect()
     }
 
+    fn shares_writes(&self) -> bool {
+        self.0.shares_writes()
+    }
+
     fn sync(&self) -> hyworld_providers::Result<()> {
         Ok(())
     }

@@ -44,6 +44,10 @@ impl ChunkStorage for EmptyStorage {
         chunks.iter().map(|_| Ok(())).collect()
     }
 
+    fn shares_writes(&self) -> bool {
+        false
+    }
+
     fn sync(&self) -> Result<()> {
         Ok(())
     }

@@ -79,6 +79,10 @@ impl ChunkStorage for MemoryStorage {
         write_each(self, chunks)
     }
 
+    fn shares_writes(&self) -> bool {
+        false
+    }
+
     fn sync(&self) -> Result<()> {
         Ok(())
     }

@@ -96,6 +96,10 @@ impl ChunkStorage for MigrationStorage {
         self.saver.write_many(chunks)
     }
 
+    fn shares_writes(&self) -> bool {
+        self.saver.shares_writes()
+    }
+
     fn sync(&self) -> Result<()> {
         self.saver.sync()
     }

@@ -31,6 +31,7 @@ pub struct RegionFiles {
     folder: PathBuf,
     access: Access,
     only: Option<RegionPos>,
+    durability: Durability,
     cache: RegionCache,
 }
 
@@ -102,8 +103,13 @@ impl RegionFilesOptions {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
             return Err(Error::Io { path: folder.to_owned(), action: "open", source });
         }
-        let (access, only, folder) = (self.access, self.only, folder.to_owned());
-        Ok(RegionFiles { folder, access, only, cache: RegionCache::new(self.clone()) })
+        Ok(RegionFiles {
+            folder: folder.to_owned(),
+            access: self.access,
+            only: self.only,
+            durability: self.durability,
+            cache: RegionCache::new(self.clone()),
+        })
     }
 
     fn writing(&self) -> OpenOptions {

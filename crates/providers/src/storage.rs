@@ -72,6 +72,10 @@ pub trait ChunkStorage: Send + Sync + fmt::Debug {
     /// shared, such as syncs. A position that is given twice has the last document afterwards.
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>>;
 
+    /// Whether [`write_many`](Self::write_many) is cheaper than writing one by one, because syncs or
+    /// requests are shared. Where it is not, nothing is gained by collecting documents for it.
+    fn shares_writes(&self) -> bool;
+
     /// Makes everything written so far durable.
     ///
     /// # Errors
@@ -182,6 +186,10 @@ macro_rules! through_pointer {
 
             fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
                 (**self).write_many(chunks)
+            }
+
+            fn shares_writes(&self) -> bool {
+                (**self).shares_writes()
             }
 
             fn sync(&self) -> Result<()> {

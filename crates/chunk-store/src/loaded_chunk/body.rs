@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyworld_chunk::bson::RawDocument;
-use hyworld_chunk::{BlockMigrations, Chunk, ChunkView, EntityChunk, Error};
+use hyworld_chunk::{BlockMigrations, Chunk, ChunkView, Component, EntityChunk, Error};
 use hyworld_coords::ChunkPos;
 
 use crate::entities::{EntityId, EntityIndex};
@@ -73,21 +73,10 @@ impl Body {
         self.is_view_ahead = false;
     }
 
-    /// Takes the document in which a snapshot of all changes was stored. The view stays, and has
-    /// nothing to write any more.
-    pub(super) fn adopt_saved(&mut self, chunk: Chunk) {
-        match self.view.as_mut().and_then(Arc::get_mut) {
-            Some(view) => view.set_saved(),
-            // Somebody still looks at it, or there is none.
-            None => self.view = None,
-        }
-        self.chunk = chunk;
-        self.is_view_ahead = false;
-    }
-
-    /// Forgets the decoded blocks of a chunk that nobody is near to.
+    /// Forgets the decoded blocks of a chunk that nobody is near to. Where changes of them cannot be
+    /// written into the document they stay.
     pub(crate) fn trim(&mut self) {
-        if !self.is_view_ahead {
+        if self.document().is_ok() {
             self.view = None;
         }
     }
@@ -95,6 +84,11 @@ impl Body {
     /// The entities in the document.
     pub(crate) fn stored_entities(&self) -> Result<Option<EntityChunk>> {
         self.chunk.get()
+    }
+
+    /// Puts a document of entities in the place of the one that is there.
+    pub(super) fn set_stored_entities(&mut self, entities: &[u8]) -> Result<()> {
+        self.chunk.set_raw(EntityChunk::ID, entities)
     }
 
     /// Puts entities into the document. One without any needs no list of them.
@@ -110,7 +104,7 @@ impl Body {
 }
 
 fn put_entities(chunk: &mut Chunk, entities: &EntityChunk) -> Result<()> {
-    if entities.entities.is_empty() && !chunk.holder().contains("EntityChunk") {
+    if entities.entities.is_empty() && !chunk.holder().contains(EntityChunk::ID) {
         return Ok(());
     }
     chunk.put(entities)
@@ -127,17 +121,29 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Its document in the memory of a buffer, and the chunk with all its changes.
-    pub(crate) fn encode(mut self, buffer: Vec<u8>) -> Result<(Vec<u8>, Chunk)> {
-        if let Some(view) = &self.view {
-            view.save(&mut self.chunk)?;
+    /// Its document in the memory of a buffer, and what it says of entities that live.
+    pub(crate) fn encode(mut self, buffer: Vec<u8>) -> Result<EncodedSnapshot> {
+        let mut entities = None;
+        if let Some(live) = &self.entities {
+            put_entities(&mut self.chunk, live)?;
+            let stored = self.chunk.holder().raw(EntityChunk::ID);
+            entities = stored.map(|stored| stored.as_bytes().to_vec());
         }
-        if let Some(entities) = &self.entities {
-            put_entities(&mut self.chunk, entities)?;
-        }
-        let document = self.chunk.encode_in(buffer);
+        let document = match &self.view {
+            Some(view) => view.encode_over(&self.chunk, buffer)?,
+            None => self.chunk.encode_in(buffer),
+        };
         // What is stored in place of the old chunk must at least be a document.
         RawDocument::new(&document)?;
-        Ok((document, self.chunk))
+        Ok(EncodedSnapshot { generation: self.generation, document, entities })
     }
+}
+
+/// A snapshot as it is stored.
+#[derive(Debug)]
+pub(crate) struct EncodedSnapshot {
+    pub(crate) generation: u64,
+    pub(crate) document: Vec<u8>,
+    /// The document of the entities that live, if they do.
+    pub(crate) entities: Option<Vec<u8>>,
 }

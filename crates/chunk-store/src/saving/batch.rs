@@ -4,12 +4,11 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyworld_chunk::Chunk;
 use hyworld_coords::ChunkPos;
 
 use crate::error::SaveError;
 use crate::executor::Lane;
-use crate::loaded_chunk::{LoadedChunk, Snapshot};
+use crate::loaded_chunk::{EncodedSnapshot, LoadedChunk, Snapshot};
 use crate::store::ChunkStore;
 
 /// How the save of one chunk ended.
@@ -29,14 +28,6 @@ pub(super) struct Batch {
     open: Vec<Arc<LoadedChunk>>,
 }
 
-/// A document, and what it is of.
-struct Encoded {
-    chunk: Arc<LoadedChunk>,
-    generation: u64,
-    document: Vec<u8>,
-    stored: Chunk,
-}
-
 impl Batch {
     /// On the world's thread: takes the snapshots.
     pub(super) fn start(store: &ChunkStore, chunks: Vec<Arc<LoadedChunk>>) {
@@ -52,32 +43,46 @@ impl Batch {
 
     /// On a worker.
     fn run(mut self) {
+        let is_shared = self.store.inner.storage.shares_writes();
+        // One by one, a document is compressed while it is still in the cache of the processor.
+        let group = if is_shared { self.chunks.len() } else { 1 };
         let mut results = Vec::with_capacity(self.open.len());
-        let mut encoded = Vec::with_capacity(self.open.len());
-        for (chunk, snapshot) in mem::take(&mut self.chunks) {
-            let (at, generation) = (snapshot.at, snapshot.generation);
+        let mut chunks = mem::take(&mut self.chunks).into_iter();
+        while chunks.len() > 0 {
+            self.save(chunks.by_ref().take(group), &mut results);
+        }
+        self.open.clear();
+        self.tell(results);
+    }
+
+    /// Encodes some chunks and writes them together.
+    fn save(
+        &self,
+        chunks: impl Iterator<Item = (Arc<LoadedChunk>, Snapshot)>,
+        results: &mut Vec<Saved>,
+    ) {
+        let mut encoded = Vec::with_capacity(chunks.size_hint().0);
+        for (chunk, snapshot) in chunks {
+            let at = snapshot.at;
             match snapshot.encode(self.store.inner.buffers.take()) {
-                Ok((document, stored)) => {
-                    encoded.push(Encoded { chunk, generation, document, stored });
-                }
+                Ok(snapshot) => encoded.push((chunk, snapshot)),
                 Err(source) => {
                     results.push(Saved { chunk, result: Err(SaveError::Encode { at, source }) });
                 }
             }
         }
         let documents: Vec<(ChunkPos, &[u8])> =
-            encoded.iter().map(|one| (one.chunk.at(), &*one.document)).collect();
+            encoded.iter().map(|(chunk, snapshot)| (chunk.at(), &*snapshot.document)).collect();
         let answers = self.store.inner.storage.write_many(&documents);
         drop(documents);
         let answers = answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
-        for (one, answer) in encoded.into_iter().zip(answers) {
-            let Encoded { chunk, generation, document, stored } = one;
+        for ((chunk, snapshot), answer) in encoded.into_iter().zip(answers) {
+            let EncodedSnapshot { generation, document, entities } = snapshot;
             self.store.inner.buffers.give(document);
             let at = chunk.at();
             let result = match answer {
                 Some(Ok(())) => {
-                    // Here and not on the world's thread, which has no time to free memory.
-                    chunk.mark_saved(generation, stored);
+                    chunk.mark_saved(generation, entities.as_deref());
                     Ok(())
                 }
                 Some(Err(source)) => Err(SaveError::Storage { at, source }),
@@ -85,8 +90,6 @@ impl Batch {
             };
             results.push(Saved { chunk, result });
         }
-        self.open.clear();
-        self.tell(results);
     }
 
     fn tell(&self, results: Vec<Saved>) {

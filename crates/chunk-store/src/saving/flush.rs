@@ -70,10 +70,14 @@ impl ChunkStore {
                 break;
             }
         }
+        let sync_error = self.inner.storage.sync().err();
+        if sync_error.is_none() {
+            lock(&self.inner.saver).sync.set_durable();
+        }
         FlushReport {
             saved: self.inner.counters.metrics().saved.saturating_sub(before),
             unsaved: self.unsaved(&vetoed),
-            sync_error: self.inner.storage.sync().err(),
+            sync_error,
         }
     }
 

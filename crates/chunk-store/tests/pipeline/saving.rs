@@ -78,6 +78,45 @@ fn a_change_during_a_save_is_in_the_next_one() {
     assert_eq!(rig.stored_block(pos(1, 1), 81).as_deref(), Some("Soil_Dirt"));
 }
 
+/// Changed blocks stay decoded after a save, and go into the document when that is needed: when
+/// somebody asks for it, also during a save, and when nobody is near any more.
+#[test]
+fn saved_blocks_stay_whatever_is_asked_for_next() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    let viewer = rig.store.add_viewer(pos(1, 1), 2);
+    let in_document = |y| {
+        let found = chunk.read_document(|document| {
+            let view = hyworld_chunk::ChunkView::new(document).unwrap();
+            view.block(crate::support::cell(y)).block.as_str().to_owned()
+        });
+        found.unwrap()
+    };
+    let expect = |y, name: &str| {
+        assert_eq!(block(&chunk, y), name);
+        assert_eq!(rig.stored_block(pos(1, 1), y).as_deref(), Some(name));
+    };
+    rig.half_seconds(2);
+    expect(80, "Rock_Stone");
+    edit(&chunk, 81, "Soil_Dirt");
+    // The document is asked for after the snapshot was taken and before it is stored.
+    rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
+    drop(rig.store.get(pos(5, 5), RequestFlags::NO_GENERATE));
+    rig.store.tick(Duration::from_nanos(1));
+    assert_eq!(in_document(81), "Soil_Dirt");
+    rig.half_seconds(2);
+    expect(81, "Soil_Dirt");
+    edit(&chunk, 82, "Wood_Oak");
+    rig.half_seconds(2);
+    // Out of reach: what is decoded goes.
+    rig.store.move_viewer(viewer, pos(30, 30), 2);
+    rig.half_seconds(2);
+    for (y, name) in [(80, "Rock_Stone"), (81, "Soil_Dirt"), (82, "Wood_Oak")] {
+        expect(y, name);
+        assert_eq!(in_document(y), name);
+    }
+    assert_eq!((rig.writes(), chunk.is_dirty()), (3, false));
+}
+
 /// What is stored is the chunk at one moment, however long encoding takes.
 #[test]
 fn a_snapshot_does_not_see_later_changes() {
@@ -158,9 +197,9 @@ fn the_number_of_saves_in_flight_is_bounded() {
     assert_eq!(rig.writes(), 50);
 }
 
-/// Records how chunks were written together.
+/// Records how chunks were written together. The last says whether it wants that.
 #[derive(Debug, Default)]
-struct Batches(std::sync::Mutex<Vec<Vec<ChunkPos>>>, hyworld_providers::MemoryStorage);
+struct Batches(std::sync::Mutex<Vec<Vec<ChunkPos>>>, hyworld_providers::MemoryStorage, bool);
 
 impl ChunkStorage for Batches {
     fn place(&self) -> String {
@@ -191,6 +230,9 @@ impl ChunkStorage for Batches {
         self.0.lock().unwrap().push(chunks.iter().map(|(at, _)| *at).collect());
         self.1.write_many(chunks)
     }
+    fn shares_writes(&self) -> bool {
+        self.2
+    }
     fn sync(&self) -> hyworld_providers::Result<()> {
         self.1.sync()
     }
@@ -199,9 +241,9 @@ impl ChunkStorage for Batches {
     }
 }
 
-#[test]
-fn chunks_of_a_region_are_written_together() {
-    let storage = Arc::new(Batches::default());
+/// How ten chunks of two regions are written.
+fn batches(shares_writes: bool) -> Vec<Vec<ChunkPos>> {
+    let storage = Arc::new(Batches { 2: shares_writes, ..Batches::default() });
     let rig = Rig::new();
     let options = hyworld_chunk_store::StoreOptions {
         executor: Some(Arc::new(hyworld_chunk_store::StepExecutor::new())),
@@ -215,9 +257,44 @@ fn chunks_of_a_region_are_written_together() {
     }
     store.tick(HALF_SECOND);
     store.step_until_idle();
-    let batches = storage.0.lock().unwrap();
-    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [5, 5]);
-    assert!(batches.iter().all(|batch| batch.iter().all(|at| at.region() == batch[0].region())));
+    storage.0.lock().unwrap().clone()
+}
+
+#[test]
+fn chunks_of_a_region_are_written_together_where_that_is_cheaper() {
+    let together = batches(true);
+    assert_eq!(together.iter().map(Vec::len).collect::<Vec<_>>(), [5, 5]);
+    assert!(together.iter().all(|batch| batch.iter().all(|at| at.region() == batch[0].region())));
+    let mut alone = batches(false);
+    assert!(alone.iter().all(|batch| batch.len() == 1));
+    alone.sort_unstable();
+    alone.dedup();
+    assert_eq!(alone.len(), 10);
+}
+
+#[test]
+fn what_was_saved_becomes_durable_within_ten_seconds() {
+    let (rig, chunk) = rig_with_dirty_chunk();
+    let _pin = chunk.pin().unwrap();
+    let syncs = || rig.storage.counts().syncs;
+    rig.half_seconds(19);
+    assert_eq!((rig.writes(), syncs()), (1, 0));
+    rig.half_seconds(1);
+    assert_eq!(syncs(), 1);
+    rig.half_seconds(50);
+    assert_eq!(syncs(), 1, "nothing new");
+    edit(&chunk, 81, "Soil_Dirt");
+    rig.half_seconds(1);
+    assert!(!chunk.is_dirty());
+    rig.storage.inner().fail_writes(true);
+    rig.half_seconds(1);
+    assert_eq!((syncs(), rig.events.count("sync_failed")), (2, 1));
+    assert_eq!(rig.store.metrics().failed_syncs, 1);
+    rig.half_seconds(19);
+    assert_eq!(syncs(), 2, "not at once again");
+    rig.storage.inner().fail_writes(false);
+    rig.half_seconds(1);
+    assert_eq!((syncs(), rig.events.count("sync_failed")), (3, 1));
 }
 
 #[test]

@@ -213,6 +213,10 @@ impl StoreListener for Recorder {
         self.add("save_failed".to_owned());
     }
 
+    fn sync_failed(&self, _: &Arc<hyworld_providers::Error>) {
+        self.add("sync_failed".to_owned());
+    }
+
     fn before_unload(&self, _: &Arc<LoadedChunk>) -> UnloadDecision {
         self.add("before_unload".to_owned());
         self.unload.lock().unwrap().unwrap_or(UnloadDecision::Unload)

@@ -69,6 +69,18 @@ impl Cells {
         }
     }
 
+    /// The first cell that has another id in the other, if both are of one type.
+    pub(super) fn first_difference(&self, other: &Self) -> Option<u16> {
+        let (mine, theirs) = (self.as_bytes(), other.as_bytes());
+        if mine.len() != theirs.len() {
+            return None;
+        }
+        let byte = mine.iter().zip(theirs).position(|(mine, theirs)| mine != theirs)?;
+        let cell = u16::try_from(byte * CELLS / mine.len()).ok()?;
+        // A byte can hold two cells.
+        [cell, cell.saturating_add(1)].into_iter().find(|&cell| self.id(cell) != other.id(cell))
+    }
+
     /// Changes the id of one cell to one that fits the type.
     pub(super) fn set(&mut self, index: u16, id: u16) {
         match self {
@@ -257,6 +269,25 @@ mod tests {
             assert!(Cells::pack(kind, &ids).counts() == expected, "{kind:?}");
         }
         assert_eq!(Cells::Empty.counts(), [32_768]);
+    }
+
+    #[test]
+    fn the_first_difference_is_found_in_every_type() {
+        for kind in KINDS {
+            let cells = Cells::pack(kind, &sample(kind));
+            assert_eq!(cells.first_difference(&cells), None);
+            for index in [0, 1, 4608, 4609, 32_766, 32_767] {
+                let mut other = cells.clone();
+                other.set(32_767, cells.id(32_767) ^ 1);
+                other.set(index, cells.id(index) ^ 1);
+                assert_eq!(cells.first_difference(&other), Some(index), "{kind:?}");
+            }
+        }
+        let [half, byte] = [PaletteType::HalfByte, PaletteType::Byte].map(|kind| sample(kind));
+        let (half, byte) =
+            (Cells::pack(PaletteType::HalfByte, &half), Cells::pack(PaletteType::Byte, &byte));
+        assert_eq!(half.first_difference(&byte), None);
+        assert_eq!(Cells::Empty.first_difference(&Cells::Empty), None);
     }
 
     #[test]

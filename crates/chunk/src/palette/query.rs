@@ -118,6 +118,12 @@ impl<K: PaletteKey> Palette<K> {
         if self == other {
             return true;
         }
+        // Where one was changed after it was copied from the other, this is most of the work.
+        if let Some(cell) = self.cells.first_difference(&other.cells)
+            && self.key_of(self.cells.id(cell)) != other.key_of(other.cells.id(cell))
+        {
+            return false;
+        }
         let (mut mine, mut theirs) = (self.runs(), other.runs());
         // Runs are as long as they can be, so equal cells have equal runs.
         loop {

@@ -4,7 +4,7 @@ use hyworld_coords::{ChunkBlock, SectionY};
 
 use super::{ChunkView, SectionView};
 use crate::block_chunk::BlockChunk;
-use crate::block_section::{BlockSection, Filler, Rotation};
+use crate::block_section::{BlockSection, Filler, Palettes, Rotation};
 use crate::chunk::Chunk;
 use crate::error::Result;
 use crate::fluid::FluidSection;
@@ -108,17 +108,21 @@ impl ChunkView {
             }
         }
         if self.columns_changed || moves_inline {
-            let mut columns = self.columns.clone();
-            columns.upgrade();
-            let stored = chunk.get::<BlockChunk>().ok().flatten();
-            if let Some(stored) = stored
-                && stored.heights.values() == columns.heights.values()
-            {
-                columns.heights = stored.heights;
-            }
-            chunk.put(&columns)?;
+            self.save_columns(chunk)?;
         }
         Ok(())
+    }
+
+    pub(super) fn save_columns(&self, chunk: &mut Chunk) -> Result<()> {
+        let mut columns = self.columns.clone();
+        columns.upgrade();
+        let stored = chunk.get::<BlockChunk>().ok().flatten();
+        if let Some(stored) = stored
+            && stored.heights.values() == columns.heights.values()
+        {
+            columns.heights = stored.heights;
+        }
+        chunk.put(&columns)
     }
 
     /// Whether sections leave the `BlockChunk` of an old chunk with what was changed.
@@ -126,30 +130,21 @@ impl ChunkView {
         let any_section = self.sections.iter().any(|section| section.is_changed);
         self.was_inline && (any_section || self.columns_changed)
     }
-
-    /// Takes everything for stored: [`save`](Self::save) has written it into the chunk that is
-    /// used with this view from now on, and writes only what is changed later.
-    pub fn set_saved(&mut self) {
-        let moves_inline = self.moves_inline();
-        for section in &mut self.sections {
-            if section.is_changed || moves_inline {
-                (section.is_changed, section.is_fluid_changed) = (false, false);
-                section.is_converted = false;
-            }
-        }
-        if self.columns_changed || moves_inline {
-            self.columns.upgrade();
-        }
-        self.columns_changed = false;
-        self.was_inline &= !moves_inline;
-    }
 }
 
 impl SectionView {
     fn save(&self, chunk: &mut Chunk, y: SectionY, moves_inline: bool) -> Result<()> {
         // What cannot be decoded is no form to keep.
         let block = match chunk.get_in::<BlockSection>(y) {
-            Ok(Some(stored)) => self.block.in_the_form_of(stored),
+            Ok(Some(stored)) => {
+                let Palettes { blocks, fillers, rotations } = self.block.in_the_form_of(&stored);
+                BlockSection {
+                    blocks: blocks.clone(),
+                    fillers: fillers.clone(),
+                    rotations: rotations.clone(),
+                    ..self.block.clone()
+                }
+            }
             _ => self.block.clone(),
         };
         chunk.put_in(y, &block)?;
@@ -179,24 +174,17 @@ fn has_component(chunk: &Chunk, y: SectionY, id: &str) -> bool {
 }
 
 impl BlockSection {
-    /// The same section, with those palettes as they are stored that have the same cells there.
-    fn in_the_form_of(&self, stored: Self) -> Self {
-        Self {
-            version: self.version,
-            migration_version: self.migration_version,
-            blocks: form(stored.blocks, &self.blocks),
-            ticking: self.ticking.clone(),
-            fillers: form(stored.fillers, &self.fillers),
-            rotations: form(stored.rotations, &self.rotations),
-            local_light: self.local_light.clone(),
-            global_light: self.global_light.clone(),
-            local_change_counter: self.local_change_counter,
-            global_change_counter: self.global_change_counter,
+    /// Those palettes as they are stored that have the same cells there, else its own.
+    pub(super) fn in_the_form_of<'a>(&'a self, stored: &'a Self) -> Palettes<'a> {
+        Palettes {
+            blocks: form(&stored.blocks, &self.blocks),
+            fillers: form(&stored.fillers, &self.fillers),
+            rotations: form(&stored.rotations, &self.rotations),
         }
     }
 }
 
 /// The palette as it is stored if it has these cells, else these.
-fn form<K: PaletteKey>(stored: Palette<K>, cells: &Palette<K>) -> Palette<K> {
-    if stored.same_cells(cells) { stored } else { cells.clone() }
+fn form<'a, K: PaletteKey>(stored: &'a Palette<K>, cells: &'a Palette<K>) -> &'a Palette<K> {
+    if stored.same_cells(cells) { stored } else { cells }
 }

@@ -104,6 +104,11 @@ fn put_back(view: &mut ChunkView, at: ChunkBlock, was: &BlockInfo) {
     view.set_cell(at, was.block.clone(), was.rotation, was.filler).unwrap();
 }
 
+/// The short way to a document gives the same as the long one.
+fn check_encoded_over(original: &Chunk, view: &ChunkView, saved: &Chunk) {
+    assert!(view.encode_over(original, Vec::new()).unwrap() == saved.encode());
+}
+
 /// Sets a block and sets it back, both ways; says what differs if it was stored in between.
 fn set_and_set_back(
     (original, document): (&Chunk, &[u8]),
@@ -116,9 +121,11 @@ fn set_and_set_back(
     let mut stored = original.clone();
     changed.save(&mut stored).unwrap();
     check_only_section_differs(original, &stored, at);
+    check_encoded_over(original, &changed, &stored);
     put_back(&mut changed, at, &was);
     let mut undone = original.clone();
     changed.save(&mut undone).unwrap();
+    check_encoded_over(original, &changed, &undone);
     assert!(but_for_counters(original, undone, at.section()) == document, "{at:?} {block}");
     let mut stored = Chunk::decode(stored.encode()).unwrap();
     let mut again = ChunkView::new(&stored).unwrap();

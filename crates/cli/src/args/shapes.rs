@@ -151,14 +151,14 @@ interrupted."#;
 pub(super) const STRESS: &str = r#"--json: one object, times in microseconds
   {"world","generator","each_write","ms","viewers","steps","edits",
    "acknowledged","refused","wrong","loaded","generated","saved","unloaded",
-   "failed_loads","failed_saves","unsaved","in_memory_max","resident_max",
-   "load":{"count","mean_us","p50_us","p99_us","max_us"},"generate":{the same},
+   "failed_loads","failed_saves","failed_syncs","unsaved","in_memory_max",
+   "resident_max","load":{"count","mean_us","p50_us","p99_us","max_us"},"generate":{the same},
    "save":{the same},"problems":[TEXT]}
 p50_us and p99_us are upper bounds within a factor of two. generator is null
 where nothing is generated. --log FILE gets two kinds of lines: edit X Z N before
 chunk X,Z gets the number N, and saved X Z N after that was stored.
-Exit code 1 if a chunk could not be loaded, saved or edited, or was not as it
-must be."#;
+Exit code 1 if a chunk could not be loaded, saved, made durable or edited, or
+was not as it must be."#;
 
 pub(super) const LS_STORAGE: &str = r#"--json: one object a line for each chunk
   {"x","z","raw","stored"}

@@ -127,9 +127,9 @@ impl<'a> Ended<'a> {
         }
         running::complain_unsaved(&self.flushed);
         let metrics = &self.report.metrics;
-        let bad =
-            [metrics.failed_loads, metrics.failed_saves, self.counts.wrong, self.counts.refused];
-        let is_clean = bad.iter().all(|count| *count == 0) && self.flushed.is_complete();
+        let failed = [metrics.failed_loads, metrics.failed_saves, metrics.failed_syncs];
+        let mut bad = failed.into_iter().chain([self.counts.wrong, self.counts.refused]);
+        let is_clean = bad.all(|count| count == 0) && self.flushed.is_complete();
         Ok(if is_clean { Exit::Clean } else { Exit::Problems })
     }
 
@@ -208,6 +208,7 @@ impl<'a> Ended<'a> {
             "wrong": counts.wrong, "loaded": metrics.loaded, "generated": metrics.generated,
             "saved": metrics.saved, "unloaded": metrics.unloaded,
             "failed_loads": metrics.failed_loads, "failed_saves": metrics.failed_saves,
+            "failed_syncs": metrics.failed_syncs,
             "unsaved": self.flushed.unsaved.len(), "in_memory_max": report.in_memory_max,
             "resident_max": report.resident_bytes_max,
         });

@@ -102,6 +102,10 @@ impl<S: ChunkStorage> ChunkStorage for FailingStorage<S> {
         write_each(self, chunks)
     }
 
+    fn shares_writes(&self) -> bool {
+        self.inner.shares_writes()
+    }
+
     fn sync(&self) -> Result<()> {
         self.check(&self.fail_writes, "sync")?;
         self.inner.sync()

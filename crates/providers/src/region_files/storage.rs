@@ -1,7 +1,7 @@
 //! Region files as a [`ChunkStorage`].
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_indexed_storage::{BlobWrite, EncodedBlob, IndexedStorageFile};
+use hyworld_indexed_storage::{BlobWrite, Durability, EncodedBlob, IndexedStorageFile};
 
 use super::{RegionFiles, slot};
 use crate::error::{Error, Result};
@@ -112,6 +112,10 @@ impl ChunkStorage for RegionFiles {
                     .collect(),
             }
         })
+    }
+
+    fn shares_writes(&self) -> bool {
+        self.durability == Durability::EachWrite
     }
 
     fn sync(&self) -> Result<()> {

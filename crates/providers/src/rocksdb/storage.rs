@@ -141,6 +141,10 @@ impl ChunkStorage for RocksDbStorage {
 
     /// Syncs the log of the database, in which everything is that is not yet in its tables; those
     /// are synced when they are written.
+    fn shares_writes(&self) -> bool {
+        true
+    }
+
     fn sync(&self) -> Result<()> {
         match &self.db {
             Some(db) if self.read_only.is_none() => {

@@ -135,6 +135,10 @@ impl<S: ChunkStorage> ChunkStorage for CountingStorage<S> {
         results.map(|(result, (_, document))| self.count_write(document.len(), result)).collect()
     }
 
+    fn shares_writes(&self) -> bool {
+        self.inner.shares_writes()
+    }
+
     fn sync(&self) -> Result<()> {
         self.count(&self.syncs, self.inner.sync())
     }

@@ -84,6 +84,10 @@ impl<S: ChunkStorage> ChunkStorage for DryRunStorage<S> {
         write_each(self, chunks)
     }
 
+    fn shares_writes(&self) -> bool {
+        false
+    }
+
     fn sync(&self) -> Result<()> {
         Ok(())
     }

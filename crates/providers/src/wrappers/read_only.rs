@@ -58,6 +58,10 @@ impl<S: ChunkStorage> ChunkStorage for ReadOnlyStorage<S> {
         chunks.iter().map(|_| Err(self.refused())).collect()
     }
 
+    fn shares_writes(&self) -> bool {
+        self.inner.shares_writes()
+    }
+
     fn sync(&self) -> Result<()> {
         Ok(())
     }
