@@ -71,11 +71,17 @@ impl Cells {
 
     /// The first cell that has another id in the other, if both are of one type.
     pub(super) fn first_difference(&self, other: &Self) -> Option<u16> {
+        const BLOCK_BYTES: usize = 256;
         let (mine, theirs) = (self.as_bytes(), other.as_bytes());
         if mine.len() != theirs.len() {
             return None;
         }
-        let byte = mine.iter().zip(theirs).position(|(mine, theirs)| mine != theirs)?;
+        // Whole blocks first: they are compared many bytes at a time.
+        let blocks = mine.chunks(BLOCK_BYTES).zip(theirs.chunks(BLOCK_BYTES));
+        let (block, (mine_block, theirs_block)) =
+            blocks.enumerate().find(|(_, (mine, theirs))| mine != theirs)?;
+        let mut pairs = mine_block.iter().zip(theirs_block);
+        let byte = block * BLOCK_BYTES + pairs.position(|(mine, theirs)| mine != theirs)?;
         let cell = u16::try_from(byte * CELLS / mine.len()).ok()?;
         // A byte can hold two cells.
         [cell, cell.saturating_add(1)].into_iter().find(|&cell| self.id(cell) != other.id(cell))

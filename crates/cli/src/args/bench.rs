@@ -54,7 +54,7 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "N")]
     pub(crate) chunks: Option<usize>,
     /// How often loading and saving are repeated
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) rounds: u32,
     /// For how many seconds chunks are loaded while others are saved
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = super::value::seconds)]

@@ -70,6 +70,14 @@ fn measure(
     let open = |name: &str| -> Result<Arc<dyn ChunkStorage>, Error> {
         Ok(Arc::new(RegionFilesOptions::new().open(&folder.join(name))?))
     };
+    // First, so that memory which the others leave behind does not hide what it needs.
+    let bar = progress::chunks(console, "walking", Some(args.walk_chunks));
+    let walked = (args.walk_chunks > 0).then(|| {
+        let advance = |done| bar.set_position(done);
+        bench::walk(&open("walked")?, Arc::new(SampleTerrain), args.walk_chunks, advance)
+    });
+    bar.finish_and_clear();
+    let walk = walked.transpose()?;
     let (raw, scratch) = (Raw::open(&args.path)?, open("saved")?);
     let bar = progress::chunks(console, "loading and saving", Some(positions.len() as u64));
     let advance = |done: usize| bar.set_position(done as u64);
@@ -81,15 +89,7 @@ fn measure(
     let is_enough = positions.len() >= LATENCY_CHUNKS_MIN;
     let latency = is_enough.then(|| bench::load_latency(&scratch, positions, time)).transpose();
     spinner.finish_and_clear();
-    let latency = latency?;
-    drop(scratch);
-    let bar = progress::chunks(console, "walking", Some(args.walk_chunks));
-    let walked = (args.walk_chunks > 0).then(|| {
-        let advance = |done| bar.set_position(done);
-        bench::walk(&open("walked")?, Arc::new(SampleTerrain), args.walk_chunks, advance)
-    });
-    bar.finish_and_clear();
-    Ok(Report { times, latency, walk: walked.transpose()? })
+    Ok(Report { times, latency: latency?, walk })
 }
 
 /// The region files of a path, past everything of ours.
