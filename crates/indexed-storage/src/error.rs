@@ -177,7 +177,7 @@ pub enum Error {
     },
 }
 
-/// What is wrong with the first 32 bytes of a file.
+/// What is wrong with the beginning of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeaderProblem {
@@ -209,5 +209,17 @@ pub enum HeaderProblem {
         blob_count: i32,
         /// The claimed segment size.
         segment_bytes: i32,
+    },
+    /// The file ends inside its index table, so all blobs, which come behind it, are lost. The game
+    /// takes the entries that are missing for empty slots and makes new chunks there.
+    #[error(
+        "it ends at byte {file_bytes}, inside its index table, which should end at byte {end}: the \
+         blobs behind it are lost; restore it from a backup, or delete it if there is none"
+    )]
+    TableCutOff {
+        /// Length of the file.
+        file_bytes: u64,
+        /// Where the table should end.
+        end: u64,
     },
 }

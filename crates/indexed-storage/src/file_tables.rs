@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::header::{self, Header};
-use crate::layout::Geometry;
+use crate::error::{Error, HeaderProblem, Result};
+use crate::header::{self, FormatVersion, Header};
+use crate::layout::{Geometry, HEADER_BYTES};
 use crate::raw_file::RawFile;
 use crate::v0;
 
@@ -20,6 +20,28 @@ pub(crate) fn read_header(raw: &dyn RawFile, path: &Path) -> Result<Header> {
     Header::decode(bytes.get(..count).unwrap_or_default())
         .and_then(v0::check_geometry)
         .map_err(|problem| Error::Header { path: path.to_owned(), problem })
+}
+
+/// Refuses a file that ends inside its index tables. What is missing must not be taken for empty
+/// slots, and with the first write nobody could tell any more. A table that is zero as far as it
+/// goes is what is left of a file that was being made: nothing was in it yet.
+pub(crate) fn check_tables(
+    raw: &dyn RawFile,
+    header: Header,
+    file_bytes: u64,
+) -> io::Result<Option<HeaderProblem>> {
+    let end = match header.version {
+        FormatVersion::V0 => v0::segments_offset(header.geometry),
+        FormatVersion::V1 => header.geometry.segments_offset(),
+    };
+    if file_bytes >= end {
+        return Ok(None);
+    }
+    let bytes = usize::try_from(end.saturating_sub(HEADER_BYTES)).map_err(io::Error::other)?;
+    let mut found = vec![0; bytes];
+    raw.read_at(&mut found, HEADER_BYTES)?;
+    let is_anything = found.iter().any(|byte| *byte != 0);
+    Ok(is_anything.then_some(HeaderProblem::TableCutOff { file_bytes, end }))
 }
 
 /// As many bytes of an index table as the file has.

@@ -111,7 +111,7 @@ fn findings_name_local_x_and_z() {
 
 #[test]
 fn a_file_that_ends_inside_its_index_table_is_not_clean() {
-    for (name, len) in [("truncated_at_32", 32), ("truncated_at_100", 100)] {
+    for (name, len) in [("truncated_at_32", 32), ("truncated_at_33", 33)] {
         let place = Place::with(&format!("corrupt/{name}"), "a.bin");
         let lines = place.run(&["region", "verify", "a.bin", "--json"]).ends(1).json_lines();
         let first = findings(&lines).remove(0);
@@ -121,6 +121,17 @@ fn a_file_that_ends_inside_its_index_table_is_not_clean() {
         assert!(line.contains("the file ends inside its index table"), "{line}");
         place.run(&["region", "info", "a.bin"]).ends(1);
     }
+    // With entries: what is missing may not be taken for empty slots.
+    let place = Place::with("corrupt/truncated_at_100", "a.bin");
+    let before = place.bytes("a.bin");
+    for verb in ["verify", "ls", "info", "compact"] {
+        let line = place.run(&["region", verb, "a.bin"]).ends(1).err;
+        assert!(line.contains("it ends at byte 100, inside its index table"), "{line}");
+        assert!(line.contains("restore it from a backup"), "{line}");
+    }
+    place.file("new", b"new");
+    place.run(&["region", "put", "a.bin", "30", "new"]).ends(1);
+    assert_eq!(place.bytes("a.bin"), before);
 }
 
 #[test]

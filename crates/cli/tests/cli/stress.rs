@@ -60,6 +60,7 @@ fn everything_that_was_edited_is_stored_at_the_end() {
         "unloaded",
         "failed_loads",
         "failed_saves",
+        "failed_syncs",
         "unsaved",
         "in_memory_max",
         "resident_max",

@@ -11,7 +11,7 @@ use super::write::Durability;
 use crate::compression::DEFAULT_LEVEL;
 use crate::damage::Damage;
 use crate::error::{Error, HeaderProblem, Result};
-use crate::file_tables::{read_header, read_table};
+use crate::file_tables::{check_tables, read_header, read_table};
 use crate::header::{FormatVersion, Header};
 use crate::index_table;
 use crate::layout::{Geometry, HEADER_BYTES};
@@ -193,6 +193,9 @@ impl OpenOptions {
         }
         let file_bytes = raw.len().map_err(failed("read the length"))?;
         let header = self.header(&*raw, &path)?;
+        if let Some(problem) = check_tables(&*raw, header, file_bytes).map_err(failed("read"))? {
+            return Err(Error::Header { path, problem });
+        }
         let states = match header.version {
             FormatVersion::V1 => self.scan(&*raw, header.geometry, file_bytes),
             FormatVersion::V0 if self.write => return Err(Error::NeedsUpgrade { path }),

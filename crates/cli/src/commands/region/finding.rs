@@ -46,8 +46,8 @@ impl Finding {
         }
     }
 
-    /// A file that ends inside its index table. The library reads the entries that are missing as
-    /// empty slots, as the game does, so nothing else would tell.
+    /// A file that ends inside its index table, with nothing but zeros before: one with entries is
+    /// refused by the library. It reads those that are missing as empty slots, as the game does.
     pub(super) fn of_table(file: &IndexedStorageFile) -> anyhow::Result<Option<Self>> {
         let geometry = file.geometry();
         let tables = match file.version() {
@@ -68,8 +68,8 @@ impl Finding {
             offset,
             readable: false,
             message: format!(
-                "the file ends inside its index table, which should end at byte {end}; slots \
-                 whose entries are missing are read as empty"
+                "the file ends inside its index table, which should end at byte {end}, and holds \
+                 nothing before; all slots are read as empty"
             ),
             advice: "a file that was just being made has lost nothing; any other needs a backup",
         }))
