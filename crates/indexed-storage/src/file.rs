@@ -13,6 +13,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+pub use create::remove_unfinished;
 pub use open::OpenOptions;
 pub use usage::{BlobStat, Usage};
 pub use verify::Verified;

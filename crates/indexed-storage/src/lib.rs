@@ -69,7 +69,10 @@ pub use compact::{CompactOptions, CompactReport, compact};
 pub use compression::DEFAULT_LEVEL;
 pub use damage::{Damage, SealDamage, SlotDamage};
 pub use error::{Error, HeaderProblem, Result};
-pub use file::{BlobStat, BlobWrite, Durability, IndexedStorageFile, OpenOptions, Usage, Verified};
+pub use file::{
+    BlobStat, BlobWrite, Durability, IndexedStorageFile, OpenOptions, Usage, Verified,
+    remove_unfinished,
+};
 pub use header::{FormatVersion, MAGIC};
 pub use layout::{BlobIndex, Geometry, SegmentIndex, SegmentRun};
 #[cfg(any(test, feature = "testing"))]

@@ -9,10 +9,12 @@ mod storage;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
-use hyworld_indexed_storage::{BlobIndex, Durability, IndexedStorageFile, OpenOptions};
+use hyworld_indexed_storage::{
+    BlobIndex, Durability, IndexedStorageFile, OpenOptions, remove_unfinished,
+};
 
 use crate::error::{Error, Result};
 use crate::registry::Access;
@@ -33,6 +35,8 @@ pub struct RegionFiles {
     only: Option<RegionPos>,
     durability: Durability,
     cache: RegionCache,
+    /// Before the first write: what a killed process left is removed.
+    is_tidy: Once,
 }
 
 /// How region files are opened and written.
@@ -109,6 +113,7 @@ impl RegionFilesOptions {
             only: self.only,
             durability: self.durability,
             cache: RegionCache::new(self.clone()),
+            is_tidy: Once::new(),
         })
     }
 
@@ -202,6 +207,9 @@ impl RegionFiles {
             let reason = format!("only one region of it is open, not {region}");
             return Err(Error::ReadOnly { place: place.to_string(), reason });
         }
+        self.is_tidy.call_once(|| {
+            remove_unfinished(&self.folder);
+        });
         let path = self.path(region);
         match self.cache.write(region, &path) {
             Err(error) if is_missing(&error) => {

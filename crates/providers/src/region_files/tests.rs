@@ -32,6 +32,18 @@ fn the_folder_and_the_file_are_made_with_the_first_write() {
 }
 
 #[test]
+fn what_a_killed_process_left_goes_with_the_first_write() {
+    let world = tempfile::tempdir().unwrap();
+    let left = "0.0.region.bin.4711-0.new.tmp";
+    write_file(&world.path().join(left), b"");
+    let storage = RegionFiles::open(world.path()).unwrap();
+    assert_eq!(storage.read(ChunkPos::new(0, 0)).unwrap(), None);
+    assert_eq!(names(world.path()), [left], "reading changes nothing");
+    storage.write(ChunkPos::new(0, 0), b"x").unwrap();
+    assert_eq!(names(world.path()), ["0.0.region.bin"]);
+}
+
+#[test]
 fn a_file_that_was_absent_is_found_when_it_was_made_here() {
     let world = tempfile::tempdir().unwrap();
     let storage = RegionFiles::open(world.path()).unwrap();
