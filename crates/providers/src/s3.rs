@@ -35,7 +35,7 @@ use crate::registry::{Access, OpenContext};
 use crate::storage::ChunkStorage;
 use cache::Cache;
 pub use cache::CacheStats;
-use connect::Connected;
+use connect::{Connected, FIRST_ANSWER_LIMIT};
 use failure::Secrets;
 use fence::Fence;
 use key::S3Url;
@@ -55,7 +55,8 @@ const RELEASE_LIMIT: Duration = Duration::from_secs(5);
 ///   the background. A second one gets [`Error::Locked`] when it opens the world; one whose lease
 ///   was taken over, because it could not reach the server for long, gets [`Error::ReadOnly`]
 ///   from then on. Any number may read.
-/// - Requests that fail for reasons that pass are sent again, for a minute in all.
+/// - Requests that fail for reasons that pass are sent again, for a minute in all; the first of all
+///   for ten seconds, because its reason may be a wrong address.
 /// - It may be used from any thread, also from those of an asynchronous runtime, which it blocks.
 ///
 /// ```
@@ -115,8 +116,10 @@ impl S3Storage {
             action: "start threads",
             source: source.into(),
         };
-        let Connected { store, secrets, server } = connected;
+        let Connected { store, first, secrets, server } = connected;
         let runtime = Runtime::start().map_err(thread_failed)?;
+        let first_limit = options.deadline.min(FIRST_ANSWER_LIMIT);
+        let first = Objects::new(first, first_limit, secrets.clone());
         let objects = Arc::new(Objects::new(store, options.deadline, secrets));
         let mut storage = Self {
             cache: options.open_cache(&format!("{server} {}", url.place()))?,
@@ -128,7 +131,7 @@ impl S3Storage {
             level: options.compression_level,
             runtime,
         };
-        storage.fence = storage.enter(options)?;
+        storage.fence = storage.enter(options, first)?;
         if let Some(fence) = &storage.fence {
             storage.runtime.leave_running(Arc::clone(fence).keep());
         }
@@ -136,13 +139,13 @@ impl S3Storage {
     }
 
     /// Looks at what is there, and takes the lease if something is to be written.
-    fn enter(&self, options: &S3Options) -> Result<Option<Arc<Fence>>> {
+    fn enter(&self, options: &S3Options, first: Objects) -> Result<Option<Arc<Fence>>> {
         let (objects, url) = (Arc::clone(&self.objects), self.url.clone());
         let (access, time) = (options.access, options.lease_time);
         let (single_writer, building) = (options.single_writer, options.building.clone());
         let entered = self.runtime.run(async move {
             let building = building.as_deref();
-            let found = manifest::look(&objects, &url).await?;
+            let found = manifest::look(&first, &url).await?;
             manifest::admit(&url, &found, access, building)?;
             if access == Access::ReadOnly {
                 return Ok(None);
@@ -214,5 +217,5 @@ pub(crate) fn open_from_config(
 /// A store that needs no connection.
 fn without_connection(store: Arc<dyn ObjectStore>) -> Connected {
     let server = store.to_string();
-    Connected { store, secrets: Secrets::default(), server }
+    Connected { first: Arc::clone(&store), store, secrets: Secrets::default(), server }
 }

@@ -15,6 +15,10 @@ use crate::error::{Error, Result};
 /// Time for one connection to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
+/// How long a server that was never heard of may be silent. Somebody waits who may have mistyped its
+/// address; one that was heard of gets all of the deadline to come back.
+pub(super) const FIRST_ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
 /// Pauses between attempts grow from this, each of random length.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
@@ -35,6 +39,8 @@ pub(super) struct Connection {
 /// A client, and what it must not tell.
 pub(super) struct Connected {
     pub(super) store: Arc<dyn ObjectStore>,
+    /// The same, with less patience: for the first request.
+    pub(super) first: Arc<dyn ObjectStore>,
     pub(super) secrets: Secrets,
     /// The server, for people and for the cache.
     pub(super) server: String,
@@ -64,16 +70,20 @@ impl Connection {
             builder = builder.with_access_key_id(key_id).with_secret_access_key(secret);
             builder = token.into_iter().fold(builder, AmazonS3Builder::with_token);
         }
-        let store = builder.build().map_err(|error| {
-            Failure::of(&error, &secrets).into_error(&self.url.place(), "prepare requests")
-        })?;
-        Ok(Connected { store: Arc::new(store), secrets, server })
+        let build = |builder: AmazonS3Builder, deadline: Duration| {
+            let options = client_options(&self.variables, endpoint.as_deref(), deadline)?;
+            let builder = builder.with_client_options(options).with_retry(retries(deadline));
+            let store = builder.build().map_err(|error| {
+                Failure::of(&error, &secrets).into_error(&self.url.place(), "prepare requests")
+            })?;
+            Ok(Arc::new(store))
+        };
+        let first = build(builder.clone(), self.deadline.min(FIRST_ANSWER_LIMIT))?;
+        Ok(Connected { store: build(builder, self.deadline)?, first, secrets, server })
     }
 
     fn builder(&self, profile: &Profile, endpoint: Option<&str>) -> Result<AmazonS3Builder> {
         let mut builder = AmazonS3Builder::new()
-            .with_client_options(self.client_options(endpoint)?)
-            .with_retry(self.retries())
             // One request more or less, and every server knows the plain one.
             .with_disable_bulk_delete(true);
         for (name, value) in self.variables.all() {
@@ -92,34 +102,6 @@ impl Connection {
             builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, endpoint);
         }
         Ok(builder.with_bucket_name(self.url.bucket()))
-    }
-
-    fn client_options(&self, endpoint: Option<&str>) -> Result<ClientOptions> {
-        let mut options = ClientOptions::new()
-            .with_connect_timeout(CONNECT_LIMIT.min(self.deadline / 3))
-            .with_timeout(self.deadline / 3)
-            // Whoever names an http address means it.
-            .with_allow_http(endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")));
-        if let Some(path) = self.variables.get("AWS_CA_BUNDLE") {
-            let pem = std::fs::read(path).map_err(Error::io(path.as_ref(), "read"))?;
-            let certificates = Certificate::from_pem_bundle(&pem).unwrap_or_default();
-            if certificates.is_empty() {
-                return Err(problem(format!("AWS_CA_BUNDLE: {path} holds no certificates")));
-            }
-            options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
-        }
-        Ok(options)
-    }
-
-    /// As many attempts as there is time for. A little of it is left for the last answer, so that
-    /// the error says what the server said, and not only that time was up.
-    fn retries(&self) -> RetryConfig {
-        let backoff = BackoffConfig {
-            init_backoff: PAUSE_MIN,
-            max_backoff: PAUSE_MAX.min(self.deadline / 10),
-            base: 2.0,
-        };
-        RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: self.deadline / 10 * 8 }
     }
 
     fn endpoint(&self, profile: &Profile) -> Result<Option<String>> {
@@ -181,6 +163,38 @@ impl Connection {
             && !is_true("AWS_EC2_METADATA_DISABLED");
         is_true("AWS_SKIP_SIGNATURE") || is_container || is_at_amazon
     }
+}
+
+fn client_options(
+    variables: &Variables,
+    endpoint: Option<&str>,
+    deadline: Duration,
+) -> Result<ClientOptions> {
+    let mut options = ClientOptions::new()
+        .with_connect_timeout(CONNECT_LIMIT.min(deadline / 3))
+        .with_timeout(deadline / 3)
+        // Whoever names an http address means it.
+        .with_allow_http(endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")));
+    if let Some(path) = variables.get("AWS_CA_BUNDLE") {
+        let pem = std::fs::read(path).map_err(Error::io(path.as_ref(), "read"))?;
+        let certificates = Certificate::from_pem_bundle(&pem).unwrap_or_default();
+        if certificates.is_empty() {
+            return Err(problem(format!("AWS_CA_BUNDLE: {path} holds no certificates")));
+        }
+        options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
+    }
+    Ok(options)
+}
+
+/// As many attempts as there is time for. A little of it is left for the last answer, so that
+/// the error says what the server said, and not only that time was up.
+fn retries(deadline: Duration) -> RetryConfig {
+    let backoff = BackoffConfig {
+        init_backoff: PAUSE_MIN,
+        max_backoff: PAUSE_MAX.min(deadline / 10),
+        base: 2.0,
+    };
+    RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: deadline / 10 * 8 }
 }
 
 impl Credentials {

@@ -146,6 +146,7 @@ impl S3Options {
     }
 
     /// How long a request may take in all, with every repetition: a minute unless told otherwise.
+    /// The first one, before a server was ever heard of, never gets more than ten seconds.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self.connection.deadline = deadline;

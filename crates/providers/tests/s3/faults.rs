@@ -1,6 +1,7 @@
 //! A server that is restarted, dies, or does not let us in.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hyworld_providers::{
@@ -28,19 +29,25 @@ fn a_server_that_restarts_in_the_middle_of_a_save() {
     for at in &all {
         storage.write(*at, &document(*at, 1)).unwrap();
     }
+    // Over and over, so that the server is killed in the middle however fast it is.
+    let is_back = Arc::new(AtomicBool::new(false));
     let saving = {
-        let (storage, all) = (Arc::clone(&storage), all.clone());
+        let (storage, all, is_back) = (Arc::clone(&storage), all.clone(), Arc::clone(&is_back));
         std::thread::spawn(move || {
             let documents: Vec<_> = all.iter().map(|at| (*at, document(*at, 2))).collect();
             let chunks: Vec<_> = documents.iter().map(|(at, d)| (*at, d.as_slice())).collect();
-            storage.write_all(&chunks)
+            while !is_back.load(Ordering::SeqCst) {
+                storage.write_all(&chunks)?;
+            }
+            Ok::<(), Error>(())
         })
     };
     std::thread::sleep(Duration::from_millis(60));
     server.kill();
-    assert!(!saving.is_finished(), "the save was over before the server was killed");
     std::thread::sleep(Duration::from_secs(1));
+    assert!(!saving.is_finished());
     server.start_again();
+    is_back.store(true, Ordering::SeqCst);
     saving.join().unwrap().unwrap();
     storage.sync().unwrap();
     for (at, found) in all.iter().zip(storage.read_all(&all).unwrap()) {
@@ -57,14 +64,18 @@ fn a_server_that_stays_away(server: &mut Server) {
     for version in [1, 2] {
         let documents: Vec<_> = all.iter().map(|at| (*at, document(*at, version))).collect();
         let chunks: Vec<_> = documents.iter().map(|(at, d)| (*at, d.as_slice())).collect();
-        let results = std::thread::scope(|scope| {
-            let saving = scope.spawn(|| storage.write_many(&chunks));
-            if version == 2 {
+        let is_whole = |results: &Vec<Result<(), Error>>| results.iter().all(Result::is_ok);
+        let results = if version == 1 {
+            storage.write_many(&chunks)
+        } else {
+            let rounds = || (0..10_000).map(|_| storage.write_many(&chunks));
+            std::thread::scope(|scope| {
+                let saving = scope.spawn(|| rounds().find(|results| !is_whole(results)));
                 std::thread::sleep(Duration::from_millis(40));
                 server.kill();
-            }
-            saving.join().unwrap()
-        });
+                saving.join().unwrap().unwrap_or_default()
+            })
+        };
         let failed = results.iter().find_map(|result| result.as_ref().err());
         assert_eq!(failed.is_some(), version == 2);
         if let Some(error) = failed {
@@ -135,6 +146,17 @@ fn nobody_there() {
     assert!(text.contains("onnection refused"), "{text}");
     let took = started.elapsed();
     assert!(took > Duration::from_secs(1) && took < Duration::from_secs(5), "{took:?}");
+}
+
+/// A wrong address is not worth a minute.
+#[test]
+fn a_server_that_was_never_heard_of_is_given_up_soon() {
+    let options = S3Options::new("s3://bucket/w").unwrap().variables(variables(GAME));
+    let started = Instant::now();
+    let text = options.endpoint("http://127.0.0.1:1").open().unwrap_err().to_string();
+    assert!(text.contains("onnection refused"), "{text}");
+    let took = started.elapsed();
+    assert!(took > Duration::from_secs(4) && took < Duration::from_secs(15), "{took:?}");
 }
 
 /// As a world's configuration names it.
