@@ -81,7 +81,7 @@ impl AddAssign for StoreTimes {
 }
 
 /// Measures loading from `source`, which is only read, and saving to `scratch`, which gets the same
-/// chunks. `progress` is told how many chunks are done.
+/// chunks. `progress` is told how many chunks were measured, each round of each chunk by itself.
 ///
 /// # Errors
 /// A chunk cannot be read, decoded or written.
@@ -94,11 +94,13 @@ pub fn measure(
     mut progress: impl FnMut(usize),
 ) -> Result<StoreTimes> {
     let executor: Arc<dyn Executor> = Arc::new(ThreadPool::of_all_cores()?);
-    let mut times = StoreTimes::default();
+    let (mut times, mut done) = (StoreTimes::default(), 0);
     for group in positions.chunks(GROUP) {
-        times += Group { source, scratch, positions: group, raw, executor: &executor }
-            .measure(rounds)?;
-        progress(times.chunks);
+        let group = Group { source, scratch, positions: group, raw, executor: &executor };
+        times += group.measure(rounds, || {
+            done += group.positions.len();
+            progress(done);
+        })?;
     }
     Ok(times)
 }
@@ -112,7 +114,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn measure(&self, rounds: u32) -> Result<StoreTimes> {
+    fn measure(&self, rounds: u32, mut round_done: impl FnMut()) -> Result<StoreTimes> {
         let documents = copy(self.source, self.scratch, self.positions)?;
         let most = Duration::MAX;
         let mut best = StoreTimes {
@@ -136,6 +138,7 @@ impl Group<'_> {
                 self.raw.compress(documents.get(number).ok_or("no such chunk")?)
             })?);
             best.save = best.save.min(self.save(round)?);
+            round_done();
         }
         Ok(best)
     }

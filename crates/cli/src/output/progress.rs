@@ -18,7 +18,7 @@ pub(crate) fn bar(console: &Console, what: &'static str, count: usize) -> Progre
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
     }
-    bar.with_message(what)
+    shown(bar, what)
 }
 
 /// A bar over chunks, or a counter where nobody knows how many there are.
@@ -31,7 +31,7 @@ pub(crate) fn chunks(console: &Console, what: &'static str, count: Option<u64>) 
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style.with_key("rate", rate).progress_chars("=> ").tick_chars("|/-\\ "));
     }
-    bar.with_message(what)
+    shown(bar, what)
 }
 
 /// A bar over a time that is known.
@@ -41,7 +41,14 @@ pub(crate) fn seconds(console: &Console, what: &'static str, seconds: f64) -> Pr
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} s") {
         bar.set_style(style.progress_chars("=> "));
     }
-    bar.with_message(what)
+    shown(bar, what)
+}
+
+/// Draws the bar at once: until its first step somebody would look at nothing.
+fn shown(bar: ProgressBar, what: &'static str) -> ProgressBar {
+    let bar = bar.with_message(what);
+    bar.tick();
+    bar
 }
 
 fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {

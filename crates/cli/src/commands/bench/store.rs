@@ -79,7 +79,8 @@ fn measure(
     bar.finish_and_clear();
     let walk = walked.transpose()?;
     let (raw, scratch) = (Raw::open(&args.path)?, open("saved")?);
-    let bar = progress::chunks(console, "loading and saving", Some(positions.len() as u64));
+    let count = (positions.len() as u64).saturating_mul(u64::from(args.rounds.max(1)));
+    let bar = progress::chunks(console, "loading and saving", Some(count));
     let advance = |done: usize| bar.set_position(done as u64);
     let times = bench::measure(source, &scratch, positions, &raw, args.rounds, advance);
     bar.finish_and_clear();
