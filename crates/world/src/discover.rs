@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use hyworld_coords::RegionPos;
 
 use crate::error::{Error, Result};
+use crate::instance::{find_templates, template_name, templates_folder};
 use crate::provider_choice::has_region_files;
 use crate::universe::{Universe, WORLDS_FOLDER, WorldEntry};
 use crate::world::{CONFIG_FILE, INSTANCE_FILE, OLD_CONFIG_FILE};
@@ -32,6 +33,11 @@ pub enum Place {
     Template {
         /// Its folder.
         path: PathBuf,
+    },
+    /// An asset pack with such templates.
+    Pack {
+        /// Their folders.
+        templates: Vec<PathBuf>,
     },
     /// A folder of region files.
     Chunks {
@@ -64,6 +70,10 @@ impl Place {
         match self {
             Self::Save { universe } | Self::Universe { universe } => universe.worlds(),
             Self::World { path } | Self::Template { path } => Ok(vec![single(path)]),
+            Self::Pack { templates } => Ok(templates
+                .iter()
+                .map(|path| WorldEntry { name: template_name(path), ..single(path) })
+                .collect()),
             Self::Chunks { world, .. } | Self::Region { world, .. } => {
                 Ok(world.iter().map(|world| single(world)).collect())
             }
@@ -77,6 +87,7 @@ impl Place {
             Self::Universe { .. } => "a universe",
             Self::World { .. } => "a world",
             Self::Template { .. } => "an instance template",
+            Self::Pack { .. } => "an asset pack with instance templates",
             Self::Chunks { .. } => "a folder of region files",
             Self::Region { .. } => "a region file",
         }
@@ -92,8 +103,8 @@ pub fn discover(path: &Path) -> Result<Place> {
     let place = if found.is_dir() { folder(path)? } else { file(path) };
     place.ok_or_else(|| {
         let what = "is no save (with universe/), no universe (with worlds/), no world (with \
-                    config.json, chunks/ or db/), no template (with instance.bson), no folder of \
-                    region files and no region file (such as 0.-1.region.bin)";
+                    config.json, chunks/ or db/), no template (with instance.bson), no asset pack \
+                    (with Server/Instances/), no folder of region files and no region file (such as 0.-1.region.bin)";
         Error::NotFound { path: path.to_owned(), what: what.to_owned() }
     })
 }
@@ -117,6 +128,8 @@ fn folder(path: &Path) -> Result<Option<Place>> {
         Place::World { path: owned }
     } else if has_file(INSTANCE_FILE) {
         Place::Template { path: owned }
+    } else if let Some(templates) = templates_folder(path) {
+        Place::Pack { templates: find_templates(&templates)? }
     } else if ["chunks", "db", "resources"].into_iter().any(has_folder) || is_in_worlds(path) {
         Place::World { path: owned }
     } else if is_named(path, WORLDS_FOLDER) {
@@ -232,6 +245,25 @@ mod tests {
         assert_eq!(discover(&root.join("t")).unwrap().kind(), "a world");
         fs::create_dir_all(root.join("bare/db")).unwrap();
         assert_eq!(discover(&root.join("bare")).unwrap().kind(), "a world");
+    }
+
+    #[test]
+    fn the_templates_of_a_pack_are_found_at_any_depth() {
+        let folder = tempfile::tempdir().unwrap();
+        // Packs may be kept anywhere, also where every folder is a world otherwise.
+        let pack = folder.path().join("worlds/pack");
+        for name in ["Sky/Old_Ship", "Cave", "Cave/chunks", "Empty"] {
+            fs::create_dir_all(pack.join("Server/Instances").join(name)).unwrap();
+        }
+        for name in ["Sky/Old_Ship", "Cave", "Cave/chunks"] {
+            write_file(&pack.join("Server/Instances").join(name).join(INSTANCE_FILE), b"{}");
+        }
+        let place = discover(&pack).unwrap();
+        assert_eq!(place.kind(), "an asset pack with instance templates");
+        let found = place.worlds().unwrap();
+        let names: Vec<_> = found.iter().map(|world| world.name.as_str()).collect();
+        assert_eq!(names, ["Cave", "Sky/Old_Ship"]);
+        assert!(found.iter().all(|world| world.path.join(INSTANCE_FILE).is_file()));
     }
 
     #[test]

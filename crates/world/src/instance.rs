@@ -16,6 +16,42 @@ use crate::world::{INSTANCE_FILE, known_config};
 /// The folder of an asset pack that templates are in, in `Server`.
 const TEMPLATES_FOLDER: &str = "Instances";
 
+/// How deep templates are looked for. Their names are paths, but short ones.
+const DEPTH_MAX: usize = 8;
+
+/// The folder of an asset pack that its templates are in, if the pack has one.
+pub(crate) fn templates_folder(pack: &Path) -> Option<PathBuf> {
+    Some(pack.join("Server").join(TEMPLATES_FOLDER)).filter(|folder| folder.is_dir())
+}
+
+/// The folders of all templates in a folder of them, sorted.
+pub(crate) fn find_templates(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut found, mut open) = (Vec::new(), vec![(folder.to_owned(), 0)]);
+    while let Some((folder, depth)) = open.pop() {
+        if folder.join(INSTANCE_FILE).is_file() {
+            found.push(folder);
+            continue;
+        }
+        let failed = || Error::io(&folder, "list");
+        for entry in folder.read_dir().map_err(failed())? {
+            let path = entry.map_err(failed())?.path();
+            if depth < DEPTH_MAX && path.is_dir() {
+                open.push((path, depth.saturating_add(1)));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The name of a template: the folders under `Instances`, with `/` between them.
+pub(crate) fn template_name(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let start = parts.iter().rposition(|part| part == TEMPLATES_FOLDER);
+    let start = start.map_or(parts.len().saturating_sub(1), |place| place.saturating_add(1));
+    parts.get(start..).unwrap_or_default().join("/")
+}
+
 /// A folder with `instance.bson`: the configuration of the worlds that are made from it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstanceTemplate {
@@ -51,11 +87,7 @@ impl InstanceTemplate {
 
     /// Its name: the folders under `Instances`, with `/` between them.
     pub fn name(&self) -> String {
-        let parts: Vec<_> =
-            self.path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-        let start = parts.iter().rposition(|part| part == TEMPLATES_FOLDER);
-        let start = start.map_or(parts.len().saturating_sub(1), |place| place.saturating_add(1));
-        parts.get(start..).unwrap_or_default().join("/")
+        template_name(&self.path)
     }
 
     /// Makes a world from it; its folder. `return_point`, which says where players go who leave

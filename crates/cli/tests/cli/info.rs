@@ -183,10 +183,8 @@ fn real_worlds_have_what_an_independent_decoder_counted() {
         let Some(folder) = shared(&format!("worlds/{name}")) else { return };
         let oracle = shared(&format!("oracle/{name}.json")).unwrap();
         let oracle: Value = serde_json::from_slice(&fs::read(oracle).unwrap()).unwrap();
-        let template = folder.join("Server/Instances/Orbis_Galactic_Spaceship");
-        let path = if template.is_dir() { template } else { folder };
         let place = Place::new();
-        let object = info(&place, path.to_str().unwrap(), 0);
+        let object = info(&place, folder.to_str().unwrap(), 0);
         let storage = &object["worlds"][0]["storage"];
         let chunks = oracle["chunks"].as_array().unwrap();
         let sum = |key: &str| chunks.iter().map(|chunk| chunk[key].as_u64().unwrap()).sum::<u64>();
