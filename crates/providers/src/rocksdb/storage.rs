@@ -139,12 +139,12 @@ impl ChunkStorage for RocksDbStorage {
         results.collect()
     }
 
-    /// Syncs the log of the database, in which everything is that is not yet in its tables; those
-    /// are synced when they are written.
     fn shares_writes(&self) -> bool {
         true
     }
 
+    /// Syncs the log of the database, in which everything is that is not yet in its tables; those
+    /// are synced when they are written.
     fn sync(&self) -> Result<()> {
         match &self.db {
             Some(db) if self.read_only.is_none() => {

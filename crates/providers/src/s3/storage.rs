@@ -297,13 +297,13 @@ impl ChunkStorage for S3Storage {
         self.store(chunks, |document| self.encode(document))
     }
 
-    /// A write returns when the server has acknowledged it, and a server acknowledges what is
-    /// durable by its own rules. So there is nothing left to be done, but to make sure that
-    /// nobody else took over meanwhile.
     fn shares_writes(&self) -> bool {
         true
     }
 
+    /// A write returns when the server has acknowledged it, and a server acknowledges what is
+    /// durable by its own rules. So there is nothing left to be done, but to make sure that
+    /// nobody else took over meanwhile.
     fn sync(&self) -> Result<()> {
         let Some(fence) = self.fence.clone() else { return Ok(()) };
         let checked = self.runtime.run(async move { fence.check().await });
