@@ -38,6 +38,8 @@ pub fn check(chunk: &Chunk, choices: &mut Choices) {
         return;
     }
     assert!(is_changed || saved.encode() == document);
+    let over = edited.encode_over(chunk, Vec::new()).expect("it was saved");
+    assert!(over == saved.encode(), "the short way to a document gives the same");
     let again = check_saved(&edited, &saved, chunk);
     assert!(!takes_digests || CellDigests::of(&again) == CellDigests::of(&edited));
 }
