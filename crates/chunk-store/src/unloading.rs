@@ -17,6 +17,10 @@ const ABSENT_REMEMBERED_MAX: usize = 65_536;
 /// Chunks leave sooner beyond this use of the memory.
 const PRESSURE_START: f64 = 0.85;
 
+/// How many chunks forget changed blocks in one look. They are written into the document first, which
+/// takes the world's thread about a tenth of a millisecond for each.
+const TRIM_WRITES_MAX: u32 = 16;
+
 /// How much a look at a chunk counts, by how much of the memory is used: 1 to 85 %, 3 when full.
 pub(crate) fn poll_count(memory_use: f64) -> i32 {
     match (memory_use - PRESSURE_START) / (1.0 - PRESSURE_START) * 3.0 {
@@ -38,14 +42,16 @@ impl ChunkStore {
         }
         let memory_use = settings.memory_gauge.as_ref().map_or(0.0, |gauge| gauge());
         let polls = poll_count(memory_use);
+        let mut writes_left = TRIM_WRITES_MAX;
         for chunk in self.loaded_chunks() {
-            self.look_at(&chunk, polls);
+            self.look_at(&chunk, polls, &mut writes_left);
         }
         self.forget_absent();
     }
 
-    /// Counts down how long a chunk stays, or sets it back.
-    fn look_at(&self, chunk: &Arc<LoadedChunk>, polls: i32) {
+    /// Counts down how long a chunk stays, or sets it back. `writes_left` says how many more may write
+    /// changed blocks into their documents.
+    fn look_at(&self, chunk: &Arc<LoadedChunk>, polls: i32, writes_left: &mut u32) {
         let visibility = self.visibility(chunk.at());
         if visibility == Visibility::Hot {
             chunk.reset_keep_alive();
@@ -55,7 +61,9 @@ impl ChunkStore {
         // One that is dirty is about to be encoded, and then its blocks are needed.
         if !chunk.is_dirty()
             && let Some(mut body) = chunk.try_lock_body()
+            && (!body.is_view_ahead() || *writes_left > 0)
         {
+            *writes_left = writes_left.saturating_sub(body.is_view_ahead().into());
             body.trim();
         }
         let is_wanted = visibility == Visibility::Cold
@@ -141,5 +149,42 @@ mod tests {
     fn looks_count_more_when_memory_is_short() {
         let uses = [0.0, 0.85, 0.86, 0.899, 0.91, 0.949, 0.96, 1.0, 2.0, f64::NAN];
         assert_eq!(uses.map(poll_count), [1, 1, 1, 1, 2, 2, 3, 3, 3, 1]);
+    }
+
+    /// Writing blocks into a document takes time, and others wait for the world's thread.
+    #[test]
+    fn only_so_many_chunks_forget_changed_blocks_at_once() {
+        use crate::{FlatGenerator, RequestFlags, StepExecutor, StoreOptions};
+        use hyworld_chunk::{AssetKey, Rotation};
+        use hyworld_coords::{ChunkBlock, ChunkPos};
+        use hyworld_providers::MemoryStorage;
+
+        let options = StoreOptions {
+            executor: Some(Arc::new(StepExecutor::new())),
+            generator: Some(Arc::new(FlatGenerator::meadow().unwrap())),
+            ..StoreOptions::default()
+        };
+        let store = ChunkStore::new(MemoryStorage::new(), options).unwrap();
+        let viewer = store.add_viewer(ChunkPos::new(0, 0), 32);
+        let (stone, at) = (AssetKey::new("Rock_Stone").unwrap(), ChunkBlock::new(1, 99, 1));
+        let load = |x| {
+            let at = ChunkPos::new(x % 5, x / 5);
+            store.get_now(at, RequestFlags::NONE).unwrap().unwrap()
+        };
+        let chunks: Vec<_> = (0..20).map(load).collect();
+        for chunk in &chunks {
+            let change =
+                chunk.edit(|view| view.set_block(at.unwrap(), stone.clone(), Rotation::NONE));
+            change.unwrap().unwrap();
+        }
+        let look = || {
+            store.tick(Duration::from_millis(500));
+            store.step_until_idle();
+            chunks.iter().filter(|chunk| chunk.lock_body().is_view_ahead()).count()
+        };
+        assert_eq!([look(), look()], [20, 20], "saved, and somebody is near");
+        assert!(chunks.iter().all(|chunk| !chunk.is_dirty()));
+        store.move_viewer(viewer, ChunkPos::new(20, 0), 32);
+        assert_eq!([look(), look()], [4, 0]);
     }
 }

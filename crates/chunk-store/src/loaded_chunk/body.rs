@@ -73,6 +73,11 @@ impl Body {
         self.is_view_ahead = false;
     }
 
+    /// Whether [`trim`](Self::trim) has something to write first, which takes time.
+    pub(crate) fn is_view_ahead(&self) -> bool {
+        self.is_view_ahead
+    }
+
     /// Forgets the decoded blocks of a chunk that nobody is near to. Where changes of them cannot be
     /// written into the document they stay.
     pub(crate) fn trim(&mut self) {
