@@ -23,7 +23,9 @@ impl ChunkStore {
         let report = if is_saving {
             self.save_all()
         } else {
-            FlushReport { unsaved: self.unsaved_because_off(), ..FlushReport::default() }
+            // What was saved before that was turned off is to stay all the same.
+            let sync_error = self.inner.storage.sync().err();
+            FlushReport { saved: 0, unsaved: self.unsaved_because_off(), sync_error }
         };
         if report.is_complete() || !is_saving {
             self.inner.executor.shut_down();

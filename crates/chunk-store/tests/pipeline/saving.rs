@@ -342,6 +342,7 @@ fn a_shutdown_with_saving_off_saves_nothing_and_says_so() {
     let report = rig.store.shut_down();
     assert_eq!((rig.writes(), report.unsaved.len()), (0, 1));
     assert!(matches!(report.unsaved[0].reason, UnsavedReason::SavingIsOff));
+    assert_eq!(rig.storage.counts().syncs, 1, "what was saved before stays");
 }
 
 #[test]
