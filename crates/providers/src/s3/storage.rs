@@ -324,3 +324,18 @@ impl FrameStorage for S3Storage {
         self.store(chunks, |blob| Ok(Frames::of(blob)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written at once, the first of two could come last.
+    #[test]
+    fn no_chunk_is_twice_in_a_round() {
+        let [a, b, c] = [0, 1, 2].map(|x| ChunkPos::new(x, 0));
+        let chunks = [(a, 1), (b, 2), (a, 3), (c, 4), (a, 5), (b, 6)];
+        let rounds = rounds(&chunks).into_iter();
+        let contents = rounds.map(|round| round.iter().map(|(_, (_, n))| *n).collect::<Vec<_>>());
+        assert_eq!(contents.collect::<Vec<_>>(), [vec![1, 2, 4], vec![3, 6], vec![5]]);
+    }
+}

@@ -220,4 +220,6 @@ fn a_broken_file_of_the_cache_is_not_served() {
     assert_eq!(storage.read(AT).unwrap().unwrap(), b"one");
     let stats = storage.cache_stats().unwrap();
     assert_eq!((stats.hits, stats.dropped, stats.files), (0, 1, 1));
+    storage.write(AT, b"two").unwrap();
+    assert_eq!(storage.cache_stats().unwrap().files, 0, "what is out of date takes no room");
 }
