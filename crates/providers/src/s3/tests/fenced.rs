@@ -136,6 +136,8 @@ fn without_the_server_nothing_is_written_and_afterwards_it_goes_on() {
     let storage = open_short(&store).unwrap();
     store.is_down.store(true, Ordering::SeqCst);
     assert!(storage.write(AT, b"x").unwrap_err().to_string().contains("the server is down"));
+    let listed: Vec<_> = storage.positions().collect();
+    assert!(matches!(listed.as_slice(), [Err(_)]), "what cannot be listed is not absent");
     std::thread::sleep(2 * SHORT);
     let text = storage.sync().unwrap_err().to_string();
     assert!(text.contains("cannot write the lease of its writer: the server is down"), "{text}");
@@ -153,6 +155,18 @@ fn an_answer_that_was_lost_is_not_taken_for_another_writer() {
         store.loses_answer.store(true, Ordering::SeqCst);
         std::thread::sleep(SHORT / 2);
         storage.write(AT, b"y").unwrap();
+    }
+}
+
+/// As after a bucket was moved or restored: the same lease under another e-tag is still ours.
+#[test]
+fn a_lease_that_was_copied_is_still_the_same() {
+    let store = troubled();
+    let storage = open_short(&store).unwrap();
+    for _ in 0..3 {
+        put_lease(&store, &lease_with(&store, &json!({})));
+        std::thread::sleep(SHORT / 2);
+        storage.write(AT, b"mine").unwrap();
     }
 }
 

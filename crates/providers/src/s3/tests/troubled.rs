@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
 use object_store::path::Path as ObjectPath;
@@ -91,7 +92,10 @@ impl ObjectStore for Troubled {
     }
 
     fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.inner.list(prefix)
+        match self.reach() {
+            Ok(()) => self.inner.list(prefix),
+            Err(error) => futures_util::stream::iter([Err(error)]).boxed(),
+        }
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> Result<ListResult> {
