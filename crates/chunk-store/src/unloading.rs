@@ -166,7 +166,7 @@ mod tests {
         };
         let store = ChunkStore::new(MemoryStorage::new(), options).unwrap();
         let viewer = store.add_viewer(ChunkPos::new(0, 0), 32);
-        let (stone, at) = (AssetKey::new("Rock_Stone").unwrap(), ChunkBlock::new(1, 99, 1));
+        let (block, at) = (AssetKey::new("Rock_Stone").unwrap(), ChunkBlock::new(1, 99, 1));
         let load = |x| {
             let at = ChunkPos::new(x % 5, x / 5);
             store.get_now(at, RequestFlags::NONE).unwrap().unwrap()
@@ -174,7 +174,7 @@ mod tests {
         let chunks: Vec<_> = (0..20).map(load).collect();
         for chunk in &chunks {
             let change =
-                chunk.edit(|view| view.set_block(at.unwrap(), stone.clone(), Rotation::NONE));
+                chunk.edit(|view| view.set_block(at.unwrap(), block.clone(), Rotation::NONE));
             change.unwrap().unwrap();
         }
         let look = || {

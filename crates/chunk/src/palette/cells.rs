@@ -289,9 +289,8 @@ mod tests {
                 assert_eq!(cells.first_difference(&other), Some(index), "{kind:?}");
             }
         }
-        let [half, byte] = [PaletteType::HalfByte, PaletteType::Byte].map(|kind| sample(kind));
-        let (half, byte) =
-            (Cells::pack(PaletteType::HalfByte, &half), Cells::pack(PaletteType::Byte, &byte));
+        let [half, byte] =
+            [PaletteType::HalfByte, PaletteType::Byte].map(|kind| Cells::pack(kind, &sample(kind)));
         assert_eq!(half.first_difference(&byte), None);
         assert_eq!(Cells::Empty.first_difference(&Cells::Empty), None);
     }

@@ -65,7 +65,7 @@ impl Connection {
         let secrets = Secrets::new(credentials.iter().flat_map(Credentials::parts));
         let endpoint = self.endpoint(&profile)?;
         let server = endpoint.clone().unwrap_or_else(|| "Amazon S3".to_owned());
-        let mut builder = self.builder(&profile, endpoint.as_deref())?;
+        let mut builder = self.builder(&profile, endpoint.as_deref());
         if let Some(Credentials { key_id, secret, token }) = credentials {
             builder = builder.with_access_key_id(key_id).with_secret_access_key(secret);
             builder = token.into_iter().fold(builder, AmazonS3Builder::with_token);
@@ -82,7 +82,7 @@ impl Connection {
         Ok(Connected { store: build(builder, self.deadline)?, first, secrets, server })
     }
 
-    fn builder(&self, profile: &Profile, endpoint: Option<&str>) -> Result<AmazonS3Builder> {
+    fn builder(&self, profile: &Profile, endpoint: Option<&str>) -> AmazonS3Builder {
         let mut builder = AmazonS3Builder::new()
             // One request more or less, and every server knows the plain one.
             .with_disable_bulk_delete(true);
@@ -101,7 +101,7 @@ impl Connection {
         if let Some(endpoint) = endpoint {
             builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, endpoint);
         }
-        Ok(builder.with_bucket_name(self.url.bucket()))
+        builder.with_bucket_name(self.url.bucket())
     }
 
     fn endpoint(&self, profile: &Profile) -> Result<Option<String>> {
@@ -235,7 +235,7 @@ mod tests {
     fn key_of(connection: &Connection, key: AmazonS3ConfigKey) -> Option<String> {
         let profile = Profile::load(&connection.variables).ok()?;
         let endpoint = connection.endpoint(&profile).ok()?;
-        connection.builder(&profile, endpoint.as_deref()).ok()?.get_config_value(&key)
+        connection.builder(&profile, endpoint.as_deref()).get_config_value(&key)
     }
 
     const KEYS: [(&str, &str); 2] =
