@@ -17,8 +17,8 @@ const ABSENT_REMEMBERED_MAX: usize = 65_536;
 /// Chunks leave sooner beyond this use of the memory.
 const PRESSURE_START: f64 = 0.85;
 
-/// How many chunks forget changed blocks in one look. They are written into the document first, which
-/// takes the world's thread about a tenth of a millisecond for each.
+/// How many chunks forget changed blocks in one look. They are written into the document first,
+/// which takes the world's thread about a tenth of a millisecond for each.
 const TRIM_WRITES_MAX: u32 = 16;
 
 /// How much a look at a chunk counts, by how much of the memory is used: 1 to 85 %, 3 when full.
@@ -49,8 +49,8 @@ impl ChunkStore {
         self.forget_absent();
     }
 
-    /// Counts down how long a chunk stays, or sets it back. `writes_left` says how many more may write
-    /// changed blocks into their documents.
+    /// Counts down how long a chunk stays, or sets it back. `writes_left` says how many more may
+    /// write changed blocks into their documents.
     fn look_at(&self, chunk: &Arc<LoadedChunk>, polls: i32, writes_left: &mut u32) {
         let visibility = self.visibility(chunk.at());
         if visibility == Visibility::Hot {

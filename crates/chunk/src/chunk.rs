@@ -68,8 +68,8 @@ impl Chunk {
         self.encode_with(buffer, sections.map(Holder::encoded_bytes).sum(), |_, _, _| false)
     }
 
-    /// Its document in the memory of a buffer. `replace_in` may write a component of a section itself,
-    /// and say so; that and what was changed comes to about `changed_bytes`.
+    /// Its document in the memory of a buffer. `replace_in` may write a component of a section
+    /// itself, and say so; that and what was changed comes to about `changed_bytes`.
     pub(crate) fn encode_with(
         &self,
         mut buffer: Vec<u8>,

@@ -26,7 +26,8 @@ pub const SEGMENT_INDEX_MAX: u32 = i32::MAX as u32;
 pub const BLOB_BYTES_MAX: u32 = 1 << 28;
 
 /// Default for how much released space may wait for a sync under
-/// [`Durability::Relaxed`](crate::Durability::Relaxed), 16 MiB: most of a full region of natural terrain.
+/// [`Durability::Relaxed`](crate::Durability::Relaxed), 16 MiB: most of a full region of natural
+/// terrain.
 ///
 /// Past it a write syncs by itself, so that rewriting cannot grow a file without bound.
 pub const RELEASED_BYTES_MAX: u64 = 16 << 20;

@@ -72,8 +72,8 @@ pub trait ChunkStorage: Send + Sync + fmt::Debug {
     /// shared, such as syncs. A position that is given twice has the last document afterwards.
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>>;
 
-    /// Whether [`write_many`](Self::write_many) is cheaper than writing one by one, because syncs or
-    /// requests are shared. Where it is not, nothing is gained by collecting documents for it.
+    /// Whether [`write_many`](Self::write_many) is cheaper than writing one by one, because syncs
+    /// or requests are shared. Where it is not, nothing is gained by collecting documents for it.
     fn shares_writes(&self) -> bool;
 
     /// Makes everything written so far durable.

@@ -104,7 +104,8 @@ pub fn discover(path: &Path) -> Result<Place> {
     place.ok_or_else(|| {
         let what = "is no save (with universe/), no universe (with worlds/), no world (with \
                     config.json, chunks/ or db/), no template (with instance.bson), no asset pack \
-                    (with Server/Instances/), no folder of region files and no region file (such as 0.-1.region.bin)";
+                    (with Server/Instances/), no folder of region files and no region file (such \
+                    as 0.-1.region.bin)";
         Error::NotFound { path: path.to_owned(), what: what.to_owned() }
     })
 }

@@ -78,8 +78,8 @@ impl Body {
         self.is_view_ahead
     }
 
-    /// Forgets the decoded blocks of a chunk that nobody is near to. Where changes of them cannot be
-    /// written into the document they stay.
+    /// Forgets the decoded blocks of a chunk that nobody is near to. Where changes of them cannot
+    /// be written into the document they stay.
     pub(crate) fn trim(&mut self) {
         if self.document().is_ok() {
             self.view = None;

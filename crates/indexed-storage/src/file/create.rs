@@ -39,8 +39,8 @@ pub(super) fn create_whole(path: &Path, geometry: Geometry) -> Option<OsFile> {
     Some(raw)
 }
 
-/// Removes what processes left in a folder that were killed while they made a file, and says how many
-/// files those were. What another process is just making is locked, and stays.
+/// Removes what processes left in a folder that were killed while they made a file, and says how
+/// many files those were. What another process is just making is locked, and stays.
 ///
 /// They do no harm, so nobody has to know if they cannot be removed.
 pub fn remove_unfinished(folder: &Path) -> usize {

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 /// Time for one connection to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a server that was never heard of may be silent. Somebody waits who may have mistyped its
-/// address; one that was heard of gets all of the deadline to come back.
+/// How long a server that was never heard of may be silent. Somebody waits who may have mistyped
+/// its address; one that was heard of gets all of the deadline to come back.
 pub(super) const FIRST_ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 /// Pauses between attempts grow from this, each of random length.
