@@ -24,8 +24,8 @@ impl ChunkStore {
             self.save_all()
         } else {
             // What was saved before that was turned off is to stay all the same.
-            let sync_error = self.inner.storage.sync().err();
-            FlushReport { saved: 0, unsaved: self.unsaved_because_off(), sync_error }
+            let (unsaved, sync_error) = (self.unsaved_because_off(), self.sync_saved());
+            FlushReport { saved: 0, unsaved, sync_error }
         };
         if report.is_complete() || !is_saving {
             self.inner.executor.shut_down();

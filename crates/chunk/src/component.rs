@@ -127,14 +127,7 @@ impl Fields {
 
     /// Writes bytes, with subtype 0 as the game's binary fields have it.
     pub fn binary(&mut self, key: &str, bytes: &[u8]) {
-        // Not as one of the others: a section has 50,000 bytes, and each copy of them counts.
-        const SUBTYPE: u8 = 0;
-        let mut value = Vec::with_capacity(bytes.len().saturating_add(5));
-        // Too long for a number is too long for a document too, which is then refused.
-        value.extend(i32::try_from(bytes.len()).unwrap_or(i32::MAX).to_le_bytes());
-        value.push(SUBTYPE);
-        value.extend_from_slice(bytes);
-        self.raw(key, Kind::BINARY, value);
+        self.one(key, |writer| writer.binary(key, 0, bytes));
     }
 
     fn one(&mut self, key: &str, write: impl FnOnce(&mut DocumentWriter)) {

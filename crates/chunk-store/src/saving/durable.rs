@@ -29,11 +29,6 @@ impl SyncTimer {
         self.has_news = true;
     }
 
-    /// Everything that was written is durable.
-    pub(super) fn set_durable(&mut self) {
-        self.has_news = false;
-    }
-
     /// Lets time pass; whether a sync begins.
     fn passes(&mut self, time: Duration) -> bool {
         self.passed = self.passed.saturating_add(time);
@@ -47,6 +42,15 @@ impl SyncTimer {
 }
 
 impl ChunkStore {
+    /// Makes everything durable that was saved, on this thread; what the storage said if it cannot.
+    pub(crate) fn sync_saved(&self) -> Option<hyworld_providers::Error> {
+        let error = self.inner.storage.sync().err();
+        if error.is_none() {
+            lock(&self.inner.saver).sync.has_news = false;
+        }
+        error
+    }
+
     pub(super) fn tick_syncing(&self, passed: Duration) {
         if lock(&self.inner.saver).sync.passes(passed) {
             let store = self.clone();
@@ -94,7 +98,7 @@ mod tests {
         assert!(timer.passes(second));
         timer.is_under_way = false;
         timer.set_news();
-        timer.set_durable();
+        timer.has_news = false;
         assert!((0..30).all(|_| !timer.passes(second)), "a flush was faster");
     }
 }

@@ -70,10 +70,7 @@ impl ChunkStore {
                 break;
             }
         }
-        let sync_error = self.inner.storage.sync().err();
-        if sync_error.is_none() {
-            lock(&self.inner.saver).sync.set_durable();
-        }
+        let sync_error = self.sync_saved();
         FlushReport {
             saved: self.inner.counters.metrics().saved.saturating_sub(before),
             unsaved: self.unsaved(&vetoed),

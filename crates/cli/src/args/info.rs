@@ -6,7 +6,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// A save, a universe, a world, an instance template, a chunks/ folder or a region file
+    /// A save, a universe, a world, an instance template, an asset pack with such
+    /// templates, a chunks/ folder or a region file
     pub(crate) path: PathBuf,
     /// Leave out what every chunk has to be read for: entities and block entities
     #[arg(long)]

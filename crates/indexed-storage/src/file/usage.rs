@@ -175,8 +175,8 @@ impl IndexedStorageFile {
         Ok(self.state_damage(&state).map(|damage| SlotDamage { slot, damage }))
     }
 
-    /// Where segment 1 begins, by version.
-    fn segments_offset(&self) -> u64 {
+    /// Where its index tables end and its first segment begins, by version.
+    pub fn segments_offset(&self) -> u64 {
         self.segment_offset(SegmentIndex::FIRST)
     }
 

@@ -70,16 +70,18 @@ impl Connection {
             builder = builder.with_access_key_id(key_id).with_secret_access_key(secret);
             builder = token.into_iter().fold(builder, AmazonS3Builder::with_token);
         }
-        let build = |builder: AmazonS3Builder, deadline: Duration| {
-            let options = client_options(&self.variables, endpoint.as_deref(), deadline)?;
-            let builder = builder.with_client_options(options).with_retry(retries(deadline));
-            let store = builder.build().map_err(|error| {
+        let options = self.client_options(endpoint.as_deref())?;
+        let build = |deadline: Duration| {
+            let limit = deadline / 3;
+            let options = options.clone().with_connect_timeout(CONNECT_LIMIT.min(limit));
+            let builder = builder.clone().with_client_options(options.with_timeout(limit));
+            let store = builder.with_retry(retries(deadline)).build().map_err(|error| {
                 Failure::of(&error, &secrets).into_error(&self.url.place(), "prepare requests")
             })?;
             Ok(Arc::new(store))
         };
-        let first = build(builder.clone(), self.deadline.min(FIRST_ANSWER_LIMIT))?;
-        Ok(Connected { store: build(builder, self.deadline)?, first, secrets, server })
+        let first = build(self.deadline.min(FIRST_ANSWER_LIMIT))?;
+        Ok(Connected { store: build(self.deadline)?, first, secrets, server })
     }
 
     fn builder(&self, profile: &Profile, endpoint: Option<&str>) -> AmazonS3Builder {
@@ -102,6 +104,22 @@ impl Connection {
             builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, endpoint);
         }
         builder.with_bucket_name(self.url.bucket())
+    }
+
+    /// All but the limits of time.
+    fn client_options(&self, endpoint: Option<&str>) -> Result<ClientOptions> {
+        let mut options = ClientOptions::new()
+            // Whoever names an http address means it.
+            .with_allow_http(endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")));
+        if let Some(path) = self.variables.get("AWS_CA_BUNDLE") {
+            let pem = std::fs::read(path).map_err(Error::io(path.as_ref(), "read"))?;
+            let certificates = Certificate::from_pem_bundle(&pem).unwrap_or_default();
+            if certificates.is_empty() {
+                return Err(problem(format!("AWS_CA_BUNDLE: {path} holds no certificates")));
+            }
+            options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
+        }
+        Ok(options)
     }
 
     fn endpoint(&self, profile: &Profile) -> Result<Option<String>> {
@@ -163,27 +181,6 @@ impl Connection {
             && !is_true("AWS_EC2_METADATA_DISABLED");
         is_true("AWS_SKIP_SIGNATURE") || is_container || is_at_amazon
     }
-}
-
-fn client_options(
-    variables: &Variables,
-    endpoint: Option<&str>,
-    deadline: Duration,
-) -> Result<ClientOptions> {
-    let mut options = ClientOptions::new()
-        .with_connect_timeout(CONNECT_LIMIT.min(deadline / 3))
-        .with_timeout(deadline / 3)
-        // Whoever names an http address means it.
-        .with_allow_http(endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")));
-    if let Some(path) = variables.get("AWS_CA_BUNDLE") {
-        let pem = std::fs::read(path).map_err(Error::io(path.as_ref(), "read"))?;
-        let certificates = Certificate::from_pem_bundle(&pem).unwrap_or_default();
-        if certificates.is_empty() {
-            return Err(problem(format!("AWS_CA_BUNDLE: {path} holds no certificates")));
-        }
-        options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
-    }
-    Ok(options)
 }
 
 /// As many attempts as there is time for. A little of it is left for the last answer, so that

@@ -49,15 +49,7 @@ impl Finding {
     /// A file that ends inside its index table, with nothing but zeros before: one with entries is
     /// refused by the library. It reads those that are missing as empty slots, as the game does.
     pub(super) fn of_table(file: &IndexedStorageFile) -> anyhow::Result<Option<Self>> {
-        let geometry = file.geometry();
-        let tables = match file.version() {
-            FormatVersion::V0 => geometry.table_bytes().saturating_mul(2),
-            FormatVersion::V1 => geometry.table_bytes(),
-        };
-        let end = geometry
-            .segments_offset()
-            .saturating_sub(geometry.table_bytes())
-            .saturating_add(tables);
+        let end = file.segments_offset();
         let offset = file.file_bytes()?;
         if offset >= end {
             return Ok(None);
