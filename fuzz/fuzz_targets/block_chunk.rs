@@ -2,8 +2,8 @@
 //! move to where newer ones have them as soon as something changes.
 #![no_main]
 
-use hyworld_chunk::{BlockChunk, Chunk, ChunkView};
-use hyworld_fuzz::{columns, view};
+use hyworld_chunk::{BlockChunk, Chunk};
+use hyworld_fuzz::{columns, edits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -27,6 +27,6 @@ fuzz_target!(|data: &[u8]| {
 
     let mut chunk = Chunk::new();
     chunk.put(&columns).expect("nothing is malformed");
-    assert!(inline.is_some() || ChunkView::new(&chunk).is_ok());
-    view::check(&chunk, &mut choices);
+    assert!(inline.is_some() || chunk.decode_blocks().is_ok());
+    edits::check(&chunk, &mut choices);
 });

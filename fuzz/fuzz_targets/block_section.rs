@@ -73,7 +73,7 @@ fn check_upgrade(old: &BlockSection) {
 /// Every cell has what its old name says, or the old name if that makes no sense.
 fn check_names(old: &BlockSection, upgraded: &UpgradedSection) {
     let (names, blocks) = (old.blocks().indices(), upgraded.section.blocks().indices());
-    let parsed: Vec<_> = names.keys.iter().map(|key| LegacyBlock::parse(key)).collect();
+    let parsed: Vec<_> = names.keys.iter().map(|key| LegacyBlock::parse(key.as_str())).collect();
     let fluids = upgraded.fluids.fluids().indices();
     for cell in LocalBlock::all() {
         let place = usize::from(names.indices[cell]);
@@ -82,7 +82,7 @@ fn check_names(old: &BlockSection, upgraded: &UpgradedSection) {
         let level = upgraded.fluids.level(cell);
         let Ok(parsed) = &parsed[place] else {
             assert!(block == names.keys[place] && upgraded.kept.contains(block));
-            assert!(fluid.is_empty_key() && level == 0);
+            assert!(fluid.is_air() && level == 0);
             continue;
         };
         assert_eq!(block.as_str(), parsed.block);

@@ -35,7 +35,7 @@ fn check_edit(section: &mut FluidSection, choices: &mut Choices) {
         true => section.set(corner, key.clone(), level),
         false => section.fill(corners[0], corners[1], key.clone(), level),
     };
-    let fits = if key.is_empty_key() { level == 0 } else { (1..=15).contains(&level) };
+    let fits = if key.is_air() { level == 0 } else { (1..=15).contains(&level) };
     assert_eq!(edit.is_ok(), fits);
     assert_eq!(edit.unwrap_or(false), *section != before);
     if !fits {
@@ -58,7 +58,7 @@ fn check_overlay(section: &FluidSection, other: &FluidSection) {
     both.overlay(other).expect("few kinds of fluids");
     let [mine, theirs, found] = [section, other, &both].map(|section| section.fluids().to_array());
     for cell in LocalBlock::all() {
-        let (expected, level) = match theirs[cell].is_empty_key() {
+        let (expected, level) = match theirs[cell].is_air() {
             true => (&mine[cell], section.level(cell)),
             false => (&theirs[cell], other.level(cell).max(1)),
         };

@@ -8,11 +8,11 @@
 pub mod choices;
 pub mod columns;
 pub mod document;
+pub mod edits;
 pub mod light;
 pub mod packed;
 pub mod palette;
 pub mod parts;
-pub mod view;
 
 pub use choices::Choices;
 

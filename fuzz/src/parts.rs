@@ -64,7 +64,7 @@ pub fn build(parts: &[Part]) -> Vec<u8> {
             place @ ..SECTION_PLACES => {
                 let number = u8::try_from(place / IN_SECTION.len()).expect("below ten");
                 let y = SectionY::new(number).expect("below ten");
-                let section = chunk.section_mut(y).expect("there are ten");
+                let section = chunk.section_mut(y);
                 let id = IN_SECTION[place % IN_SECTION.len()];
                 section.set_raw(id, &component(part)).expect("a document");
             }
@@ -97,7 +97,7 @@ pub fn of(chunk: &Chunk) -> Vec<Part> {
         let place = u8::try_from(place).expect("below 256");
         parts.extend(found.map(|(version, bytes)| Part { place, version, bytes }));
     };
-    for (number, section) in chunk.sections().iter().enumerate() {
+    for (number, section) in chunk.section_holders().iter().enumerate() {
         for (kind, id) in IN_SECTION.iter().enumerate() {
             push(number * IN_SECTION.len() + kind, field(section, id));
         }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hyworld_chunk::{AssetKey, ChunkView};
+use hyworld_chunk::{Block, Chunk, EditError};
 use hyworld_coords::{ChunkBlock, ChunkPos};
 use hyworld_providers::ChunkStorage;
 
@@ -229,10 +229,9 @@ fn load_all(store: &ChunkStore, group: &[ChunkPos]) -> Result<Vec<Arc<LoadedChun
 fn touch(chunk: &LoadedChunk, round: u32) -> Result {
     let at = ChunkBlock::new(16, 100, 16).ok_or("a block of every chunk")?;
     let name = if round.is_multiple_of(2) { "Rock_Stone" } else { "Soil_Dirt" };
-    let name = AssetKey::new(name).ok_or("a short name")?;
-    let change = |view: &mut ChunkView| {
-        let rotation = view.block(at).rotation;
-        view.set_block(at, name, rotation)
+    let change = |chunk: &mut Chunk| -> std::result::Result<_, EditError> {
+        let rotation = chunk.block(at)?.rotation();
+        chunk.set_block(at, Block::try_from(name)?.rotated(rotation))
     };
     chunk.edit(change)??;
     Ok(())

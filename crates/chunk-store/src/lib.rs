@@ -5,7 +5,6 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use hyworld_chunk::{AssetKey, Rotation};
 //! use hyworld_chunk_store::{ChunkStore, RequestFlags, SampleTerrain, StoreOptions};
 //! use hyworld_coords::{ChunkBlock, ChunkPos};
 //! use hyworld_providers::MemoryStorage;
@@ -21,15 +20,15 @@
 //!
 //! // Changes it. It is dirty until it is saved.
 //! let block = ChunkBlock::new(3, 200, 31).ok_or("not in a chunk")?;
-//! let stone = AssetKey::new("Rock_Stone").ok_or("too long")?;
-//! chunk.edit(|view| view.set_block(block, stone, Rotation::NONE))??;
+//! chunk.edit(|chunk| chunk.set_block(block, "Rock_Stone"))??;
 //! assert!(chunk.is_dirty());
 //!
 //! let report = store.shut_down();
 //! assert!(report.is_complete());
 //! # let again = ChunkStore::new(storage, StoreOptions::default())?;
 //! # let chunk = again.get_now(at, RequestFlags::NO_GENERATE)?.ok_or("not stored")?;
-//! # assert_eq!(chunk.read(|view| view.block(block).block.as_str().to_owned())?, "Rock_Stone");
+//! # let name = chunk.read(|chunk| chunk.block(block).map(|block| block.name().to_owned()))??;
+//! # assert_eq!(name, "Rock_Stone");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

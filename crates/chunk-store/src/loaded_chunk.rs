@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, O
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use hyworld_chunk::{BlockMigrations, Chunk, ChunkView};
+use hyworld_chunk::{BlockMigrations, Chunk};
 use hyworld_coords::ChunkPos;
 
 pub(crate) use body::{Body, EncodedSnapshot, Snapshot};
@@ -81,52 +81,32 @@ impl LoadedChunk {
         self.at
     }
 
-    /// Its blocks, decoded. Reading does not make it dirty.
+    /// Reads it. Components are decoded when they are first asked for. Entities of a chunk that
+    /// ticks are in the store: `EntityChunk` has what was last stored.
     ///
     /// `look` must not use the same chunk again, nor ask the store to let it tick.
     ///
     /// # Errors
-    /// [`ChunkError::Malformed`] if a part of it cannot be decoded. What was unloaded can be read.
-    pub fn read<R>(&self, look: impl FnOnce(&ChunkView) -> R) -> Result<R, ChunkError> {
+    /// [`ChunkError::Malformed`] if block migrations cannot be applied. An unloaded chunk can be
+    /// read.
+    pub fn read<R>(&self, look: impl FnOnce(&Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = lock(&self.body);
-        let view = body.view(&self.context.migrations);
-        view.map(look).map_err(|source| self.malformed(source))
+        let chunk = body.chunk(&self.context.migrations);
+        chunk.map(|chunk| look(chunk)).map_err(|source| self.malformed(source))
     }
 
-    /// Changes its blocks, and makes it dirty.
+    /// Changes it, and makes it dirty. Entities of a chunk that ticks are changed through the
+    /// store instead.
     ///
     /// `change` must not use the same chunk again, nor ask the store to let it tick.
     ///
     /// # Errors
     /// [`ChunkError`], and nothing is changed.
-    pub fn edit<R>(&self, change: impl FnOnce(&mut ChunkView) -> R) -> Result<R, ChunkError> {
+    pub fn edit<R>(&self, change: impl FnOnce(&mut Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = self.lock_loaded()?;
-        let view = body.view_to_change(&self.context.migrations);
-        let view = view.map_err(|source| self.malformed(source))?;
+        let chunk = body.chunk(&self.context.migrations);
+        let chunk = chunk.map_err(|source| self.malformed(source))?;
         // Before the change: it counts also if it panics half-way.
-        self.raise_generation();
-        Ok(change(view))
-    }
-
-    /// Its components. Entities of a chunk that ticks are not here but in the store, and what
-    /// stands in `EntityChunk` is what was last stored.
-    ///
-    /// # Errors
-    /// [`ChunkError::Malformed`] if changed blocks cannot be written into it.
-    pub fn read_document<R>(&self, look: impl FnOnce(&Chunk) -> R) -> Result<R, ChunkError> {
-        let mut body = lock(&self.body);
-        let document = body.document();
-        document.map(look).map_err(|source| self.malformed(source))
-    }
-
-    /// Changes its components, and makes it dirty. Entities of a chunk that ticks are changed
-    /// through the store instead.
-    ///
-    /// # Errors
-    /// [`ChunkError`], and nothing is changed.
-    pub fn edit_document<R>(&self, change: impl FnOnce(&mut Chunk) -> R) -> Result<R, ChunkError> {
-        let mut body = self.lock_loaded()?;
-        let chunk = body.document_to_change().map_err(|source| self.malformed(source))?;
         self.raise_generation();
         Ok(change(chunk))
     }
@@ -249,9 +229,9 @@ impl LoadedChunk {
         body.snapshot(self.at, generation, &self.context.entities)
     }
 
-    /// A snapshot of this generation is stored, with these entities if they live. Changed blocks
-    /// stay where they are, decoded: to write them into the document in memory as well would take
-    /// longer than to encode them again.
+    /// Notes that a snapshot of this generation is stored, with these entities if they are alive.
+    /// Changed components stay decoded: writing them into the document in memory as well would
+    /// take longer than encoding them again.
     pub(crate) fn mark_saved(&self, generation: u64, entities: Option<&[u8]>) {
         let mut body = lock(&self.body);
         self.saved_generation.fetch_max(generation, Ordering::SeqCst);

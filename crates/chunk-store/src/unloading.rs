@@ -61,9 +61,9 @@ impl ChunkStore {
         // One that is dirty is about to be encoded, and then its blocks are needed.
         if !chunk.is_dirty()
             && let Some(mut body) = chunk.try_lock_body()
-            && (!body.is_view_ahead() || *writes_left > 0)
+            && (!body.is_changed() || *writes_left > 0)
         {
-            *writes_left = writes_left.saturating_sub(body.is_view_ahead().into());
+            *writes_left = writes_left.saturating_sub(body.is_changed().into());
             body.trim();
         }
         let is_wanted = visibility == Visibility::Cold
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn only_so_many_chunks_forget_changed_blocks_at_once() {
         use crate::{FlatGenerator, RequestFlags, StepExecutor, StoreOptions};
-        use hyworld_chunk::{AssetKey, Rotation};
+        use hyworld_chunk::AssetKey;
         use hyworld_coords::{ChunkBlock, ChunkPos};
         use hyworld_providers::MemoryStorage;
 
@@ -173,14 +173,13 @@ mod tests {
         };
         let chunks: Vec<_> = (0..20).map(load).collect();
         for chunk in &chunks {
-            let change =
-                chunk.edit(|view| view.set_block(at.unwrap(), block.clone(), Rotation::NONE));
+            let change = chunk.edit(|chunk| chunk.set_block(at.unwrap(), &block));
             change.unwrap().unwrap();
         }
         let look = || {
             store.tick(Duration::from_millis(500));
             store.step_until_idle();
-            chunks.iter().filter(|chunk| chunk.lock_body().is_view_ahead()).count()
+            chunks.iter().filter(|chunk| chunk.lock_body().is_changed()).count()
         };
         assert_eq!([look(), look()], [20, 20], "saved, and somebody is near");
         assert!(chunks.iter().all(|chunk| !chunk.is_dirty()));

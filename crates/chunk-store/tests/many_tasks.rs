@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hyworld_chunk::{AssetKey, Chunk, ChunkView, Rotation};
+use hyworld_chunk::{AssetKey, Chunk};
 use hyworld_chunk_store::{
     BlockingGenerator, ChunkStore, FlatGenerator, GenerateRequest, RequestFlags, StoreOptions,
     ThreadPool,
@@ -91,7 +91,7 @@ async fn one_request(
     if (bits >> 48).is_multiple_of(2) {
         let number = next_cell.fetch_add(1, Ordering::SeqCst);
         let rock = AssetKey::new("Rock_Stone").unwrap();
-        let edited = chunk.edit(|view| view.set_block(cell(number), rock, Rotation::NONE));
+        let edited = chunk.edit(|chunk| chunk.set_block(cell(number), rock));
         if let Ok(edited) = edited {
             edited.unwrap();
             acknowledged.lock().unwrap().entry(at).or_default().push(number);
@@ -164,9 +164,10 @@ fn check(memory: &MemoryStorage, acknowledged: &BTreeMap<ChunkPos, Vec<u32>>) {
     let mut edits = 0;
     for (at, numbers) in acknowledged {
         let document = memory.read(*at).unwrap().unwrap();
-        let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
+        let chunk = Chunk::decode(document).unwrap();
         for number in numbers {
-            assert_eq!(view.block(cell(*number)).block, "Rock_Stone", "{at}: lost edit {number}");
+            let name = chunk.block(cell(*number)).unwrap().name();
+            assert_eq!(name, "Rock_Stone", "{at}: lost edit {number}");
             edits += 1;
         }
     }

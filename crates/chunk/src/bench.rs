@@ -11,12 +11,10 @@ use std::time::{Duration, Instant};
 use hyworld_coords::{ChunkBlock, SectionY};
 
 use crate::block_health::BlockHealthChunk;
-use crate::chunk::Chunk;
+use crate::chunk::{Block, Chunk};
 use crate::components::{
     BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, EntityChunk, WorldChunk,
 };
-use crate::palette::AssetKey;
-use crate::view::ChunkView;
 
 /// What went wrong while measuring.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -105,7 +103,7 @@ fn index(document: Vec<u8>) -> Result {
 
 fn decode(document: Vec<u8>) -> Result {
     let chunk = Chunk::decode(document)?;
-    black_box(ChunkView::new(&chunk)?);
+    chunk.decode_blocks()?;
     for y in SectionY::all() {
         black_box(chunk.get_in::<ChunkSection>(y)?);
     }
@@ -125,24 +123,24 @@ fn histogram(document: Vec<u8>) -> Result {
 
 fn encode_all(chunks: usize, mut read: impl FnMut(usize) -> Result<Vec<u8>>) -> Result<Duration> {
     let mut time = Duration::ZERO;
+    let mut buffer = Vec::new();
     for number in 0..chunks {
         let mut chunk = Chunk::decode(read(number)?)?;
-        let mut view = ChunkView::new(&chunk)?;
-        touch(&mut view)?;
+        touch(&mut chunk)?;
         let start = Instant::now();
-        view.save(&mut chunk)?;
-        black_box(chunk.encode());
+        chunk.encode_into(&mut buffer);
+        black_box(&buffer);
         time += start.elapsed();
     }
     Ok(time)
 }
 
 /// Puts another block where the ground usually is.
-fn touch(view: &mut ChunkView) -> Result {
+fn touch(chunk: &mut Chunk) -> Result {
     let at = ChunkBlock::new(16, 100, 16).ok_or("a block of every chunk")?;
-    let names = ["Rock_Stone", "Soil_Dirt"].into_iter().filter_map(AssetKey::new);
-    let other = names.into_iter().find(|name| *name != view.block(at).block);
-    let rotation = view.block(at).rotation;
-    view.set_block(at, other.ok_or("one of two names differs")?, rotation)?;
+    let block = chunk.block(at)?.to_block();
+    let other = ["Rock_Stone", "Soil_Dirt"].into_iter().find(|name| block.key != *name);
+    let other = Block::try_from(other.ok_or("one of two names differs")?)?;
+    chunk.set_block(at, other.rotated(block.rotation))?;
     Ok(())
 }

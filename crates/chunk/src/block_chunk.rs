@@ -55,6 +55,10 @@ impl BlockChunk {
     /// [`Error::Newer`] above version 3, [`Error::Malformed`] if the bytes are not what the
     /// version says.
     pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
+        Self::read_field(version, Reader::new(data))
+    }
+
+    pub(crate) fn read_field(version: i32, mut reader: Reader<'_>) -> Result<Self> {
         if version > Self::VERSION {
             return Err(Error::Newer { path: String::new(), found: version, known: Self::VERSION });
         }
@@ -63,7 +67,6 @@ impl BlockChunk {
             let problem = Problem::Value { what, found, expected: "0 to 3" };
             return Err(Malformed { at: 0, problem }.into());
         }
-        let mut reader = Reader::new(data);
         let needs_physics = reader.u8()?;
         let heights = HeightMap::decode(&mut reader)?;
         let tints = TintMap::decode(&mut reader)?;
@@ -79,13 +82,28 @@ impl BlockChunk {
 
     /// The bytes for a component of version [`version`](Self::version).
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = vec![self.needs_physics];
-        self.heights.encode(&mut out);
-        self.tints.encode(&mut out);
-        if let Some(sections) = &self.inline_sections {
-            sections.encode(&mut out);
-        }
+        let mut out = Vec::new();
+        self.encode_into(&mut out);
         out
+    }
+
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
+        self.encode_with(&self.heights, out);
+    }
+
+    /// Appends the bytes of the field, with the heights as `original` has them if none differs.
+    pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
+        let is_same = self.heights.values() == original.heights.values();
+        self.encode_with(if is_same { &original.heights } else { &self.heights }, out);
+    }
+
+    fn encode_with(&self, heights: &HeightMap, out: &mut Vec<u8>) {
+        out.push(self.needs_physics);
+        heights.encode(out);
+        self.tints.encode(out);
+        if let Some(sections) = &self.inline_sections {
+            sections.encode(out);
+        }
     }
 
     /// The `Version` that the component must state beside these bytes.

@@ -70,7 +70,10 @@ impl BlockHealthChunk {
     /// [`Error::Newer`] above version 2, [`Error::Malformed`] if the bytes are not what the
     /// version says.
     pub fn decode(data: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(data);
+        Self::read(Reader::new(data))
+    }
+
+    pub(crate) fn read(mut reader: Reader<'_>) -> Result<Self> {
         let version = reader.u8()?;
         if version > Self::VERSION {
             let (found, known) = (version.into(), Self::VERSION.into());
@@ -92,18 +95,27 @@ impl BlockHealthChunk {
 
     /// The bytes of the field, of version [`version`](Self::version).
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = vec![self.version()];
-        put_count(&mut out, self.damaged.len());
+        let mut out = Vec::new();
+        self.encode_into(&mut out);
+        out
+    }
+
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
+        out.push(self.version());
+        put_count(out, self.damaged.len());
         for block in &self.damaged {
-            block.encode(&mut out);
+            block.encode(out);
         }
         if self.version() > 1 {
-            put_count(&mut out, self.fragile.len());
+            put_count(out, self.fragile.len());
             for block in &self.fragile {
-                block.encode(&mut out);
+                block.encode(out);
             }
         }
-        out
+    }
+
+    pub(crate) fn encode_changed_into(&self, _original: &Self, out: &mut Vec<u8>) {
+        self.encode_into(out);
     }
 
     /// The version that was read, or 2 if a fragile block was added to version 1.

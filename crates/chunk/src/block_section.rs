@@ -24,7 +24,7 @@ use hyworld_coords::LocalBlock;
 
 use crate::error::{Error, Result};
 use crate::light::Light;
-use crate::palette::{AssetKey, EditError, Palette, PaletteEntry, PaletteType, skim_names};
+use crate::palette::{AssetKey, EditError, Palette, PaletteEntry, PaletteType, in_box, skim_names};
 use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
@@ -69,14 +69,6 @@ pub struct BlockSection {
     pub global_change_counter: u16,
 }
 
-/// The palettes of a section.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Palettes<'a> {
-    pub(crate) blocks: &'a Palette<AssetKey>,
-    pub(crate) fillers: &'a Palette<Filler>,
-    pub(crate) rotations: &'a Palette<Rotation>,
-}
-
 impl BlockSection {
     /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
     pub const VERSION: i32 = 6;
@@ -112,10 +104,13 @@ impl BlockSection {
     /// [`Error::Newer`] above version 6, [`Error::Malformed`] if the bytes are not what the
     /// version says.
     pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
+        Self::read_field(version, Reader::new(data))
+    }
+
+    pub(crate) fn read_field(version: i32, mut reader: Reader<'_>) -> Result<Self> {
         if version > Self::VERSION {
             return Err(Error::Newer { path: String::new(), found: version, known: Self::VERSION });
         }
-        let mut reader = Reader::new(data);
         let section = Self::read(version, &mut reader)?;
         reader.finish()?;
         Ok(section)
@@ -138,18 +133,6 @@ impl BlockSection {
             let (what, expected) = ("the version of a block section", "0 to 6");
             return Err(reader.malformed(Problem::Value { what, found: version.into(), expected }));
         }
-        let section = Self::read_cells(version, reader)?;
-        Ok(Self {
-            local_light: Light::decode(reader)?,
-            global_light: Light::decode(reader)?,
-            local_change_counter: reader.u16()?,
-            global_change_counter: reader.u16()?,
-            ..section
-        })
-    }
-
-    /// Reads a section of a version that is known up to its light, which it has none of then.
-    pub(crate) fn read_cells(version: i32, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let migration_version = if version >= 6 { reader.i32()? } else { 0 };
         let blocks = Palette::decode(reader)?;
         let ticking = match blocks.kind() {
@@ -158,19 +141,29 @@ impl BlockSection {
         };
         let fillers = if version >= 4 { Palette::decode(reader)? } else { Palette::empty() };
         let rotations = if version >= 5 { Palette::decode(reader)? } else { Palette::empty() };
-        Ok(Self { version, blocks, ticking, fillers, rotations, ..Self::new(migration_version) })
+        Ok(Self {
+            version,
+            migration_version,
+            blocks,
+            ticking,
+            fillers,
+            rotations,
+            local_light: Light::decode(reader)?,
+            global_light: Light::decode(reader)?,
+            local_change_counter: reader.u16()?,
+            global_change_counter: reader.u16()?,
+        })
     }
 
     /// The bytes for a component of version [`version`](Self::version).
     pub fn encode(&self) -> Vec<u8> {
-        let Self { blocks, fillers, rotations, .. } = self;
         let mut out = Vec::with_capacity(self.encoded_bytes());
-        self.encode_with(Palettes { blocks, fillers, rotations }, &mut out);
+        self.encode_into(&mut out);
         out
     }
 
-    /// About how many bytes [`encode`](Self::encode) gives, so that a buffer grows once.
-    pub(crate) fn encoded_bytes(&self) -> usize {
+    /// Estimates how many bytes [`encode`](Self::encode) returns, so that a buffer grows once.
+    fn encoded_bytes(&self) -> usize {
         const TICKING_BYTES_MAX: usize = 4100;
         let palettes = self.blocks.encoded_bytes()
             + self.fillers.encoded_bytes()
@@ -179,21 +172,26 @@ impl BlockSection {
         palettes + TICKING_BYTES_MAX + lights + 8
     }
 
-    /// Appends what [`encode`](Self::encode) gives, with these palettes in place of its own.
-    pub(crate) fn encode_with(&self, palettes: Palettes<'_>, out: &mut Vec<u8>) {
-        let Palettes { blocks, fillers, rotations } = palettes;
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
+        self.encode_changed_into(self, out);
+    }
+
+    /// Appends the bytes of the field, each palette as `original` has it if no cell differs.
+    pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
+        out.reserve(self.encoded_bytes());
         if self.version >= 6 {
             out.extend(self.migration_version.to_be_bytes());
         }
+        let blocks = self.blocks.in_form_of(&original.blocks);
         blocks.encode(out);
         if blocks.kind() != PaletteType::Empty {
             self.ticking.encode(out);
         }
         if self.version >= 4 {
-            fillers.encode(out);
+            self.fillers.in_form_of(&original.fillers).encode(out);
         }
         if self.version >= 5 {
-            rotations.encode(out);
+            self.rotations.in_form_of(&original.rotations).encode(out);
         }
         self.local_light.encode(out);
         self.global_light.encode(out);
@@ -302,6 +300,53 @@ impl BlockSection {
         }
         self.count_change();
         Ok(true)
+    }
+
+    /// Returns the cells of a box that hold a block of this name.
+    pub(crate) fn cells_with(
+        &self,
+        corner: LocalBlock,
+        opposite: LocalBlock,
+        name: &AssetKey,
+    ) -> Vec<LocalBlock> {
+        if !self.blocks.has_value(name) {
+            return Vec::new();
+        }
+        in_box(corner, opposite).filter(|cell| self.blocks.get(*cell) == name).collect()
+    }
+
+    /// Gives the blocks in some cells another name; air also loses rotation and filler. It counts
+    /// as one change.
+    ///
+    /// # Errors
+    /// [`EditError`], and nothing is changed.
+    pub(crate) fn rename_cells(
+        &mut self,
+        cells: &[LocalBlock],
+        name: &AssetKey,
+    ) -> Result<bool, EditError> {
+        self.require_current()?;
+        let all = || cells.iter().copied();
+        self.blocks.set_all(all(), name)?;
+        if name.is_air() {
+            // The default values never need more room than there is.
+            self.fillers.set_all(all(), &Filler::BASE)?;
+            self.rotations.set_all(all(), &Rotation::NONE)?;
+        }
+        if self.blocks.kind() == PaletteType::Empty {
+            self.ticking = TickingBlocks::default();
+        }
+        self.count_change();
+        Ok(true)
+    }
+
+    /// Lets the blocks tick that do in another state of this section, if they are the same.
+    pub(crate) fn tick_as_in(&mut self, other: &Self) {
+        let is_same = |cell: &LocalBlock| self.blocks.get(*cell) == other.blocks.get(*cell);
+        let cells: Vec<LocalBlock> = other.ticking.iter().filter(is_same).collect();
+        for cell in cells {
+            self.set_ticking(cell, true);
+        }
     }
 
     /// Raises both change counters by one, as every change of a block does.

@@ -1,154 +1,220 @@
-//! [`Chunk`]: the document of a chunk, its components and its sections.
+//! [`Chunk`]: one chunk, from its stored bytes to its blocks.
+
+mod anchor;
+mod block;
+mod block_ref;
+mod contents;
+mod edit;
+mod heights;
+mod old_versions;
+mod questions;
+mod section;
+
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use hyworld_coords::{SECTIONS_PER_CHUNK, SectionY};
 
+use crate::block_chunk::BlockChunk;
 use crate::component::Component;
 use crate::error::{Error, Result};
 use crate::holder::Holder;
 use crate::limits::{self, SECTIONS_MAX};
-use crate::piece::Piece;
+use crate::palette::AssetKey;
+use crate::shared_bytes::SharedBytes;
 use hyworld_documents::{DocumentWriter, Kind, RawDocument};
+
+use old_versions::OldVersions;
+
+pub use anchor::Anchor;
+pub use block::Block;
+pub use block_ref::{BlockRef, FluidRef};
+pub use contents::{ChunkContainer, ContainerOwner};
+pub use edit::EditOutcome;
+pub use questions::Surface;
+pub use section::Section;
 
 /// The component that holds the sections.
 const COLUMN_ID: &str = "ChunkColumn";
 const SECTIONS_KEY: &str = "Sections";
 
-/// A chunk as it is stored: a holder of components, and a stack of sections that are holders
-/// themselves.
+/// A chunk: 32 x 320 x 32 blocks and everything that is stored with them.
 ///
-/// Decoding finds the components and decodes none. Encoding a chunk in which nothing was changed
-/// returns the identical bytes; after a change only what was changed differs.
+/// It owns the bytes that it was read from. Each component is decoded when it is first asked for,
+/// and encoded again only if it was changed: encoding a chunk in which nothing was changed returns
+/// the identical bytes, and after a change only what was changed differs. What is not understood
+/// is kept.
 ///
 /// ```
-/// use hyworld_chunk::{BlockChunk, Chunk};
+/// use hyworld_chunk::Chunk;
+/// use hyworld_coords::ChunkBlock;
 ///
-/// let chunk = Chunk::new();
-/// let bytes = chunk.encode();
-/// let again = Chunk::decode(bytes.clone())?;
-/// assert_eq!(again.encode(), bytes);
-/// assert!(again.get::<BlockChunk>()?.is_some());
-/// # Ok::<(), hyworld_chunk::Error>(())
+/// let mut chunk = Chunk::new();
+/// let at = ChunkBlock::new(3, 64, 31).ok_or("not in a chunk")?;
+/// chunk.set_block(at, "Rock_Stone")?;
+///
+/// let again = Chunk::decode(chunk.encode())?;
+/// assert_eq!(again.block(at)?.name(), "Rock_Stone");
+/// assert_eq!(again.height(at.column())?, 64);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Chunk {
     root: Holder,
+    /// The holders of the sections. They are written in place of those in `ChunkColumn`.
     sections: Vec<Holder>,
+    /// Sections of old versions in the form of the newest; `None` if there are none.
+    old: OnceLock<Option<Arc<OldVersions>>>,
+    /// Blocks that do not count for heights, once somebody had to know.
+    see_through: OnceLock<Arc<HashSet<AssetKey>>>,
+}
+
+/// Chunks are equal if their documents are.
+impl PartialEq for Chunk {
+    fn eq(&self, other: &Self) -> bool {
+        self.encode() == other.encode()
+    }
 }
 
 impl Chunk {
     pub(crate) fn from_parts(root: Holder, sections: Vec<Holder>) -> Self {
-        Self { root, sections }
+        Self { root, sections, old: OnceLock::new(), see_through: OnceLock::new() }
     }
 
-    /// Reads the document of a chunk.
+    /// Reads the document of a chunk. Components are found, not decoded.
     ///
     /// # Errors
     /// The document, or the list of its sections, is malformed.
     pub fn decode(document: Vec<u8>) -> Result<Self> {
         let root = Holder::decode(document)?;
-        let sections = match root.piece(COLUMN_ID) {
+        let sections = match root.shared(COLUMN_ID) {
             Some(column) => find_sections(column).map_err(|error| error.inside(COLUMN_ID))?,
             None => Vec::new(),
         };
-        Ok(Self { root, sections })
+        Ok(Self::from_parts(root, sections))
     }
 
-    /// Its document.
+    /// Returns its document.
     pub fn encode(&self) -> Vec<u8> {
-        self.encode_in(Vec::new())
+        let mut out = Vec::new();
+        self.encode_into(&mut out);
+        out
     }
 
-    /// Its document in the memory of a buffer, whose content is forgotten. Where many chunks are
-    /// encoded, fresh memory for each is a large part of the work.
-    pub fn encode_in(&self, buffer: Vec<u8>) -> Vec<u8> {
-        if !self.sections.iter().any(Holder::is_changed) && !self.is_section_missing() {
-            return self.root.encode_in(buffer);
+    /// Writes its document into a buffer, whose content is replaced. What was not changed is
+    /// copied as it is stored; what was changed is encoded in place.
+    ///
+    /// Where many chunks are encoded, fresh memory for each is a large part of the work; a buffer
+    /// that is used again saves it.
+    pub fn encode_into(&self, out: &mut Vec<u8>) {
+        if !self.sections.iter().any(Holder::is_changed) && !self.is_column_missing() {
+            return self.root.encode_into(out);
         }
-        let sections = self.sections.iter().filter(|section| section.is_changed());
-        self.encode_with(buffer, sections.map(Holder::encoded_bytes).sum(), |_, _, _| false)
-    }
-
-    /// Its document in the memory of a buffer. `replace_in` may write a component of a section
-    /// itself, and say so; that and what was changed comes to about `changed_bytes`.
-    pub(crate) fn encode_with(
-        &self,
-        mut buffer: Vec<u8>,
-        changed_bytes: usize,
-        replace_in: impl Fn(usize, &str, &mut DocumentWriter) -> bool,
-    ) -> Vec<u8> {
-        buffer.clear();
-        buffer.reserve(self.root.encoded_bytes().saturating_add(changed_bytes));
-        let mut writer = DocumentWriter::in_buffer(buffer);
+        let changed = self.sections.iter().filter(|section| section.is_changed());
+        let changed_bytes: usize = changed.map(Holder::encoded_bytes).sum();
+        out.clear();
+        out.reserve(self.root.encoded_bytes().saturating_add(changed_bytes));
+        let mut writer = DocumentWriter::in_buffer(std::mem::take(out));
         let replace = |id: &str, writer: &mut DocumentWriter| {
             let is_column = id == COLUMN_ID;
             if is_column {
-                writer.nested(COLUMN_ID, Kind::DOCUMENT, |column| {
-                    self.write_column(column, &replace_in);
-                });
+                writer.nested(COLUMN_ID, Kind::DOCUMENT, |column| self.write_column(column));
             }
             is_column
         };
         self.root.write_with(&mut writer, replace, |writer| {
-            if self.is_section_missing() {
+            if self.is_column_missing() {
                 replace(COLUMN_ID, writer);
             }
         });
-        writer.finish()
+        *out = writer.finish();
     }
 
-    /// Whether the sections were made here and the document does not have them yet.
-    fn is_section_missing(&self) -> bool {
+    /// Returns whether the sections were created here and the document does not have them yet.
+    fn is_column_missing(&self) -> bool {
         !self.sections.is_empty() && !self.root.contains(COLUMN_ID)
     }
 
-    /// The document of the sections, over the one that was read.
-    fn write_column(
-        &self,
-        column: &mut DocumentWriter,
-        replace_in: &impl Fn(usize, &str, &mut DocumentWriter) -> bool,
-    ) {
+    /// Appends the document of the sections, over the one that was read.
+    fn write_column(&self, column: &mut DocumentWriter) {
         let mut is_written = false;
         let found = self.root.raw(COLUMN_ID).into_iter().flat_map(RawDocument::elements);
         for element in found.flatten() {
             if element.key() == SECTIONS_KEY && !is_written {
-                self.write_sections(column, replace_in);
+                self.write_sections(column);
                 is_written = true;
             } else {
                 column.element(&element);
             }
         }
         if !is_written {
-            self.write_sections(column, replace_in);
+            self.write_sections(column);
         }
     }
 
-    fn write_sections(
-        &self,
-        column: &mut DocumentWriter,
-        replace_in: &impl Fn(usize, &str, &mut DocumentWriter) -> bool,
-    ) {
+    fn write_sections(&self, column: &mut DocumentWriter) {
         column.nested(SECTIONS_KEY, Kind::ARRAY, |array| {
             for (number, section) in self.sections.iter().enumerate() {
-                array.nested(&number.to_string(), Kind::DOCUMENT, |writer| {
-                    let replace =
-                        |id: &str, writer: &mut DocumentWriter| replace_in(number, id, writer);
-                    section.write_with(writer, replace, |_| ());
-                });
+                section.write_nested(&number.to_string(), array);
             }
         });
     }
 
-    /// The holder of its components. Sections are not changed through it.
+    /// Returns whether it was changed since it was read; a new one always was.
+    pub fn is_changed(&self) -> bool {
+        self.root.is_changed() || self.sections.iter().any(Holder::is_changed)
+    }
+
+    /// Frees the memory of decoded components. A changed chunk is encoded first, and its new
+    /// document takes the place of the one that was read.
+    ///
+    /// # Errors
+    /// The new document cannot be read, and the chunk stays as it is.
+    pub fn forget_decoded(&mut self) -> Result<()> {
+        if self.is_changed() {
+            *self = Self::decode(self.encode())?;
+            return Ok(());
+        }
+        self.root.forget_decoded();
+        self.sections.iter_mut().for_each(Holder::forget_decoded);
+        self.forget_derived();
+        Ok(())
+    }
+
+    /// Must be called when components of sections may have got other documents.
+    fn forget_derived(&mut self) {
+        self.old = OnceLock::new();
+        self.see_through = OnceLock::new();
+    }
+
+    /// Must be called when a component of the chunk may have got another document.
+    fn forget_derived_from(&mut self, id: &str) {
+        if [COLUMN_ID, BlockChunk::ID].contains(&id) {
+            self.forget_derived();
+        }
+    }
+
+    /// Returns the holder of its components. `ChunkColumn` in it is as it was read: the sections
+    /// have holders of their own.
     pub fn holder(&self) -> &Holder {
         &self.root
     }
 
-    /// Decodes a component of the chunk, `None` if it has none.
+    /// Returns a component of the chunk, which is decoded the first time; `None` if it has none.
     ///
     /// # Errors
-    /// It is malformed, or a newer game wrote it.
-    pub fn get<C: Component>(&self) -> Result<Option<C>> {
+    /// It is malformed, or a newer game wrote it. Other components can still be read.
+    pub fn get<C: Component>(&self) -> Result<Option<&C>> {
         self.root.get()
+    }
+
+    /// Returns a component of the chunk to change it; `None` if it has none.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn get_mut<C: Component>(&mut self) -> Result<Option<&mut C>> {
+        self.forget_derived_from(C::ID);
+        self.root.get_mut()
     }
 
     /// Writes a component of the chunk.
@@ -156,53 +222,63 @@ impl Chunk {
     /// # Errors
     /// The document that is there is malformed.
     pub fn put<C: Component>(&mut self, component: &C) -> Result<()> {
+        self.forget_derived_from(C::ID);
         self.root.put(component)
     }
 
     /// Gives a component of the chunk a document.
     ///
     /// # Errors
-    /// `document` is none, or it is one of sections that are malformed.
+    /// `document` is not a document, or it is one of sections that are malformed.
     pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
+        self.forget_derived_from(id);
         if id == COLUMN_ID {
-            let sections = find_sections(&Piece::new(document.to_vec()));
+            let sections = find_sections(&SharedBytes::new(document.to_vec()));
             self.sections = sections.map_err(|error| error.inside(COLUMN_ID))?;
         }
         self.root.set_raw(id, document)
     }
 
-    /// Removes a component of the chunk; whether it was there.
+    /// Removes a component of the chunk. Returns whether it was there.
     pub fn remove(&mut self, id: &str) -> bool {
+        self.forget_derived_from(id);
         if id == COLUMN_ID {
             self.sections.clear();
         }
         self.root.remove(id)
     }
 
-    /// Its sections from the bottom up; ten, but an old chunk can have none.
-    pub fn sections(&self) -> &[Holder] {
+    /// Returns the holders of its sections from the bottom up; ten, but an old chunk can have
+    /// none, and a damaged one any number.
+    pub fn section_holders(&self) -> &[Holder] {
         &self.sections
     }
 
-    /// A section, `None` where an old or damaged chunk has none.
-    pub fn section(&self, y: SectionY) -> Option<&Holder> {
+    /// Returns the holder of a section; `None` where an old or damaged chunk has none.
+    pub fn section_holder(&self, y: SectionY) -> Option<&Holder> {
         self.sections.get(usize::from(y.index()))
     }
 
-    /// A section, to change it. Where there are fewer than ten, empty ones are added.
-    pub fn section_mut(&mut self, y: SectionY) -> Option<&mut Holder> {
-        while self.sections.len() < usize::from(SECTIONS_PER_CHUNK) {
-            self.sections.push(Holder::new());
-        }
-        self.sections.get_mut(usize::from(y.index()))
+    /// Returns the holder of a section to change it. A chunk with fewer than ten sections gets
+    /// empty ones.
+    pub fn section_mut(&mut self, y: SectionY) -> &mut Holder {
+        self.forget_derived();
+        self.holder_mut(y)
     }
 
-    /// Decodes a component of a section, `None` if it has none.
+    fn holder_mut(&mut self, y: SectionY) -> &mut Holder {
+        let count = usize::from(SECTIONS_PER_CHUNK).max(self.sections.len());
+        self.sections.resize_with(count, Holder::new);
+        #[expect(clippy::indexing_slicing, reason = "there are ten, and ten values of `SectionY`")]
+        &mut self.sections[usize::from(y.index())]
+    }
+
+    /// Returns a component of a section, which is decoded the first time; `None` if it has none.
     ///
     /// # Errors
-    /// It is malformed, or a newer game wrote it.
-    pub fn get_in<C: Component>(&self, y: SectionY) -> Result<Option<C>> {
-        let found = self.section(y).map(Holder::get).transpose();
+    /// It is malformed, or a newer game wrote it. Other components can still be read.
+    pub fn get_in<C: Component>(&self, y: SectionY) -> Result<Option<&C>> {
+        let found = self.section_holder(y).map(Holder::get).transpose();
         found.map(Option::flatten).map_err(|error| in_section(error, y.index()))
     }
 
@@ -211,13 +287,8 @@ impl Chunk {
     /// # Errors
     /// The document that is there is malformed.
     pub fn put_in<C: Component>(&mut self, y: SectionY, component: &C) -> Result<()> {
-        let put = self.section_mut(y).map_or(Ok(()), |section| section.put(component));
+        let put = self.section_mut(y).put(component);
         put.map_err(|error| in_section(error, y.index()))
-    }
-
-    /// Whether it differs from what was read.
-    pub fn is_changed(&self) -> bool {
-        self.root.is_changed() || self.sections.iter().any(Holder::is_changed)
     }
 }
 
@@ -225,11 +296,11 @@ pub(crate) fn in_section(error: Error, number: u8) -> Error {
     error.inside(&format!("{SECTIONS_KEY}.{number}")).inside(COLUMN_ID)
 }
 
-/// The sections in the document of a chunk's column, as parts of its bytes.
-fn find_sections(column: &Piece) -> Result<Vec<Holder>> {
+/// Finds the sections in the document of a chunk's column, as parts of its bytes.
+fn find_sections(column: &SharedBytes) -> Result<Vec<Holder>> {
     // All of it is walked over, because all of it is written again with the sections.
     let mut array = None;
-    for element in RawDocument::new(column.bytes())?.elements() {
+    for element in RawDocument::new(column.as_slice())?.elements() {
         let element = element?;
         if array.is_none() && element.key() == SECTIONS_KEY {
             array = Some(element);
@@ -241,7 +312,7 @@ fn find_sections(column: &Piece) -> Result<Vec<Holder>> {
     for element in elements.into_iter().flatten() {
         let element = element?;
         let at = array.value_at().saturating_add(element.value_at());
-        let section = Holder::from_piece(column.part(at, element.value().len()));
+        let section = Holder::from_shared(column.part(at, element.value().len()));
         let path = || format!("{SECTIONS_KEY}.{}", element.key());
         sections.push(section.map_err(|error| error.inside(&path()))?);
     }
@@ -251,7 +322,6 @@ fn find_sections(column: &Piece) -> Result<Vec<Holder>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block_chunk::BlockChunk;
     use crate::components::ChunkSection;
     use hyworld_testkit::fixture;
 
@@ -264,7 +334,7 @@ mod tests {
         let bytes = Chunk::new().encode();
         let chunk = Chunk::decode(bytes.clone()).unwrap();
         assert!(!chunk.is_changed());
-        assert_eq!(chunk.sections().len(), 10);
+        assert_eq!(chunk.section_holders().len(), 10);
         assert_eq!(chunk.encode(), bytes);
     }
 
@@ -272,17 +342,17 @@ mod tests {
     fn a_changed_section_changes_only_itself() {
         let bytes = Chunk::new().encode();
         let mut chunk = Chunk::decode(bytes.clone()).unwrap();
-        let section = chunk.section_mut(y(3)).unwrap();
+        let section = chunk.section_mut(y(3));
         section.set_raw("Other", &DocumentWriter::new().finish()).unwrap();
         let changed = Chunk::decode(chunk.encode()).unwrap();
-        assert!(changed.section(y(3)).unwrap().contains("Other"));
+        assert!(changed.section_holder(y(3)).unwrap().contains("Other"));
         for number in [0, 1, 2, 4, 5, 6, 7, 8, 9] {
             assert_eq!(
-                changed.section(y(number)),
-                Chunk::decode(bytes.clone()).unwrap().section(y(number))
+                changed.section_holder(y(number)),
+                Chunk::decode(bytes.clone()).unwrap().section_holder(y(number))
             );
         }
-        chunk.section_mut(y(3)).unwrap().remove("Other");
+        chunk.section_mut(y(3)).remove("Other");
         assert_eq!(chunk.encode(), bytes);
     }
 
@@ -291,10 +361,10 @@ mod tests {
         let mut chunk = Chunk::new();
         chunk.remove("ChunkColumn");
         let old = Chunk::decode(chunk.encode()).unwrap();
-        assert!(old.sections().is_empty() && old.section(y(0)).is_none());
+        assert!(old.section_holders().is_empty() && old.section_holder(y(0)).is_none());
         let mut changed = old.clone();
         changed.put_in(y(9), &ChunkSection).unwrap();
-        assert_eq!(Chunk::decode(changed.encode()).unwrap().sections().len(), 10);
+        assert_eq!(Chunk::decode(changed.encode()).unwrap().section_holders().len(), 10);
         assert_eq!(old.encode(), chunk.encode());
     }
 
@@ -312,7 +382,7 @@ mod tests {
     #[test]
     fn errors_say_where() {
         let mut chunk = Chunk::new();
-        let section = chunk.section_mut(y(7)).unwrap();
+        let section = chunk.section_mut(y(7));
         section.set_raw("BlockChunk", &DocumentWriter::new().finish()).unwrap();
         let error = chunk.get_in::<BlockChunk>(y(7)).unwrap_err();
         let start = "ChunkColumn.Sections.7.BlockChunk: ";

@@ -1,9 +1,15 @@
 //! What a component type must be able to do, and the rules for versions (`docs/format/chunk.md`).
 
-use crate::error::{Error, Result};
-use hyworld_documents::{DocumentWriter, Kind, RawDocument};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
-/// The key under which a versioned component stores its version, always first.
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::shared_bytes::SharedBytes;
+use hyworld_documents::{DocumentWriter, RawDocument};
+
+/// The key under which a versioned component stores its version.
 pub(crate) const VERSION_KEY: &str = "Version";
 
 /// A component that can be decoded from its document and written back.
@@ -12,7 +18,7 @@ pub(crate) const VERSION_KEY: &str = "Version";
 /// use hyworld_chunk::bson::RawDocument;
 /// use hyworld_chunk::{Component, Fields, Holder, Result};
 ///
-/// #[derive(Debug, PartialEq)]
+/// #[derive(Clone, Debug, PartialEq)]
 /// struct Owner(String);
 ///
 /// impl Component for Owner {
@@ -23,42 +29,130 @@ pub(crate) const VERSION_KEY: &str = "Version";
 ///         Ok(Self(name.to_owned()))
 ///     }
 ///
-///     fn encode(&self, fields: &mut Fields) {
+///     fn encode(&self, fields: &mut Fields<'_>) {
 ///         fields.string("Name", &self.0);
 ///     }
 /// }
 ///
 /// let mut holder = Holder::new();
 /// holder.put(&Owner("Ada".to_owned()))?;
-/// assert_eq!(holder.get::<Owner>()?, Some(Owner("Ada".to_owned())));
+/// if let Some(owner) = holder.get_mut::<Owner>()? {
+///     owner.0.push_str(" Lovelace");
+/// }
+/// assert_eq!(holder.get::<Owner>()?, Some(&Owner("Ada Lovelace".to_owned())));
 /// # Ok::<(), hyworld_chunk::Error>(())
 /// ```
-pub trait Component: Sized + Send + Sync + 'static {
+pub trait Component: Clone + fmt::Debug + Send + Sync + 'static {
     /// The id under which it is stored.
     const ID: &'static str;
 
-    /// The version that [`encode`](Self::encode) writes, and the newest that
-    /// [`decode`](Self::decode) reads. 0 is not stored.
+    /// The version that new values are written as. 0 is not stored.
     const VERSION: i32 = 0;
 
-    /// Reads it from its document.
+    /// The newest version that [`decode`](Self::decode) reads. A component of a newer version is
+    /// kept as it is and cannot be decoded.
+    const NEWEST_READ: i32 = Self::VERSION;
+
+    /// Reads the component from its document.
     ///
     /// # Errors
     /// The document is not what the format says.
     fn decode(document: RawDocument<'_>, version: i32) -> Result<Self>;
 
-    /// The version that it is written as. Only components that keep an old layout until they are
-    /// changed have another than [`VERSION`](Self::VERSION).
+    /// Reads the component from bytes that it may share instead of copying them.
+    ///
+    /// # Errors
+    /// As for [`decode`](Self::decode).
+    #[doc(hidden)]
+    fn decode_shared(_bytes: &SharedBytes, found: RawDocument<'_>, version: i32) -> Result<Self> {
+        Self::decode(found, version)
+    }
+
+    /// The version that this value is written as. A value that was read keeps the version it was
+    /// read with until an upgrade is asked for.
     fn version(&self) -> i32 {
         Self::VERSION
     }
 
-    /// Writes its fields. Fields of the found document that it does not mention stay as they
-    /// are, in their places.
-    fn encode(&self, fields: &mut Fields);
+    /// Writes its fields. Fields of the stored document that it does not mention stay as they
+    /// are, where they are. It may be called several times for one document.
+    fn encode(&self, fields: &mut Fields<'_>);
+
+    /// Writes its fields after a change. What means the same as in `original` is written the way
+    /// it was stored there, so that a change that is undone leaves no trace.
+    #[doc(hidden)]
+    fn encode_changed(&self, _original: &Self, fields: &mut Fields<'_>) {
+        self.encode(fields);
+    }
 }
 
-/// The version of a component's document; one without is version 0.
+/// A component of any type, decoded.
+pub(crate) trait Value: Any + Send + Sync + fmt::Debug {
+    /// Appends the elements of its document: those of `found`, changed where the component says.
+    fn write(
+        &self,
+        original: Option<&dyn Value>,
+        found: Option<RawDocument<'_>>,
+        writer: &mut DocumentWriter,
+    );
+
+    fn to_shared(&self) -> Arc<dyn Value>;
+}
+
+impl<C: Component> Value for C {
+    fn write(
+        &self,
+        original: Option<&dyn Value>,
+        found: Option<RawDocument<'_>>,
+        writer: &mut DocumentWriter,
+    ) {
+        let original = original.and_then(|original| (original as &dyn Any).downcast_ref::<C>());
+        write(self.version(), found, writer, |fields| match original {
+            Some(original) => self.encode_changed(original, fields),
+            None => self.encode(fields),
+        });
+    }
+
+    fn to_shared(&self) -> Arc<dyn Value> {
+        Arc::new(self.clone())
+    }
+}
+
+/// Appends the elements of a component's document: those of `found` in their order, with the
+/// fields that `encode` writes in place of the stored ones, and the new fields behind them.
+fn write(
+    version: i32,
+    found: Option<RawDocument<'_>>,
+    writer: &mut DocumentWriter,
+    encode: impl Fn(&mut Fields<'_>),
+) {
+    let stored_version = found.and_then(|found| found.get(VERSION_KEY).ok().flatten());
+    if stored_version.is_none() && version != 0 {
+        writer.int32(VERSION_KEY, version);
+    }
+    let mut written: Vec<&str> = Vec::new();
+    // Whoever changes a document has seen that all of it can be walked over.
+    for element in found.into_iter().flat_map(RawDocument::elements).flatten() {
+        let is_version = Some(element) == stored_version;
+        if is_version && element.as_i32().unwrap_or(0) != version {
+            writer.int32(VERSION_KEY, version);
+            continue;
+        }
+        let is_written = !is_version && !written.contains(&element.key()) && {
+            let mut fields = Fields::only(element.key(), writer);
+            encode(&mut fields);
+            fields.is_any_written()
+        };
+        if is_written {
+            written.push(element.key());
+        } else {
+            writer.element(&element);
+        }
+    }
+    encode(&mut Fields::except(&written, writer));
+}
+
+/// Returns the version of a component's document; 0 if it states none.
 ///
 /// # Errors
 /// The document is malformed.
@@ -67,115 +161,51 @@ pub(crate) fn version(document: RawDocument<'_>) -> Result<i32> {
     Ok(version.and_then(|version| version.as_i32()).unwrap_or(0))
 }
 
-/// The version of a component's document, unless a newer game wrote it.
+/// Returns the version of a component's document, unless a newer game wrote it.
 pub(crate) fn known_version<C: Component>(document: RawDocument<'_>) -> Result<i32> {
     let found = version(document)?;
-    if found > C::VERSION {
-        return Err(Error::Newer { path: String::new(), found, known: C::VERSION });
+    if found > C::NEWEST_READ {
+        return Err(Error::Newer { path: String::new(), found, known: C::NEWEST_READ });
     }
     Ok(found)
 }
 
 /// Decodes a component, unless a newer game wrote it.
-pub(crate) fn decode<C: Component>(document: RawDocument<'_>) -> Result<C> {
-    C::decode(document, known_version::<C>(document)?)
+pub(crate) fn decode<C: Component>(bytes: &SharedBytes) -> Result<C> {
+    let document = RawDocument::new(bytes.as_slice())?;
+    C::decode_shared(bytes, document, known_version::<C>(document)?)
 }
 
 /// Encodes a component over the document that it was read from.
+///
+/// # Errors
+/// That document is malformed.
 pub(crate) fn encode<C: Component>(
     component: &C,
     found: Option<RawDocument<'_>>,
 ) -> Result<Vec<u8>> {
-    let mut fields = Fields { fields: Vec::new() };
-    component.encode(&mut fields);
-    fields.over(found, component.version())
+    check_elements(found)?;
+    let mut writer = DocumentWriter::new();
+    component.write(None, found, &mut writer);
+    Ok(writer.finish())
 }
 
-/// The fields that a component writes.
-#[derive(Debug)]
-pub struct Fields {
-    fields: Vec<Field>,
-}
-
-#[derive(Debug)]
-struct Field {
-    key: String,
-    kind: Kind,
-    value: Vec<u8>,
-}
-
-impl Fields {
-    /// Writes an encoded value.
-    pub fn raw(&mut self, key: &str, kind: Kind, value: Vec<u8>) {
-        self.fields.push(Field { key: key.to_owned(), kind, value });
+/// Checks that all elements of a document can be copied, as they are when one of them changes.
+///
+/// # Errors
+/// The document is malformed.
+pub(crate) fn check_elements(found: Option<RawDocument<'_>>) -> Result<()> {
+    for element in found.into_iter().flat_map(RawDocument::elements) {
+        element?;
     }
-
-    /// Writes text.
-    pub fn string(&mut self, key: &str, text: &str) {
-        self.one(key, |writer| writer.string(key, text));
-    }
-
-    /// Writes an integer.
-    pub fn int32(&mut self, key: &str, value: i32) {
-        self.one(key, |writer| writer.int32(key, value));
-    }
-
-    /// Writes a document that is encoded already.
-    pub fn document(&mut self, key: &str, document: Vec<u8>) {
-        self.raw(key, Kind::DOCUMENT, document);
-    }
-
-    /// Writes bytes, with subtype 0 as the game's binary fields have it.
-    pub fn binary(&mut self, key: &str, bytes: &[u8]) {
-        self.one(key, |writer| writer.binary(key, 0, bytes));
-    }
-
-    fn one(&mut self, key: &str, write: impl FnOnce(&mut DocumentWriter)) {
-        let mut writer = DocumentWriter::new();
-        write(&mut writer);
-        let document = writer.finish();
-        let element = RawDocument::new(&document).ok().and_then(|raw| raw.get(key).ok().flatten());
-        if let Some(element) = element {
-            self.raw(key, element.kind(), element.value().to_vec());
-        }
-    }
-
-    /// The document with these fields: those of `found` in their places, replaced where written,
-    /// and the new ones behind them; the version first.
-    fn over(self, found: Option<RawDocument<'_>>, version: i32) -> Result<Vec<u8>> {
-        const REST_BYTES_USUAL: usize = 64;
-        let written: usize = self.fields.iter().map(|field| field.value.len()).sum();
-        let mut writer = DocumentWriter::with_capacity(written.saturating_add(REST_BYTES_USUAL));
-        if version != 0 {
-            writer.int32(VERSION_KEY, version);
-        }
-        let mut fields: Vec<Option<Field>> = self.fields.into_iter().map(Some).collect();
-        let found_elements = found.into_iter().flat_map(RawDocument::elements);
-        for element in found_elements {
-            let element = element?;
-            if element.key() == VERSION_KEY {
-                continue;
-            }
-            let is_written = |field: &&mut Option<Field>| {
-                field.as_ref().is_some_and(|field| field.key == element.key())
-            };
-            match fields.iter_mut().find(is_written).and_then(Option::take) {
-                Some(field) => writer.raw(&field.key, field.kind, &field.value),
-                None => writer.element(&element),
-            }
-        }
-        for field in fields.into_iter().flatten() {
-            writer.raw(&field.key, field.kind, &field.value);
-        }
-        Ok(writer.finish())
-    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[derive(Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     struct Data(Vec<u8>);
 
     impl Component for Data {
@@ -187,7 +217,7 @@ mod tests {
             Ok(Self(data.map(|(_, bytes)| bytes.to_vec()).unwrap_or_default()))
         }
 
-        fn encode(&self, fields: &mut Fields) {
+        fn encode(&self, fields: &mut Fields<'_>) {
             fields.binary("Data", &self.0);
         }
     }
@@ -203,11 +233,15 @@ mod tests {
         writer.finish()
     }
 
+    fn shared(bytes: &[u8]) -> SharedBytes {
+        SharedBytes::new(bytes.to_vec())
+    }
+
     #[test]
     fn an_untouched_component_encodes_to_the_same_bytes() {
         let bytes = document(Some(3), &[1, 2, 3]);
         let raw = RawDocument::new(&bytes).unwrap();
-        let decoded: Data = decode(raw).unwrap();
+        let decoded: Data = decode(&shared(&bytes)).unwrap();
         assert_eq!(decoded, Data(vec![1, 2, 3]));
         assert_eq!(encode(&decoded, Some(raw)).unwrap(), bytes);
     }
@@ -225,15 +259,48 @@ mod tests {
         for version in [None, Some(1)] {
             let bytes = document(version, &[5]);
             let raw = RawDocument::new(&bytes).unwrap();
-            let decoded: Data = decode(raw).unwrap();
+            let decoded: Data = decode(&shared(&bytes)).unwrap();
             assert_eq!(encode(&decoded, Some(raw)).unwrap(), document(Some(3), &[5]));
         }
+    }
+
+    /// Other programs write `Version: 0`, or the version behind the data.
+    #[test]
+    fn a_version_stays_where_it_was_found() {
+        for (version, is_first) in [(0, true), (0, false), (3, false)] {
+            let mut writer = DocumentWriter::new();
+            if is_first {
+                writer.int32("Version", version);
+            }
+            writer.binary("Data", 0, &[1]);
+            if !is_first {
+                writer.int32("Version", version);
+            }
+            let bytes = writer.finish();
+            let raw = RawDocument::new(&bytes).unwrap();
+            let mut again = DocumentWriter::new();
+            let encode = |fields: &mut Fields<'_>| fields.binary("Data", &[1]);
+            write(version, Some(raw), &mut again, encode);
+            assert_eq!(again.finish(), bytes, "{version} {is_first}");
+        }
+    }
+
+    #[test]
+    fn of_fields_with_one_key_the_first_is_written() {
+        let mut writer = DocumentWriter::new();
+        writer.binary("Data", 0, &[1]);
+        writer.binary("Data", 0, &[2]);
+        let bytes = writer.finish();
+        let encoded = encode(&Data(vec![9]), Some(RawDocument::new(&bytes).unwrap())).unwrap();
+        let elements = RawDocument::new(&encoded).unwrap().elements();
+        let values: Vec<_> = elements.map(|element| element.unwrap().as_binary()).collect();
+        assert_eq!(values, [None, Some((0, &[9][..])), Some((0, &[2][..]))]);
     }
 
     #[test]
     fn a_newer_version_is_refused() {
         let bytes = document(Some(4), &[]);
-        let refused = decode::<Data>(RawDocument::new(&bytes).unwrap());
+        let refused = decode::<Data>(&shared(&bytes));
         let expected = Error::Newer { path: String::new(), found: 4, known: 3 };
         assert_eq!(refused, Err(expected));
     }

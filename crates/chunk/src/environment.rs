@@ -17,6 +17,7 @@ use std::ops::RangeInclusive;
 use hyworld_coords::{ColumnArray, LocalColumn, MAX_Y, MIN_Y};
 
 use crate::error::Result;
+use crate::shared_bytes::SharedBytes;
 use crate::wire::{Reader, put_utf};
 use hyworld_documents::{Malformed, Problem};
 
@@ -35,8 +36,8 @@ const LISTED_BYTES_MIN: usize = 6;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EnvironmentChunk {
     list: Vec<ListedEnvironment>,
-    /// All columns behind each other, as stored.
-    words: Vec<Word>,
+    /// All columns behind each other, as stored: a multiple of four bytes.
+    columns: SharedBytes,
     /// Where in `words` each column begins.
     starts: ColumnArray<usize>,
 }
@@ -81,10 +82,9 @@ impl EnvironmentChunk {
     /// # Errors
     /// If the name is too long.
     pub fn uniform(name: &str) -> Result<Self> {
-        let words = Vec::new();
-        let mut chunk = Self { list: Vec::new(), words, starts: ColumnArray::filled(0) };
+        let mut chunk = Self::without_columns();
         let id = chunk.id_for(name)?;
-        chunk.words = [0, id].map(i32::to_be_bytes).repeat(LocalColumn::all().len());
+        chunk.set_words([0, id].map(i32::to_be_bytes).repeat(LocalColumn::all().len()));
         chunk.starts = ColumnArray::from_fn(|column| usize::from(column.index()) * 2);
         Ok(chunk)
     }
@@ -95,27 +95,52 @@ impl EnvironmentChunk {
     /// If the bytes end early or late, or a name is not UTF-8. Heights in a wrong order and ids
     /// that are not listed are no errors: the game reads them too.
     pub fn decode(data: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(data);
+        Self::read(Reader::new(data))
+    }
+
+    pub(crate) fn read(mut reader: Reader<'_>) -> Result<Self> {
         let list = decode_list(&mut reader)?;
-        let (words, odd) = reader.clone().bytes(reader.left())?.as_chunks();
+        let columns = reader.clone().shared_bytes(reader.left())?;
+        let (words, odd) = columns.as_slice().as_chunks();
         match column_starts(words).filter(|_| odd.is_empty()) {
-            Some(starts) => Ok(Self { list, words: words.to_vec(), starts }),
+            Some(starts) => Ok(Self { list, columns, starts }),
             None => Err(find_fault(reader).into()),
         }
+    }
+
+    fn without_columns() -> Self {
+        let columns = SharedBytes::new(Vec::new());
+        Self { list: Vec::new(), columns, starts: ColumnArray::filled(0) }
+    }
+
+    fn words(&self) -> &[Word] {
+        self.columns.as_slice().as_chunks().0
+    }
+
+    fn set_words(&mut self, words: Vec<Word>) {
+        self.columns = SharedBytes::new(words.into_flattened());
     }
 
     /// The bytes of the field.
     pub fn encode(&self) -> Vec<u8> {
         let names: usize = self.list.iter().map(|entry| LISTED_BYTES_MIN + entry.name.len()).sum();
-        let mut out = Vec::with_capacity(4 + names + 4 * self.words.len());
+        let mut out = Vec::with_capacity(4 + names + self.columns.as_slice().len());
+        self.encode_into(&mut out);
+        out
+    }
+
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
         // As many as an i32 can say would fill 12 gigabytes and are not reached.
         out.extend(i32::try_from(self.list.len()).unwrap_or(i32::MAX).to_be_bytes());
         for entry in &self.list {
             out.extend(entry.id.to_be_bytes());
-            put_utf(&mut out, &entry.name);
+            put_utf(out, &entry.name);
         }
-        out.extend(self.words.as_flattened());
-        out
+        out.extend(self.columns.as_slice());
+    }
+
+    pub(crate) fn encode_changed_into(&self, _original: &Self, out: &mut Vec<u8>) {
+        self.encode_into(out);
     }
 
     /// The environments that are listed, used or not, in the order in which they are stored.
@@ -170,7 +195,7 @@ impl EnvironmentChunk {
     }
 
     fn column(&self, column: LocalColumn) -> Column<'_> {
-        let words = self.words.get(self.starts[column]..).unwrap_or_default();
+        let words = self.words().get(self.starts[column]..).unwrap_or_default();
         let Some((&count, rest)) = words.split_first() else {
             return Column::default();
         };

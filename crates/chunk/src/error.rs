@@ -31,6 +31,12 @@ pub enum Error {
         /// The newest one that can be decoded.
         known: i32,
     },
+    /// A program asked for a component as another type than before. Ids must be unique.
+    #[error("{}was decoded as another type with the same id", within(path))]
+    OtherType {
+        /// Where in the document.
+        path: String,
+    },
 }
 
 /// How a message begins that is about this part of a document; the document itself has no name.
@@ -47,6 +53,7 @@ impl Error {
         match self {
             Self::Malformed { path, source } => Self::Malformed { path: join(path), source },
             Self::Newer { path, found, known } => Self::Newer { path: join(path), found, known },
+            Self::OtherType { path } => Self::OtherType { path: join(path) },
         }
     }
 }

@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 use hyworld_coords::{LocalBlock, LocalColumn};
 use sha2::{Digest as _, Sha256};
 
+use crate::block_section::BlockSection;
 use crate::chunk::Chunk;
 use crate::components::{BlockComponentChunk, EntityChunk};
 use crate::error::Result;
 use crate::fluid::FluidSection;
 use crate::light::Light;
 use crate::palette::{AssetKey, Palette, PaletteKey};
-use crate::view::{ChunkView, SectionView};
 
 /// Cells of a section.
 const CELLS: usize = 32_768;
@@ -89,43 +89,53 @@ impl Fingerprint {
         let sha256 = Sha256::digest(&document).into();
         let raw_bytes = document.len();
         let chunk = Chunk::decode(document)?;
-        let view = ChunkView::new(&chunk)?;
+        let cells = CellDigests::of(&chunk)?;
         let entities = chunk.get::<EntityChunk>()?.map_or(0, |entities| entities.entities.len());
-        let block_components = chunk.get::<BlockComponentChunk>()?.map_or(0, |blocks| blocks.len());
-        let heights = view.columns().heights.values();
+        let blocks = chunk.get::<BlockComponentChunk>()?;
+        let block_components = blocks.map_or(0, BlockComponentChunk::len);
+        let heights = chunk.columns()?.heights.values();
         Ok(Self {
             sha256,
             raw_bytes,
             entities,
             block_components,
             height_sum: heights.values().map(|height| i64::from(*height)).sum(),
-            cells: CellDigests::of(&view),
+            cells,
         })
     }
 }
 
 impl CellDigests {
-    /// Takes the digests of a decoded chunk.
-    pub fn of(view: &ChunkView) -> Self {
-        let sections = view.sections();
-        let columns = || LocalColumn::all();
-        let heights = columns().flat_map(|column| view.height(column).to_le_bytes());
-        let tints = columns().flat_map(|column| view.tint(column).to_le_bytes());
-        Self {
-            blocks: names(sections, |section| section.block().blocks()),
-            filler: wide(sections, |section| {
-                values(section.block().fillers(), |filler| filler.bits())
+    /// Computes the digests of a chunk.
+    ///
+    /// # Errors
+    /// A component is malformed, or a newer game wrote it.
+    pub fn of(chunk: &Chunk) -> Result<Self> {
+        let mut blocks = Vec::with_capacity(SECTIONS);
+        let mut fluids = Vec::with_capacity(SECTIONS);
+        for section in chunk.sections() {
+            blocks.push(section.blocks()?);
+            fluids.push(section.fluids()?);
+            section.physics()?;
+        }
+        chunk.environments()?;
+        let columns = chunk.columns()?;
+        let heights = LocalColumn::all().flat_map(|at| columns.heights.value(at).to_le_bytes());
+        let tints = LocalColumn::all().flat_map(|at| columns.tints.value(at).to_le_bytes());
+        let (blocks, fluids) = (blocks.as_slice(), fluids.as_slice());
+        Ok(Self {
+            blocks: names(blocks, BlockSection::blocks),
+            filler: wide(blocks, |section| values(section.fillers(), |filler| filler.bits())),
+            rotation: narrow(blocks, |section| {
+                values(section.rotations(), |rotation| rotation.index())
             }),
-            rotation: narrow(sections, |section| {
-                values(section.block().rotations(), |rotation| rotation.index())
-            }),
-            fluids: names(sections, |section| section.fluid().fluids()),
-            levels: narrow(sections, |section| levels(section.fluid())),
-            light_local: wide(sections, |section| light(&section.block().local_light)),
-            light_global: wide(sections, |section| light(&section.block().global_light)),
+            fluids: names(fluids, FluidSection::fluids),
+            levels: narrow(fluids, levels),
+            light_local: wide(blocks, |section| light(&section.local_light)),
+            light_global: wide(blocks, |section| light(&section.global_light)),
             height: finish(Sha256::new().chain_update(heights.collect::<Vec<_>>())),
             tint: finish(Sha256::new().chain_update(tints.collect::<Vec<_>>())),
-        }
+        })
     }
 }
 
@@ -161,7 +171,7 @@ fn light(light: &Light) -> Option<Vec<u16>> {
 }
 
 /// The digest of ten sections of 16-bit numbers.
-fn wide(sections: &[SectionView], cells: impl Fn(&SectionView) -> Option<Vec<u16>>) -> Digest {
+fn wide<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u16>>) -> Digest {
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     bytes(sections, CELLS * 2, &ZEROS, |section| {
         let mut bytes = Vec::with_capacity(CELLS * 2);
@@ -171,20 +181,20 @@ fn wide(sections: &[SectionView], cells: impl Fn(&SectionView) -> Option<Vec<u16
 }
 
 /// The digest of ten sections of 8-bit numbers.
-fn narrow(sections: &[SectionView], cells: impl Fn(&SectionView) -> Option<Vec<u8>>) -> Digest {
+fn narrow<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u8>>) -> Digest {
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     bytes(sections, CELLS, &ZEROS, cells)
 }
 
 /// The digest of ten sections, of which most are zeros: those are hashed once for all chunks.
-fn bytes(
-    sections: &[SectionView],
+fn bytes<S>(
+    sections: &[&S],
     section_bytes: usize,
     zeros: &'static OnceLock<Digest>,
-    cells: impl Fn(&SectionView) -> Option<Vec<u8>>,
+    cells: impl Fn(&S) -> Option<Vec<u8>>,
 ) -> Digest {
     let empty = vec![0; section_bytes];
-    let found: Vec<Option<Vec<u8>>> = sections.iter().map(cells).collect();
+    let found: Vec<Option<Vec<u8>>> = sections.iter().map(|section| cells(section)).collect();
     let hash = || {
         let parts = found.iter().map(|cells| cells.as_ref().unwrap_or(&empty));
         finish(parts.fold(Sha256::new(), Sha256::chain_update))
@@ -197,7 +207,7 @@ fn bytes(
 }
 
 /// The digest of names: the distinct ones in order, then for each cell the number of its name.
-fn names(sections: &[SectionView], palette: impl Fn(&SectionView) -> &Palette<AssetKey>) -> Digest {
+fn names<S>(sections: &[&S], palette: impl Fn(&S) -> &Palette<AssetKey>) -> Digest {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     for section in sections {
         let used = palette(section).exact_counts();
@@ -241,11 +251,10 @@ fn append_run(cells: &mut Vec<u8>, one: &[u8], times: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block_section::{BlockSection, Rotation};
     use hyworld_coords::{ChunkBlock, SectionArray, SectionY};
 
     fn cells(chunk: &Chunk) -> CellDigests {
-        CellDigests::of(&ChunkView::new(chunk).unwrap())
+        CellDigests::of(chunk).unwrap()
     }
 
     #[test]
@@ -276,11 +285,9 @@ mod tests {
         let at = |index| ChunkBlock::from_index(index).unwrap();
         let edit = |steps: &[(u32, &AssetKey)]| {
             let mut chunk = Chunk::new();
-            let mut view = ChunkView::new(&chunk).unwrap();
             for (index, key) in steps {
-                view.set_block(at(*index), (*key).clone(), Rotation::NONE).unwrap();
+                chunk.set_block(at(*index), *key).unwrap();
             }
-            view.save(&mut chunk).unwrap();
             chunk
         };
         let one = edit(&[(70_000, &stone), (5, &wood)]);

@@ -76,8 +76,8 @@ impl FluidSection {
     /// [`EditError`] if that is not a level from 1 to 15.
     pub fn from_fluids(fluids: Palette<AssetKey>, level: u8) -> Result<Self, EditError> {
         let mut levels = Levels::zeros();
-        for run in fluids.runs().filter(|run| !run.key.is_empty_key()) {
-            check_level(run.key, level)?;
+        for run in fluids.runs().filter(|run| !run.key.is_air()) {
+            Self::check_level(run.key, level)?;
             run.cells().for_each(|cell| levels.set(cell, level));
         }
         let has_any = fluids.kind() != PaletteType::Empty;
@@ -89,7 +89,10 @@ impl FluidSection {
     /// # Errors
     /// [`Error::Malformed`](crate::Error::Malformed).
     pub fn decode(data: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(data);
+        Self::read(Reader::new(data))
+    }
+
+    pub(crate) fn read(mut reader: Reader<'_>) -> Result<Self> {
         let fluids = Palette::decode(&mut reader)?;
         let levels = match reader.u8()? {
             0 => None,
@@ -102,7 +105,12 @@ impl FluidSection {
     /// The bytes of the field.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.fluids.encoded_bytes() + 1 + Nibbles::BYTES);
-        self.fluids.encode(&mut out);
+        self.encode_into(&mut out);
+        out
+    }
+
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
+        self.fluids.encode(out);
         match &self.levels {
             None => out.push(0),
             Some(levels) => {
@@ -110,7 +118,12 @@ impl FluidSection {
                 out.extend(levels.swapped.as_bytes());
             }
         }
-        out
+    }
+
+    /// Appends the bytes of the field, as `original` has them if no cell differs.
+    pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
+        let is_same = self.same_cells(original);
+        if is_same { original.encode_into(out) } else { self.encode_into(out) }
     }
 
     /// The names of all fluids; [`AssetKey::EMPTY`] where there is none.
@@ -139,7 +152,7 @@ impl FluidSection {
     /// # Errors
     /// [`EditError`], and nothing is changed.
     pub fn set(&mut self, cell: LocalBlock, fluid: AssetKey, level: u8) -> Result<bool, EditError> {
-        check_level(&fluid, level)?;
+        Self::check_level(&fluid, level)?;
         let renamed = self.fluids.set(cell, fluid)?;
         if self.fluids.kind() == PaletteType::Empty {
             return Ok(self.levels.take().is_some() || renamed);
@@ -163,7 +176,7 @@ impl FluidSection {
         fluid: AssetKey,
         level: u8,
     ) -> Result<bool, EditError> {
-        check_level(&fluid, level)?;
+        Self::check_level(&fluid, level)?;
         let mut changed = self.fluids.fill(corner, opposite, fluid)? > 0;
         if self.fluids.kind() == PaletteType::Empty {
             return Ok(self.levels.take().is_some() || changed);
@@ -183,7 +196,7 @@ impl FluidSection {
     /// [`EditError::PaletteFull`], and nothing is changed.
     pub fn overlay(&mut self, other: &Self) -> Result<(), EditError> {
         let mut result = self.clone();
-        for run in other.fluids.runs().filter(|run| !run.key.is_empty_key()) {
+        for run in other.fluids.runs().filter(|run| !run.key.is_air()) {
             for cell in run.cells() {
                 result.set(cell, run.key.clone(), other.level(cell).max(1))?;
             }
@@ -209,7 +222,7 @@ impl FluidSection {
         check_palette("fluids", &self.fluids, &mut anomalies);
         let mut cells = 0;
         self.fluids.for_each(|cell, fluid| {
-            cells += u16::from(fluid.is_empty_key() != (self.level(cell) == 0));
+            cells += u16::from(fluid.is_air() != (self.level(cell) == 0));
         });
         if cells > 0 {
             anomalies.push(SectionAnomaly::FluidLevels { cells });
@@ -220,6 +233,18 @@ impl FluidSection {
         anomalies
     }
 
+    /// Checks that a fluid has a level, and no fluid has none.
+    pub(crate) fn check_level(fluid: &AssetKey, level: u8) -> Result<(), EditError> {
+        let what = "the level of a fluid";
+        match (fluid.is_air(), level) {
+            (true, 0) | (false, 1..=Self::LEVEL_MAX) => Ok(()),
+            (true, found) => {
+                Err(EditError::Value { what, found, expected: "0 where there is none" })
+            }
+            (false, found) => Err(EditError::Value { what, found, expected: "1 to 15" }),
+        }
+    }
+
     /// A palette and a level for each cell, all of them below 16 and 0 exactly where the palette
     /// has no fluid.
     pub(crate) fn from_parts(fluids: Palette<AssetKey>, levels: &[u16]) -> Self {
@@ -228,16 +253,6 @@ impl FluidSection {
         let swapped = Nibbles::pack(&swapped);
         let levels = (!swapped.is_zero()).then_some(Levels { flag: 1, swapped });
         Self { fluids, levels }
-    }
-}
-
-/// A fluid has a level, and no fluid has none.
-fn check_level(fluid: &AssetKey, level: u8) -> Result<(), EditError> {
-    let what = "the level of a fluid";
-    match (fluid.is_empty_key(), level) {
-        (true, 0) | (false, 1..=FluidSection::LEVEL_MAX) => Ok(()),
-        (true, found) => Err(EditError::Value { what, found, expected: "0 where there is none" }),
-        (false, found) => Err(EditError::Value { what, found, expected: "1 to 15" }),
     }
 }
 

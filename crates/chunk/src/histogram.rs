@@ -6,16 +6,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use hyworld_coords::SectionY;
-
-use crate::block_chunk::BlockChunk;
 use crate::block_section::BlockSection;
 use crate::chunk::{Chunk, in_section};
 use crate::component::{self, Component};
 use crate::components::{DATA_KEY, data};
 use crate::error::{Error, Result};
 use crate::holder::Holder;
-use crate::view::ChunkView;
 use crate::wire::Reader;
 
 /// Cells by the name of the block in them.
@@ -35,36 +31,46 @@ impl Chunk {
     /// A section is malformed, or a newer game wrote it. What stands behind the palette of its
     /// blocks is not looked at.
     pub fn histogram(&self) -> Result<Histogram<'_>> {
-        if self.has_old_columns()? {
-            return self.histogram_of_old();
-        }
         let mut sums = Histogram::new();
-        for y in SectionY::all() {
-            let Some(section) = self.section(y) else { return self.histogram_of_old() };
-            if !add(&mut sums, section).map_err(|error| in_section(error, y.index()))? {
-                return self.histogram_of_old();
+        if self.has_old_columns() {
+            self.add_old(&mut sums)?;
+            return Ok(sums);
+        }
+        for section in self.sections() {
+            let y = section.y().index();
+            let is_added = match section.holder() {
+                Some(holder) => add(&mut sums, holder).map_err(|error| in_section(error, y))?,
+                None => false,
+            };
+            if !is_added {
+                add_decoded(&mut sums, section.blocks()?);
             }
         }
         Ok(sums)
     }
 
-    /// Whether its columns are of a version that may hold the sections themselves.
-    fn has_old_columns(&self) -> Result<bool> {
-        let Some(columns) = self.holder().raw(BlockChunk::ID) else { return Ok(false) };
-        let version = component::known_version::<BlockChunk>(columns);
-        Ok(version.map_err(|error| error.inside(BlockChunk::ID))? < BlockChunk::VERSION)
-    }
-
-    /// The same for chunks whose names must be converted, or whose sections stand elsewhere.
-    fn histogram_of_old(&self) -> Result<Histogram<'_>> {
-        let view = ChunkView::new(self)?;
-        let sums = view.histogram().into_iter();
-        Ok(sums.map(|(key, cells)| (Cow::Owned(key.as_str().to_owned()), cells)).collect())
+    /// Adds the counts of a chunk whose sections may stand in its columns.
+    fn add_old<'a>(&'a self, sums: &mut Histogram<'a>) -> Result<()> {
+        for section in self.sections() {
+            add_decoded(sums, section.blocks()?);
+        }
+        Ok(())
     }
 }
 
-/// Adds the counts of a section; `false` if its names are of an old kind, or elsewhere.
+fn add_decoded<'a>(sums: &mut Histogram<'a>, section: &'a BlockSection) {
+    for (key, cells) in section.blocks().stored_counts() {
+        let sum = sums.entry(Cow::Borrowed(key.as_str())).or_default();
+        *sum = sum.saturating_add(cells.into());
+    }
+}
+
+/// Adds the counts of a section that is not decoded, without decoding it. Returns `false` if it is
+/// decoded, or of an old version.
 fn add<'a>(sums: &mut Histogram<'a>, section: &'a Holder) -> Result<bool> {
+    if section.decoded::<BlockSection>().is_some() {
+        return Ok(false);
+    }
     let inside = |error: Error| error.inside(BlockSection::ID);
     let Some(document) = section.raw(BlockSection::ID) else { return Ok(false) };
     let version = component::known_version::<BlockSection>(document).map_err(inside)?;
@@ -84,27 +90,33 @@ fn add<'a>(sums: &mut Histogram<'a>, section: &'a Holder) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block_section::Rotation;
-    use crate::palette::AssetKey;
-    use hyworld_coords::ChunkBlock;
+    use hyworld_coords::{ChunkBlock, SectionY};
     use hyworld_indexed_storage::{BlobIndex, MemoryFile, OpenOptions};
     use hyworld_testkit::fixture;
 
+    /// Counts the cells of every block, one by one.
+    fn counted(chunk: &Chunk) -> Histogram<'_> {
+        let mut sums = Histogram::new();
+        for (_, run) in chunk.runs().unwrap() {
+            *sums.entry(Cow::Borrowed(run.key.as_str())).or_default() += u64::from(run.len);
+        }
+        sums
+    }
+
     #[test]
-    fn it_is_the_histogram_of_the_view() {
+    fn it_is_what_counting_gives() {
         let mut chunk = Chunk::new();
-        let mut view = ChunkView::new(&chunk).unwrap();
         for (x, name) in [(0, "Rock"), (1, "Rock"), (2, "Soil"), (31, "Rock")] {
             for y in [3, 40, 319] {
-                let at = ChunkBlock::new(x, y, 9).unwrap();
-                view.set_block(at, AssetKey::new(name).unwrap(), Rotation::NONE).unwrap();
+                chunk.set_block(ChunkBlock::new(x, y, 9).unwrap(), name).unwrap();
             }
         }
-        view.save(&mut chunk).unwrap();
-        let sums = chunk.histogram().unwrap();
-        let of_view = view.histogram();
-        assert!(sums.iter().map(|(k, n)| (&**k, *n)).eq(of_view.iter().map(|(k, n)| (&***k, *n))));
-        assert_eq!((sums["Rock"], sums["Soil"], sums["Empty"]), (9, 3, 327_680 - 12));
+        let again = Chunk::decode(chunk.encode()).unwrap();
+        for chunk in [&chunk, &again] {
+            let sums = chunk.histogram().unwrap();
+            assert_eq!((sums["Rock"], sums["Soil"], sums["Empty"]), (9, 3, 327_680 - 12));
+            assert_eq!(sums, counted(chunk));
+        }
     }
 
     #[test]
@@ -126,13 +138,9 @@ mod tests {
         for y in SectionY::all() {
             chunk.put_in(y, &BlockSection::new(5)).unwrap();
         }
-        let view = ChunkView::new(&chunk).unwrap();
-        let counted = view.histogram();
-        assert!(counted.len() > 1, "{counted:?}");
-        let skimmed = chunk.histogram().unwrap();
-        assert!(
-            skimmed.iter().map(|(k, n)| (&**k, *n)).eq(counted.iter().map(|(k, n)| (&***k, *n)))
-        );
+        let expected = counted(&chunk);
+        assert!(expected.len() > 1, "{expected:?}");
+        assert_eq!(chunk.histogram().unwrap(), expected);
     }
 
     #[test]
@@ -142,7 +150,7 @@ mod tests {
         let mut block = hyworld_documents::DocumentWriter::new();
         block.int32("Version", 6);
         block.binary("Data", 0, &[0, 0, 0, 0, 7]);
-        chunk.section_mut(y).unwrap().set_raw("Block", &block.finish()).unwrap();
+        chunk.section_mut(y).set_raw("Block", &block.finish()).unwrap();
         let error = chunk.histogram().unwrap_err().to_string();
         assert!(error.starts_with("ChunkColumn.Sections.4.Block.Data: at byte 4"), "{error}");
     }

@@ -1,19 +1,24 @@
 //! [`Holder`]: components by id, in order. The chunk itself is one, and so is each of its
 //! sections, block entities and entities.
 
+mod entry;
+
 use std::borrow::Cow;
 
 use crate::component::{self, Component};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::{self, COMPONENTS_MAX};
-use crate::piece::Piece;
-use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
+use crate::shared_bytes::SharedBytes;
+use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 use hyworld_documents::{Malformed, Problem};
+
+use entry::Entry;
 
 /// The key of the components in a holder's document.
 pub(crate) const COMPONENTS_KEY: &str = "Components";
 
-/// An ordered set of components, kept as the bytes that they were read from until one is changed.
+/// An ordered set of components. Each is kept as the bytes that it was read from, is decoded when
+/// it is first asked for, and is encoded again only if it was changed.
 ///
 /// Encoding a holder in which nothing was changed returns the identical bytes; after a change
 /// only what was changed differs.
@@ -28,58 +33,15 @@ pub(crate) const COMPONENTS_KEY: &str = "Components";
 /// assert_eq!(Holder::decode(bytes.clone())?.encode(), bytes);
 /// # Ok::<(), hyworld_chunk::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Holder {
     /// The document as it was read; `None` once something was changed.
-    source: Option<Piece>,
-    /// What stands before the components and is not known; nothing in all real chunks.
+    source: Option<SharedBytes>,
+    /// Unknown fields in front of the components; no real chunk has any.
     before: Vec<Entry>,
     components: Vec<Entry>,
-    /// What stands behind them.
+    /// Unknown fields behind them.
     after: Vec<Entry>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-struct Entry {
-    key: Cow<'static, str>,
-    kind: Kind,
-    value: Piece,
-}
-
-/// The game's own ids in chunks and sections. A chunk has about fifty components, and memory for
-/// the same few ids each time would be most of the work of finding them.
-const KNOWN_IDS: [&str; 12] = [
-    "Block",
-    "Fluid",
-    "BlockPhysics",
-    "ChunkSection",
-    "BlockComponentChunk",
-    "EnvironmentChunk",
-    "ChunkColumn",
-    "WorldChunk",
-    "BlockHealthChunk",
-    "BlockChunk",
-    "EntityChunk",
-    "ChunkSpawnedNPCData",
-];
-
-impl Entry {
-    fn of(element: &Element<'_>, source: &Piece) -> Self {
-        let known = KNOWN_IDS.into_iter().find(|id| *id == element.key());
-        Self {
-            key: known.map_or_else(|| Cow::Owned(element.key().to_owned()), Cow::Borrowed),
-            kind: element.kind(),
-            value: source.part(element.value_at(), element.value().len()),
-        }
-    }
-
-    fn write(&self, writer: &mut DocumentWriter) {
-        writer.raw(&self.key, self.kind, self.value.bytes());
-    }
-
-    fn parts(&self) -> (&str, Kind, &[u8]) {
-        (&self.key, self.kind, self.value.bytes())
-    }
 }
 
 impl Default for Holder {
@@ -88,8 +50,18 @@ impl Default for Holder {
     }
 }
 
+/// Holders are equal if their documents are.
+impl PartialEq for Holder {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.source, &other.source) {
+            (Some(mine), Some(theirs)) => mine == theirs,
+            _ => self.encode() == other.encode(),
+        }
+    }
+}
+
 impl Holder {
-    /// A holder without components.
+    /// Returns a holder without components.
     pub fn new() -> Self {
         Self { source: None, before: Vec::new(), components: Vec::new(), after: Vec::new() }
     }
@@ -99,20 +71,20 @@ impl Holder {
     /// # Errors
     /// The document is malformed, or has no `Components`.
     pub fn decode(document: Vec<u8>) -> Result<Self> {
-        Self::from_piece(Piece::new(document))
+        Self::from_shared(SharedBytes::new(document))
     }
 
-    pub(crate) fn from_piece(source: Piece) -> Result<Self> {
+    pub(crate) fn from_shared(source: SharedBytes) -> Result<Self> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut components = None;
-        for element in limits::at_most(RawDocument::new(source.bytes())?, COMPONENTS_MAX) {
+        for element in limits::at_most(RawDocument::new(source.as_slice())?, COMPONENTS_MAX) {
             let element = element?;
             let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
             if is_first && element.kind() == Kind::DOCUMENT {
                 components = Some(source.part(element.value_at(), element.value().len()));
             } else {
                 let others = if components.is_none() { &mut before } else { &mut after };
-                others.push(Entry::of(&element, &source));
+                others.push(Entry::found(&element, &source));
             }
         }
         let missing =
@@ -121,60 +93,117 @@ impl Holder {
         Ok(Self { source: Some(source), before, components, after })
     }
 
-    fn find_components(piece: &Piece) -> Result<Vec<Entry>> {
-        let mut found = Vec::new();
-        for element in limits::at_most(RawDocument::new(piece.bytes())?, COMPONENTS_MAX) {
-            found.push(Entry::of(&element?, piece));
+    fn find_components(source: &SharedBytes) -> Result<Vec<Entry>> {
+        let mut found = Vec::with_capacity(4);
+        for element in limits::at_most(RawDocument::new(source.as_slice())?, COMPONENTS_MAX) {
+            found.push(Entry::found(&element?, source));
         }
         Ok(found)
     }
 
-    /// The ids of its components, in order.
+    /// Returns the ids of its components, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = &str> {
         self.components.iter().map(|entry| &*entry.key)
     }
 
-    /// Its components in order, each with its id, its type and its bytes. Also those that
-    /// [`raw`](Self::raw) does not give: that are no documents, or have an id that was there
-    /// before.
+    /// Returns its components in order, each with its id, its type and its bytes. Also those that
+    /// [`raw`](Self::raw) does not return: values that are not documents, and repeated ids.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, Kind, &[u8])> {
-        self.components.iter().map(Entry::parts)
+        self.components.iter().map(parts)
     }
 
-    /// What stands in its document beside the components, in order.
+    /// Returns the fields of its document beside the components, in order.
     pub fn other_fields(&self) -> impl Iterator<Item = (&str, Kind, &[u8])> {
-        self.before.iter().chain(&self.after).map(Entry::parts)
+        self.before.iter().chain(&self.after).map(parts)
     }
 
-    /// Whether it has a component.
+    /// Returns whether it has a component.
     pub fn contains(&self, id: &str) -> bool {
         self.entry(id).is_some()
     }
 
-    /// The document of a component, `None` if there is no such component or if it is no document.
+    /// Returns the document of a component as it would be written; `None` if there is no such
+    /// component or its value is not a document.
     pub fn raw(&self, id: &str) -> Option<RawDocument<'_>> {
-        let entry = self.entry(id).filter(|entry| entry.kind == Kind::DOCUMENT)?;
-        RawDocument::new(entry.value.bytes()).ok()
+        RawDocument::new(self.document(id)?.bytes().as_slice()).ok()
     }
 
-    pub(crate) fn piece(&self, id: &str) -> Option<&Piece> {
-        self.entry(id).map(|entry| &entry.value)
+    pub(crate) fn shared(&self, id: &str) -> Option<&SharedBytes> {
+        self.entry(id).map(Entry::bytes)
     }
 
     fn entry(&self, id: &str) -> Option<&Entry> {
         self.components.iter().find(|entry| entry.key == id)
     }
 
-    /// Decodes a component, `None` if there is no such component.
-    ///
-    /// # Errors
-    /// It is malformed, or a newer game wrote it. Its bytes are kept in any case.
-    pub fn get<C: Component>(&self) -> Result<Option<C>> {
-        let decoded = self.raw(C::ID).map(component::decode).transpose();
-        decoded.map_err(|error| error.inside(C::ID))
+    fn document(&self, id: &str) -> Option<&Entry> {
+        self.entry(id).filter(|entry| entry.kind == Kind::DOCUMENT)
     }
 
-    /// Writes a component over the one that is there, or behind the others.
+    /// Returns a component, which is decoded the first time; `None` if there is no such component.
+    ///
+    /// # Errors
+    /// It is malformed, or a newer game wrote it: its bytes are kept in any case. Or it was
+    /// decoded before as another type with the same id.
+    pub fn get<C: Component>(&self) -> Result<Option<&C>> {
+        let found = self.document(C::ID).map(Entry::get).transpose();
+        found.map_err(|error| error.inside(C::ID))
+    }
+
+    /// Returns a component if it is decoded.
+    pub(crate) fn decoded<C: Component>(&self) -> Option<&C> {
+        self.document(C::ID).and_then(Entry::value)
+    }
+
+    /// Returns a component as it was decoded from the stored bytes, before any change.
+    pub(crate) fn original<C: Component>(&self) -> Result<Option<&C>> {
+        let found = self.document(C::ID).map(Entry::original).transpose();
+        found.map_err(|error| error.inside(C::ID))
+    }
+
+    /// Returns a component to change it; `None` if there is no such component. The component
+    /// counts as changed and is encoded again with the holder.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn get_mut<C: Component>(&mut self) -> Result<Option<&mut C>> {
+        let Some(entry) = document_mut(&mut self.components, C::ID) else { return Ok(None) };
+        let component = entry.get_mut().map_err(|error| error.inside(C::ID))?;
+        self.source = None;
+        Ok(Some(component))
+    }
+
+    /// Changes a component, which is added as `missing` if there is none. Nothing is changed
+    /// unless `change` says that it changed something.
+    pub(crate) fn try_change<C: Component, E: From<Error>>(
+        &mut self,
+        missing: impl FnOnce() -> C,
+        change: impl FnOnce(&mut C) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let source = self.source.clone();
+        let is_missing = self.document(C::ID).is_none();
+        if is_missing {
+            self.put(&missing())?;
+        }
+        let Some(entry) = document_mut(&mut self.components, C::ID) else { return Ok(false) };
+        let was_changed = entry.is_changed();
+        let result = change(entry.get_mut().map_err(|error| error.inside(C::ID))?);
+        if matches!(result, Ok(true)) {
+            self.source = None;
+            return result;
+        }
+        if !was_changed {
+            entry.undo_change();
+        }
+        if is_missing {
+            self.remove(C::ID);
+        }
+        self.source = source;
+        result
+    }
+
+    /// Writes a component over the one that is stored, or behind the others. Nothing changes if
+    /// that gives the document that is there.
     ///
     /// # Errors
     /// The document that is there is malformed.
@@ -187,36 +216,29 @@ impl Holder {
     /// Gives a component a document. Nothing changes if it has that document already.
     ///
     /// # Errors
-    /// `document` is none.
+    /// `document` is not a document.
     pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
         self.set_document(id, document.into())
     }
 
-    /// The same with a document that need not be copied.
+    /// Does the same with a document that need not be copied.
     fn set_document(&mut self, id: &str, document: Cow<'_, [u8]>) -> Result<()> {
         RawDocument::new(&document)?;
-        let is_new_value = |entry: &Entry| entry.value.bytes() != &*document;
+        let is_same =
+            |entry: &Entry| entry.kind == Kind::DOCUMENT && entry.bytes().as_slice() == &*document;
         match self.components.iter_mut().find(|entry| entry.key == id) {
-            Some(entry) if entry.kind != Kind::DOCUMENT || is_new_value(entry) => {
-                entry.kind = Kind::DOCUMENT;
-                entry.value = Piece::new(document.into_owned());
-                self.source = None;
-            }
-            Some(_) => {}
+            Some(entry) if is_same(entry) => return Ok(()),
+            Some(entry) => entry.set(SharedBytes::new(document.into_owned())),
             None => {
-                let value = Piece::new(document.into_owned());
-                self.components.push(Entry {
-                    key: Cow::Owned(id.to_owned()),
-                    kind: Kind::DOCUMENT,
-                    value,
-                });
-                self.source = None;
+                let (key, value) = (Cow::Owned(id.to_owned()), document.into_owned());
+                self.components.push(Entry::new(key, Kind::DOCUMENT, SharedBytes::new(value)));
             }
         }
+        self.source = None;
         Ok(())
     }
 
-    /// Removes a component; whether it was there.
+    /// Removes a component. Returns whether it was there.
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.components.len();
         self.components.retain(|entry| entry.key != id);
@@ -233,34 +255,53 @@ impl Holder {
         self.source = None;
     }
 
-    /// Whether it differs from what was read; a new one always does.
+    /// Returns whether it was changed since it was read; a new one always was.
     pub fn is_changed(&self) -> bool {
         self.source.is_none()
     }
 
-    /// Its document.
+    /// Returns whether a component encodes to the bytes that it was decoded from. `None` if there
+    /// is no such component.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn round_trips<C: Component>(&self) -> Result<Option<bool>> {
+        let Some(component) = self.get::<C>()? else { return Ok(None) };
+        let stored = self.raw(C::ID);
+        let encoded = component::encode(component, stored);
+        let encoded = encoded.map_err(|error| error.inside(C::ID))?;
+        Ok(Some(stored.is_some_and(|stored| stored.as_bytes() == encoded)))
+    }
+
+    /// Forgets decoded components that were not changed.
+    pub(crate) fn forget_decoded(&mut self) {
+        self.components.iter_mut().for_each(Entry::forget_decoded);
+    }
+
+    /// Returns its document.
     pub fn encode(&self) -> Vec<u8> {
-        self.encode_in(Vec::new())
+        let mut out = Vec::new();
+        self.encode_into(&mut out);
+        out
     }
 
-    /// Its document, in the memory of a buffer.
-    pub(crate) fn encode_in(&self, mut buffer: Vec<u8>) -> Vec<u8> {
-        buffer.clear();
+    /// Writes its document into a buffer, whose content is replaced.
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
+        out.clear();
         if let Some(source) = &self.source {
-            buffer.extend_from_slice(source.bytes());
-            return buffer;
+            out.extend_from_slice(source.as_slice());
+            return;
         }
-        buffer.reserve(self.encoded_bytes());
-        let mut writer = DocumentWriter::in_buffer(buffer);
+        out.reserve(self.encoded_bytes());
+        let mut writer = DocumentWriter::in_buffer(std::mem::take(out));
         self.write(&mut writer);
-        writer.finish()
+        *out = writer.finish();
     }
 
-    /// About how long its document is.
+    /// Estimates how long its document is.
     pub(crate) fn encoded_bytes(&self) -> usize {
-        const ENTRY_BYTES_USUAL: usize = 32;
         let entries = self.before.iter().chain(&self.components).chain(&self.after);
-        entries.map(|entry| entry.value.bytes().len().saturating_add(ENTRY_BYTES_USUAL)).sum()
+        entries.map(Entry::written_bytes).sum()
     }
 
     /// Appends the elements of its document.
@@ -287,12 +328,165 @@ impl Holder {
         });
         self.after.iter().for_each(|entry| entry.write(writer));
     }
+
+    /// Appends it as an element of another document, at once if nothing in it was changed.
+    pub(crate) fn write_nested(&self, key: &str, writer: &mut DocumentWriter) {
+        match &self.source {
+            Some(source) => writer.document(key, source.as_slice()),
+            None => writer.nested(key, Kind::DOCUMENT, |writer| self.write(writer)),
+        }
+    }
+}
+
+fn document_mut<'a>(components: &'a mut [Entry], id: &str) -> Option<&'a mut Entry> {
+    let entry = components.iter_mut().find(|entry| entry.key == id);
+    entry.filter(|entry| entry.kind == Kind::DOCUMENT)
+}
+
+fn parts(entry: &Entry) -> (&str, Kind, &[u8]) {
+    (&entry.key, entry.kind, entry.bytes().as_slice())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Error;
+    use crate::fields::Fields;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Age(i32);
+
+    impl Component for Age {
+        const ID: &'static str = "Age";
+        const VERSION: i32 = 2;
+
+        fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+            let years = document.get("Years")?.and_then(|years| years.as_i32());
+            Ok(Self(years.unwrap_or(0)))
+        }
+
+        fn encode(&self, fields: &mut Fields<'_>) {
+            fields.int32("Years", self.0);
+        }
+    }
+
+    /// Another type for the same id.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Years(i32);
+
+    impl Component for Years {
+        const ID: &'static str = "Age";
+        const VERSION: i32 = 2;
+
+        fn decode(document: RawDocument<'_>, version: i32) -> Result<Self> {
+            Age::decode(document, version).map(|age| Self(age.0))
+        }
+
+        fn encode(&self, fields: &mut Fields<'_>) {
+            Age(self.0).encode(fields);
+        }
+    }
+
+    fn age(version: i32) -> Vec<u8> {
+        let mut writer = DocumentWriter::new();
+        writer.int32("Version", version);
+        writer.int32("Years", 30);
+        writer.string("Note", "not understood");
+        writer.finish()
+    }
+
+    fn aged(version: i32) -> Holder {
+        let mut holder = Holder::new();
+        holder.set_raw("Unregistered", &age(9)).unwrap();
+        holder.set_raw("Age", &age(version)).unwrap();
+        Holder::decode(holder.encode()).unwrap()
+    }
+
+    #[test]
+    fn reading_changes_nothing() {
+        let holder = aged(2);
+        assert_eq!(holder.get::<Age>().unwrap(), Some(&Age(30)));
+        assert_eq!(holder.round_trips::<Age>(), Ok(Some(true)));
+        assert!(!holder.is_changed());
+        assert_eq!(holder.encode(), aged(2).encode());
+    }
+
+    #[test]
+    fn a_changed_component_is_written_back_and_the_rest_stays() {
+        let mut holder = aged(1);
+        holder.get_mut::<Age>().unwrap().unwrap().0 = 31;
+        assert!(holder.is_changed());
+        let saved = Holder::decode(holder.encode()).unwrap();
+        for holder in [&holder, &saved] {
+            assert_eq!(holder.get::<Age>().unwrap(), Some(&Age(31)));
+            let document = holder.raw("Age").unwrap();
+            assert_eq!(document.get("Version").unwrap().unwrap().as_i32(), Some(2));
+            assert_eq!(document.get("Note").unwrap().unwrap().as_str(), Some("not understood"));
+            assert_eq!(holder.raw("Unregistered"), aged(1).raw("Unregistered"));
+        }
+        assert_eq!(saved, holder);
+        holder.get_mut::<Age>().unwrap().unwrap().0 = 32;
+        assert_eq!(holder.raw("Age").unwrap().get("Years").unwrap().unwrap().as_i32(), Some(32));
+    }
+
+    #[test]
+    fn a_copy_does_not_see_later_changes() {
+        let mut holder = aged(2);
+        holder.get_mut::<Age>().unwrap().unwrap().0 = 31;
+        let copy = holder.clone();
+        holder.get_mut::<Age>().unwrap().unwrap().0 = 32;
+        assert_eq!(copy.get::<Age>().unwrap(), Some(&Age(31)));
+        assert_eq!(holder.original::<Age>().unwrap(), Some(&Age(30)));
+    }
+
+    #[test]
+    fn a_change_that_changes_nothing_leaves_no_trace() {
+        let (before, none) = (aged(2).encode(), || Age(0));
+        let mut holder = Holder::decode(before.clone()).unwrap();
+        let change = |age: &mut Age| {
+            age.0 = 99;
+            Ok::<bool, Error>(false)
+        };
+        assert_eq!(holder.try_change(none, change), Ok(false));
+        assert!(!holder.is_changed() && holder.encode() == before);
+        assert_eq!(holder.get::<Age>().unwrap(), Some(&Age(30)));
+        holder.remove("Age");
+        let without = holder.encode();
+        assert_eq!(holder.try_change(none, change), Ok(false));
+        assert_eq!(holder.encode(), without);
+        assert_eq!(holder.try_change(none, |_: &mut Age| Ok::<bool, Error>(true)), Ok(true));
+        assert_eq!(holder.get::<Age>().unwrap(), Some(&Age(0)));
+    }
+
+    #[test]
+    fn a_newer_component_is_an_error_for_itself_and_its_bytes_are_kept() {
+        let mut holder = aged(3);
+        let expected = Error::Newer { path: "Age".to_owned(), found: 3, known: 2 };
+        assert_eq!(holder.get::<Age>().unwrap_err(), expected);
+        assert_eq!(holder.get_mut::<Age>().unwrap_err(), expected);
+        assert!(!holder.is_changed());
+        assert_eq!(holder.encode(), aged(3).encode());
+    }
+
+    #[test]
+    fn two_types_for_one_id_are_told_apart() {
+        let mut holder = aged(2);
+        assert!(holder.get::<Age>().is_ok());
+        let error = holder.get::<Years>().unwrap_err();
+        assert_eq!(error, Error::OtherType { path: "Age".to_owned() });
+        holder.get_mut::<Years>().unwrap().unwrap().0 = 5;
+        assert_eq!(holder.get::<Years>().unwrap(), Some(&Years(5)));
+    }
+
+    #[test]
+    fn new_components_are_stored_and_removed_ones_are_not() {
+        let mut holder = Holder::new();
+        assert_eq!(holder.get_mut::<Age>().unwrap(), None);
+        holder.put(&Age(1)).unwrap();
+        assert_eq!(Holder::decode(holder.encode()).unwrap().get::<Age>().unwrap(), Some(&Age(1)));
+        assert!(holder.remove("Age") && !holder.remove("Age"));
+        assert!(!Holder::decode(holder.encode()).unwrap().contains("Age"));
+    }
 
     fn text(value: &str) -> Vec<u8> {
         let mut writer = DocumentWriter::new();

@@ -1,27 +1,24 @@
 //! The chunk codec: every byte of a chunk, understood and kept.
 //!
 //! A chunk is stored as one BSON document. It is a [`Holder`] of components, and so is each of its
-//! ten sections, its block entities and its entities. [`Chunk`] finds them without decoding;
-//! [`Component`]s decode to types when they are asked for; [`ChunkView`] decodes all that has to
-//! do with blocks and answers questions that do not depend on the version the chunk was stored in.
+//! ten sections, its block entities and its entities. [`Chunk`] owns the stored bytes, decodes a
+//! [`Component`] when it is first asked for, and encodes only what was changed. Its questions about
+//! blocks do not depend on the version that it was stored in.
 //!
 //! Lossless by construction: encoding a chunk in which nothing was changed returns the identical
 //! bytes, and after a change only what was changed differs. What is not understood is kept.
 //!
 //! ```
-//! use hyworld_chunk::{AssetKey, Chunk, ChunkView, Rotation};
+//! use hyworld_chunk::Chunk;
 //! use hyworld_coords::ChunkBlock;
 //!
 //! let mut chunk = Chunk::new();
-//! let mut view = ChunkView::new(&chunk)?;
 //! let at = ChunkBlock::new(3, 64, 31).ok_or("not in a chunk")?;
-//! let stone = AssetKey::new("Rock_Stone").ok_or("too long")?;
-//! view.set_block(at, stone, Rotation::NONE)?;
-//! view.save(&mut chunk)?;
+//! chunk.set_block(at, "Rock_Stone")?;
 //!
-//! let again = ChunkView::new(&Chunk::decode(chunk.encode())?)?;
-//! assert_eq!(again.block(at).block, "Rock_Stone");
-//! assert_eq!(again.height(at.column()), 64);
+//! let again = Chunk::decode(chunk.encode())?;
+//! assert_eq!(again.block(at)?.name(), "Rock_Stone");
+//! assert_eq!(again.height(at.column())?, 64);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -40,6 +37,7 @@ mod component;
 mod components;
 mod environment;
 mod error;
+mod fields;
 mod fingerprint;
 mod fluid;
 mod histogram;
@@ -53,10 +51,9 @@ mod new_chunk;
 mod order;
 mod palette;
 mod physics;
-mod piece;
 mod readable;
 mod registry;
-mod view;
+mod shared_bytes;
 mod wire;
 
 pub use hyworld_documents as bson;
@@ -65,14 +62,18 @@ pub use hyworld_documents::{Malformed, Problem};
 pub use block_chunk::{BlockChunk, InlineSections};
 pub use block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 pub use block_section::{BlockSection, Filler, Rotation, SectionAnomaly, TickingBlocks};
-pub use chunk::Chunk;
+pub use chunk::{
+    Anchor, Block, BlockRef, Chunk, ChunkContainer, ContainerOwner, EditOutcome, FluidRef, Section,
+    Surface,
+};
 pub use column_palette::{ColumnKey, ColumnPalette, HeightMap, TintMap};
-pub use component::{Component, Fields};
+pub use component::Component;
 pub use components::{
     BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, Entity, EntityChunk, WorldChunk,
 };
 pub use environment::{EnvironmentChunk, EnvironmentRun, ListedEnvironment, UNKNOWN_ENVIRONMENT};
 pub use error::{Error, Result};
+pub use fields::Fields;
 pub use fingerprint::{CellDigests, Digest, Fingerprint};
 pub use fluid::FluidSection;
 pub use histogram::Histogram;
@@ -83,10 +84,10 @@ pub use light::{Light, LightTree, LightValue};
 pub use migration::{BlockMigration, BlockMigrations, MigrationError};
 pub use order::{HolderKind, component_order};
 pub use palette::{
-    AssetKey, EditError, PALETTE_ENTRIES_MAX, Palette, PaletteAnomaly, PaletteEntry,
+    AssetKey, EditError, NameTooLong, PALETTE_ENTRIES_MAX, Palette, PaletteAnomaly, PaletteEntry,
     PaletteIndices, PaletteKey, PaletteType, Run, Runs,
 };
 pub use physics::BlockPhysics;
 pub use readable::ReadableChunk;
-pub use registry::{ComponentRegistry, LiveHolder};
-pub use view::{BasePlace, BlockInfo, ChunkView, EditOutcome, SectionView};
+pub use registry::ComponentRegistry;
+pub use shared_bytes::SharedBytes;

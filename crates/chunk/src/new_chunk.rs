@@ -34,9 +34,7 @@ impl Chunk {
             chunk.put_in(y, &ChunkSection)?;
             chunk.put_in(y, &BlockSection::new(0))?;
             chunk.put_in(y, &FluidSection::new())?;
-            if let Some(section) = chunk.section_mut(y) {
-                sort(section, HolderKind::Section);
-            }
+            sort(chunk.section_mut(y), HolderKind::Section);
         }
         let mut root = Holder::decode(chunk.encode())?;
         sort(&mut root, HolderKind::Chunk);
@@ -74,7 +72,7 @@ mod tests {
             "EntityChunk",
         ];
         assert_eq!(chunk.holder().ids().collect::<Vec<_>>(), expected);
-        for section in chunk.sections() {
+        for section in chunk.section_holders() {
             let ids: Vec<_> = section.ids().collect();
             assert_eq!(ids, ["Fluid", "ChunkSection", "Block"]);
         }
@@ -83,11 +81,11 @@ mod tests {
     #[test]
     fn every_component_decodes() {
         let chunk = Chunk::new();
-        assert_eq!(chunk.get::<BlockChunk>().unwrap(), Some(BlockChunk::new()));
+        assert_eq!(chunk.get::<BlockChunk>().unwrap(), Some(&BlockChunk::new()));
         assert!(chunk.get::<EnvironmentChunk>().unwrap().is_some());
         assert!(chunk.get::<EntityChunk>().unwrap().unwrap().entities.is_empty());
         let version = |id| {
-            let document = chunk.sections()[0].raw(id).unwrap();
+            let document = chunk.section_holders()[0].raw(id).unwrap();
             document.get("Version").unwrap().and_then(|version| version.as_i32())
         };
         assert_eq!((version("Block"), version("Fluid")), (Some(6), None));

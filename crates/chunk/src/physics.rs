@@ -12,7 +12,6 @@ use hyworld_coords::{LocalBlock, SectionArray};
 use crate::error::Result;
 use crate::palette::{EditError, Nibbles};
 use crate::wire::Reader;
-use hyworld_documents::Malformed;
 
 /// The support of all blocks of a section: 0 is none, 1 to 14 the distance to what holds the block
 /// up, and [`DECORATION`](Self::DECORATION) a block that never falls.
@@ -44,27 +43,40 @@ impl BlockPhysics {
     /// # Errors
     /// [`Error::Malformed`](crate::Error::Malformed).
     pub fn decode(data: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(data);
-        let physics = Self::read(&mut reader)?;
-        reader.finish()?;
-        Ok(physics)
+        Self::read(Reader::new(data))
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+    pub(crate) fn read(mut reader: Reader<'_>) -> Result<Self> {
         let flag = reader.u8()?;
         let support = match flag {
             0 => None,
-            _ => Some(Support { flag, values: Nibbles::decode(reader)? }),
+            _ => Some(Support { flag, values: Nibbles::decode(&mut reader)? }),
         };
+        reader.finish()?;
         Ok(Self { support })
     }
 
     /// The bytes of the field.
     pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.encode_into(&mut out);
+        out
+    }
+
+    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
         match &self.support {
-            None => vec![0],
-            Some(support) => [&[support.flag], support.values.as_bytes()].concat(),
+            None => out.push(0),
+            Some(support) => {
+                out.push(support.flag);
+                out.extend(support.values.as_bytes());
+            }
         }
+    }
+
+    /// Appends the bytes of the field, as `original` has them if no block differs.
+    pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
+        let is_same = self.same_cells(original);
+        if is_same { original.encode_into(out) } else { self.encode_into(out) }
     }
 
     /// Whether support is stored at all.

@@ -3,16 +3,26 @@
 
 use hyworld_documents::{Malformed, Problem};
 
+use crate::shared_bytes::SharedBytes;
+
 /// Reads a binary field from its beginning to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
+    /// The same bytes, where values may share them.
+    source: Option<&'a SharedBytes>,
 }
 
 impl<'a> Reader<'a> {
+    /// Reads bytes that values must copy.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, len: bytes.len() }
+        Self { rest: bytes, len: bytes.len(), source: None }
+    }
+
+    /// Reads bytes that values may share.
+    pub(crate) fn shared(source: &'a SharedBytes) -> Self {
+        Self { source: Some(source), ..Self::new(source.as_slice()) }
     }
 
     /// How far it has got, in bytes from the beginning of the field.
@@ -38,6 +48,16 @@ impl<'a> Reader<'a> {
             }
             None => Err(self.malformed(Problem::Truncated { needed: count, left: self.left() })),
         }
+    }
+
+    /// The next bytes as a value of their own: shared with the source if there is one.
+    pub(crate) fn shared_bytes(&mut self, count: usize) -> Result<SharedBytes, Malformed> {
+        let at = self.at();
+        let bytes = self.bytes(count)?;
+        Ok(match self.source {
+            Some(source) => source.part(at, count),
+            None => SharedBytes::new(bytes.to_vec()),
+        })
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {

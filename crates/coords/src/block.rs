@@ -96,6 +96,12 @@ pub struct LocalBlock(u16);
 show_coordinates!(LocalBlock, |block| [block.x(), block.y(), block.z()]);
 
 impl LocalBlock {
+    /// The block with the least index.
+    pub(crate) const FIRST: Self = Self(0);
+
+    /// The block with the greatest index.
+    pub(crate) const LAST: Self = Self(BLOCKS_PER_SECTION - 1);
+
     /// The block at these coordinates; `None` unless all are below 32.
     pub const fn new(x: u8, y: u8, z: u8) -> Option<Self> {
         if is_local(x) && is_local(y) && is_local(z) {
@@ -133,6 +139,16 @@ impl LocalBlock {
     /// Place along z, 0 to 31.
     pub const fn z(self) -> u8 {
         (self.0 >> 5 & 31) as u8
+    }
+
+    /// The block at the same height in another column of the section.
+    pub(crate) const fn with_column(self, x: u8, z: u8) -> Self {
+        Self::masked(x as i32, self.y() as i32, z as i32)
+    }
+
+    /// The block at another height of the same column.
+    pub(crate) const fn with_height(self, y: u8) -> Self {
+        Self::masked(self.x() as i32, y as i32, self.z() as i32)
     }
 
     /// The column that this block stands in.

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! A chunk is 320 blocks high and stacked from ten sections, [`SectionY`]. [`Rect`] and [`Circle`]
-//! are areas of columns, chunks or regions; [`ColumnArray`] and [`SectionArray`] hold one value for
+//! are areas of columns, chunks or regions, [`BlockBox`] and [`ChunkBox`] boxes of blocks; [`ColumnArray`] and [`SectionArray`] hold one value for
 //! each column of a chunk or block of a section.
 //!
 //! ```
@@ -60,6 +60,7 @@
 
 mod block;
 mod bounds;
+mod boxes;
 mod chunk;
 mod chunk_block;
 mod circle;
@@ -77,6 +78,7 @@ mod text;
 
 pub use block::{BlockPos, LocalBlock};
 pub use bounds::{BlockRect, ChunkRect, FlatPos, Rect, RegionRect};
+pub use boxes::{BlockBox, ChunkBox};
 pub use chunk::{ChunkKey, ChunkPos};
 pub use chunk_block::ChunkBlock;
 pub use circle::Circle;

@@ -20,7 +20,7 @@
 //! document of its chunk from the world's storage, and its meaning from `chunk`:
 //!
 //! ```
-//! use hyworld::chunk::{AssetKey, Chunk, ChunkView, Rotation};
+//! use hyworld::chunk::Chunk;
 //! use hyworld::coords::BlockPos;
 //! use hyworld::providers::{Access, ChunkStorage};
 //! use hyworld::world::World;
@@ -38,11 +38,7 @@
 //! let document = world.storage().read(at.chunk())?.ok_or("no chunk is stored there")?;
 //! let mut chunk = Chunk::decode(document)?;
 //!
-//! let mut view = ChunkView::new(&chunk)?;
-//! let block = at.in_chunk().ok_or("above or below the world")?;
-//! let stone = AssetKey::new("Rock_Stone").ok_or("too long")?;
-//! view.set_block(block, stone, Rotation::NONE)?;
-//! view.save(&mut chunk)?;
+//! chunk.set_block(at.in_chunk().ok_or("above or below the world")?, "Rock_Stone")?;
 //!
 //! // Only what was changed differs from what was read.
 //! world.storage().write(at.chunk(), &chunk.encode())?;

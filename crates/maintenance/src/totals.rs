@@ -183,15 +183,15 @@ fn count_chunk(at: ChunkPos, document: Vec<u8>, findings: &mut Vec<Finding>) -> 
             return Contents { raw_bytes, ..Contents::default() };
         }
     };
-    let entities = count_in(at, &chunk, |found: EntityChunk| found.entities.len(), findings);
-    let block_entities = count_in(at, &chunk, |found: BlockComponentChunk| found.len(), findings);
+    let entities = count_in(at, &chunk, |found: &EntityChunk| found.entities.len(), findings);
+    let block_entities = count_in(at, &chunk, |found: &BlockComponentChunk| found.len(), findings);
     Contents { raw_bytes, entities, block_entities, ..Contents::default() }
 }
 
 fn count_in<C: Component>(
     at: ChunkPos,
     chunk: &Chunk,
-    count: impl FnOnce(C) -> usize,
+    count: impl FnOnce(&C) -> usize,
     findings: &mut Vec<Finding>,
 ) -> u64 {
     match chunk.get::<C>() {

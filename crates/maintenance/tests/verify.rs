@@ -66,7 +66,7 @@ fn with_block(version: i32, data: &[u8]) -> Vec<u8> {
     let mut block = DocumentWriter::new();
     block.int32("Version", version);
     block.binary("Data", 0, data);
-    let section = chunk.section_mut(SectionY::new(2).unwrap()).unwrap();
+    let section = chunk.section_mut(SectionY::new(2).unwrap());
     section.set_raw("Block", &block.finish()).unwrap();
     chunk.encode()
 }

@@ -23,7 +23,7 @@ impl LoadedChunk {
         self.set_flag(ChunkFlags::TICKING, true);
         // Entities that cannot be decoded stay in the document, and none of the chunk lives.
         let Ok(stored) = body.stored_entities() else { return Some(Vec::new()) };
-        let stored = stored.unwrap_or_default().entities;
+        let stored = stored.cloned().unwrap_or_default().entities;
         let before = stored.len();
         let kept: Vec<Holder> = stored.into_iter().filter(|entity| !is_leftover(entity)).collect();
         if kept.len() < before {
@@ -76,7 +76,7 @@ impl LoadedChunk {
         let malformed = |source| ChunkError::Malformed { at: self.at(), source };
         let mut body = self.lock_loaded()?;
         let stored = body.stored_entities().map_err(malformed)?;
-        let mut entities = stored.unwrap_or_default();
+        let mut entities = stored.cloned().unwrap_or_default();
         entities.entities.push(holder.clone());
         body.store_entities(&entities).map_err(malformed)?;
         self.raise_generation();
@@ -107,8 +107,8 @@ impl LoadedChunk {
             return Ok(self.entities().serializable(ids).entities);
         }
         let stored = body.stored_entities();
-        let stored: Option<EntityChunk> =
+        let stored: Option<&EntityChunk> =
             stored.map_err(|source| ChunkError::Malformed { at: self.at(), source })?;
-        Ok(stored.unwrap_or_default().entities)
+        Ok(stored.map(|stored| stored.entities.clone()).unwrap_or_default())
     }
 }

@@ -1,9 +1,7 @@
-//! What a chunk's lock guards: its document, its blocks, its entities.
-
-use std::sync::Arc;
+//! What a chunk's lock guards: the chunk itself and which of its entities are alive.
 
 use hyworld_chunk::bson::RawDocument;
-use hyworld_chunk::{BlockMigrations, Chunk, ChunkView, Component, EntityChunk, Error};
+use hyworld_chunk::{BlockMigrations, Chunk, Component, EntityChunk, Error};
 use hyworld_coords::ChunkPos;
 
 use crate::entities::{EntityId, EntityIndex};
@@ -12,82 +10,39 @@ type Result<T> = std::result::Result<T, Error>;
 
 pub(crate) struct Body {
     chunk: Chunk,
-    /// Decoded when it is first asked for. A snapshot shares it, and who changes it meanwhile
-    /// gets a copy: most chunks are not changed while they are saved.
-    view: Option<Arc<ChunkView>>,
-    /// The view has changes that the document does not have.
-    is_view_ahead: bool,
-    /// The entities that live, of a chunk that ticks. `None` also where they cannot be decoded:
-    /// then they stay in the document as they are.
+    /// Block migrations were applied, which happens before anything is read or changed.
+    is_migrated: bool,
+    /// The entities that are alive, of a chunk that ticks. `None` also where they cannot be
+    /// decoded: then they stay in the document as they are.
     pub(crate) live: Option<Vec<EntityId>>,
 }
 
 impl Body {
     pub(crate) fn new(chunk: Chunk) -> Self {
-        Self { chunk, view: None, is_view_ahead: false, live: None }
+        Self { chunk, is_migrated: false, live: None }
     }
 
-    pub(super) fn view(&mut self, migrations: &BlockMigrations) -> Result<&ChunkView> {
-        self.shared_view(migrations).map(|view| &**view)
-    }
-
-    fn shared_view(&mut self, migrations: &BlockMigrations) -> Result<&mut Arc<ChunkView>> {
-        let view = match self.view.take() {
-            Some(view) => view,
-            None => Arc::new(ChunkView::migrated(&self.chunk, migrations)?),
-        };
-        Ok(self.view.insert(view))
-    }
-
-    pub(super) fn view_to_change(
-        &mut self,
-        migrations: &BlockMigrations,
-    ) -> Result<&mut ChunkView> {
-        self.shared_view(migrations)?;
-        self.is_view_ahead = true;
-        self.shared_view(migrations).map(Arc::make_mut)
-    }
-
-    /// Its document, with all changes of blocks.
-    pub(super) fn document(&mut self) -> Result<&Chunk> {
-        if let Some(view) = self.view.as_ref().filter(|_| self.is_view_ahead) {
-            // Into a copy, so that a failure changes nothing.
-            let mut chunk = self.chunk.clone();
-            view.save(&mut chunk)?;
-            self.adopt(chunk);
+    pub(super) fn chunk(&mut self, migrations: &BlockMigrations) -> Result<&mut Chunk> {
+        if !self.is_migrated {
+            self.chunk.migrate(migrations)?;
+            self.is_migrated = true;
         }
-        Ok(&self.chunk)
-    }
-
-    pub(super) fn document_to_change(&mut self) -> Result<&mut Chunk> {
-        self.document()?;
-        self.view = None;
         Ok(&mut self.chunk)
     }
 
-    /// Takes a document that has all changes. A view would write them again each time, so it is
-    /// decoded anew when it is next asked for.
-    pub(super) fn adopt(&mut self, chunk: Chunk) {
-        self.chunk = chunk;
-        self.view = None;
-        self.is_view_ahead = false;
+    /// Returns whether [`trim`](Self::trim) has to encode the chunk first, which takes time.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.chunk.is_changed()
     }
 
-    /// Whether [`trim`](Self::trim) has something to write first, which takes time.
-    pub(crate) fn is_view_ahead(&self) -> bool {
-        self.is_view_ahead
-    }
-
-    /// Forgets the decoded blocks of a chunk that nobody is near to. Where changes of them cannot
-    /// be written into the document they stay.
+    /// Forgets what is decoded of a chunk that no viewer is near to. A chunk that cannot be
+    /// written into its document stays decoded.
     pub(crate) fn trim(&mut self) {
-        if self.document().is_ok() {
-            self.view = None;
-        }
+        self.chunk.forget_decoded().unwrap_or_default();
     }
 
-    /// The entities in the document.
-    pub(crate) fn stored_entities(&self) -> Result<Option<EntityChunk>> {
+    /// Returns the entities in the document.
+    pub(crate) fn stored_entities(&self) -> Result<Option<&EntityChunk>> {
         self.chunk.get()
     }
 
@@ -102,9 +57,8 @@ impl Body {
     }
 
     pub(super) fn snapshot(&self, at: ChunkPos, generation: u64, index: &EntityIndex) -> Snapshot {
-        let view = self.view.as_ref().filter(|_| self.is_view_ahead).cloned();
         let entities = self.live.as_ref().map(|ids| index.serializable(ids));
-        Snapshot { at, generation, chunk: self.chunk.clone(), view, entities }
+        Snapshot { at, generation, chunk: self.chunk.clone(), entities }
     }
 }
 
@@ -115,29 +69,27 @@ fn put_entities(chunk: &mut Chunk, entities: &EntityChunk) -> Result<()> {
     chunk.put(entities)
 }
 
-/// A chunk at one moment: cheap to take, and encoded elsewhere.
+/// A chunk at one moment: cheap to take, because nothing is copied that is not changed later, and
+/// encoded elsewhere.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) at: ChunkPos,
     pub(crate) generation: u64,
     chunk: Chunk,
-    view: Option<Arc<ChunkView>>,
     entities: Option<EntityChunk>,
 }
 
 impl Snapshot {
-    /// Its document in the memory of a buffer, and what it says of entities that live.
-    pub(crate) fn encode(mut self, buffer: Vec<u8>) -> Result<EncodedSnapshot> {
+    /// Returns its document, in the memory of a buffer, and what it says of entities that are
+    /// alive.
+    pub(crate) fn encode(mut self, mut document: Vec<u8>) -> Result<EncodedSnapshot> {
         let mut entities = None;
         if let Some(live) = &self.entities {
             put_entities(&mut self.chunk, live)?;
             let stored = self.chunk.holder().raw(EntityChunk::ID);
             entities = stored.map(|stored| stored.as_bytes().to_vec());
         }
-        let document = match &self.view {
-            Some(view) => view.encode_over(&self.chunk, buffer)?,
-            None => self.chunk.encode_in(buffer),
-        };
+        self.chunk.encode_into(&mut document);
         // What is stored in place of the old chunk must at least be a document.
         RawDocument::new(&document)?;
         Ok(EncodedSnapshot { generation: self.generation, document, entities })

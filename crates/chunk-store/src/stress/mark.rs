@@ -5,7 +5,7 @@
 //! chunk that holds parts of two states, or the state of another chunk, is noticed, and chunks
 //! grow and shrink from edit to edit.
 
-use hyworld_chunk::{AssetKey, ChunkView, EditError, Rotation};
+use hyworld_chunk::{AssetKey, Chunk, EditError};
 use hyworld_coords::{ChunkBlock, ChunkPos};
 
 use super::random::Random;
@@ -48,21 +48,19 @@ pub enum MarkState {
 ///
 /// # Errors
 /// A section cannot be changed; others may have been.
-pub fn write(view: &mut ChunkView, at: ChunkPos, number: u64) -> Result<(), EditError> {
+pub fn write(chunk: &mut Chunk, at: ChunkPos, number: u64) -> Result<(), EditError> {
     let cells = number_cells(number).chain(pattern_cells(at, number));
     for (block, name) in cells {
-        // All names are short enough for a key.
-        let key = AssetKey::new(name).unwrap_or(AssetKey::EMPTY);
-        view.set_block(block, key, Rotation::NONE)?;
+        chunk.set_block(block, name)?;
     }
     Ok(())
 }
 
 /// Which state a chunk holds.
-pub fn read(view: &ChunkView, at: ChunkPos) -> MarkState {
-    let [top, bottom] = NUMBER_LAYERS.map(|layer| read_number(view, layer));
+pub fn read(chunk: &Chunk, at: ChunkPos) -> MarkState {
+    let [top, bottom] = NUMBER_LAYERS.map(|layer| read_number(chunk, layer));
     let Some(number) = top else { return MarkState::Absent };
-    let is = |(block, name): (ChunkBlock, &str)| name_at(view, block) == name;
+    let is = |(block, name): (ChunkBlock, &str)| name_at(chunk, block) == name;
     if bottom == top && pattern_cells(at, number).all(is) {
         MarkState::Whole(number)
     } else {
@@ -84,10 +82,10 @@ fn number_cells(number: u64) -> impl Iterator<Item = (ChunkBlock, &'static str)>
     })
 }
 
-fn read_number(view: &ChunkView, layer: u16) -> Option<u64> {
+fn read_number(chunk: &Chunk, layer: u16) -> Option<u64> {
     let mut number = 0;
     for (bit, cell) in (0..u64::BITS).zip(bit_cells(layer)) {
-        let name = name_at(view, cell);
+        let name = name_at(chunk, cell);
         let value = BITS.iter().position(|known| *known == name)?;
         number |= u64::from(value == 1) << bit;
     }
@@ -110,7 +108,6 @@ fn pattern_cells(at: ChunkPos, number: u64) -> impl Iterator<Item = (ChunkBlock,
     })
 }
 
-fn name_at(view: &ChunkView, at: ChunkBlock) -> &str {
-    let section = view.sections().get(usize::from(at.section().index()));
-    section.map_or(AssetKey::EMPTY_NAME, |section| section.block().block(at.local()).as_str())
+fn name_at(chunk: &Chunk, at: ChunkBlock) -> &str {
+    chunk.block(at).map_or(AssetKey::EMPTY_NAME, |block| block.name())
 }

@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use hyworld_chunk::{AssetKey, ChunkView, Rotation};
+use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkBlock, Rect};
 use hyworld_providers::{ChunkStorage, MemoryStorage};
 
@@ -13,27 +13,26 @@ use crate::sync::lock;
 
 const AT: ChunkPos = ChunkPos::new(3, -7);
 
-fn view() -> ChunkView {
+fn chunk() -> Chunk {
     let request = GenerateRequest { at: AT, seed: 0, still_needed: None };
-    let chunk = FlatGenerator::meadow().unwrap().generate(&request).unwrap().unwrap();
-    ChunkView::new(&chunk).unwrap()
+    FlatGenerator::meadow().unwrap().generate(&request).unwrap().unwrap()
 }
 
 #[test]
 fn a_number_comes_back_and_every_changed_cell_is_noticed() {
-    let mut view = view();
-    assert_eq!(mark::read(&view, AT), MarkState::Absent);
+    let mut chunk = chunk();
+    assert_eq!(mark::read(&chunk, AT), MarkState::Absent);
     for number in [1, 2, u64::MAX, 0xDEAD_BEEF, 3] {
-        mark::write(&mut view, AT, number).unwrap();
-        assert_eq!(mark::read(&view, AT), MarkState::Whole(number));
+        mark::write(&mut chunk, AT, number).unwrap();
+        assert_eq!(mark::read(&chunk, AT), MarkState::Whole(number));
     }
-    assert_eq!(mark::read(&view, ChunkPos::new(3, -6)), MarkState::Mixed);
+    assert_eq!(mark::read(&chunk, ChunkPos::new(3, -6)), MarkState::Mixed);
     for (x, y, z) in [(0, 1, 0), (31, 1, 1), (5, 318, 0), (31, 317, 31)] {
-        let mut other = view.clone();
+        let mut other = chunk.clone();
         let cell = ChunkBlock::new(x, y, z).unwrap();
-        let is_stone = other.block(cell).block.as_str() == "Rock_Stone";
+        let is_stone = other.block(cell).unwrap().name() == "Rock_Stone";
         let name = if is_stone { "Soil_Dirt" } else { "Rock_Stone" };
-        other.set_block(cell, AssetKey::new(name).unwrap(), Rotation::NONE).unwrap();
+        other.set_block(cell, name).unwrap();
         assert_eq!(mark::read(&other, AT), MarkState::Mixed, "{cell}");
     }
 }
@@ -95,8 +94,8 @@ fn what_the_journal_says_is_stored() {
     }
     for ((x, z), (_, number)) in last {
         let at = ChunkPos::new(x.parse().unwrap(), z.parse().unwrap());
-        let chunk = hyworld_chunk::Chunk::decode(storage.read(at).unwrap().unwrap()).unwrap();
-        let found = mark::read(&ChunkView::new(&chunk).unwrap(), at);
+        let chunk = Chunk::decode(storage.read(at).unwrap().unwrap()).unwrap();
+        let found = mark::read(&chunk, at);
         assert_eq!(found, MarkState::Whole(number), "{at}");
     }
 }

@@ -47,7 +47,8 @@ fn put(rig: &Rig, at: ChunkPos, entities: Vec<Holder>) {
 /// The UUIDs of the entities that are stored.
 fn stored(rig: &Rig, at: ChunkPos) -> Vec<u8> {
     let document = rig.storage.inner().inner().read(at).unwrap().unwrap();
-    let entities = Chunk::decode(document).unwrap().get::<EntityChunk>().unwrap().unwrap();
+    let chunk = Chunk::decode(document).unwrap();
+    let entities = chunk.get::<EntityChunk>().unwrap().unwrap();
     entities.iter().map(|entity| entity.uuid().unwrap_or([255; 16])[0]).collect()
 }
 
@@ -101,7 +102,7 @@ fn a_save_stores_those_that_live() {
     rig.half_seconds(2);
     assert_eq!(stored(&rig, pos(0, 0)), [1, 9]);
     assert!(!chunk.is_dirty());
-    let document = chunk.read_document(Chunk::get::<EntityChunk>);
+    let document = chunk.read(|chunk| chunk.get::<EntityChunk>().map(|found| found.cloned()));
     let entities = document.unwrap().unwrap().unwrap().entities;
     assert_eq!(entities.len(), 2, "the document says what was last stored");
     let removed = rig.store.remove_entity(id).unwrap();

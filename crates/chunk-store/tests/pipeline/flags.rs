@@ -51,10 +51,10 @@ fn reading_is_not_a_change_and_a_change_is_seen_at_once() {
     assert_eq!((block(&chunk, 80), chunk.is_dirty()), ("Rock_Stone".to_owned(), true));
     assert_eq!(chunk.generation(), before + 1);
     // Through the document it is the same chunk.
-    chunk.edit_document(|document| document.remove("BlockHealthChunk")).unwrap();
+    chunk.edit(|document| document.remove("BlockHealthChunk")).unwrap();
     assert_eq!(block(&chunk, 80), "Rock_Stone");
     edit(&chunk, 81, "Soil_Dirt");
-    let has = chunk.read_document(|document| document.holder().contains("BlockHealthChunk"));
+    let has = chunk.read(|document| document.holder().contains("BlockHealthChunk"));
     assert!(!has.unwrap());
     assert_eq!((block(&chunk, 80), block(&chunk, 81)), ("Rock_Stone".into(), "Soil_Dirt".into()));
 }

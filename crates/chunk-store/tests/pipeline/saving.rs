@@ -85,9 +85,9 @@ fn saved_blocks_stay_whatever_is_asked_for_next() {
     let (rig, chunk) = rig_with_dirty_chunk();
     let viewer = rig.store.add_viewer(pos(1, 1), 2);
     let in_document = |y| {
-        let found = chunk.read_document(|document| {
-            let view = hyworld_chunk::ChunkView::new(document).unwrap();
-            view.block(crate::support::cell(y)).block.as_str().to_owned()
+        let found = chunk.read(|chunk| {
+            let chunk = hyworld_chunk::Chunk::decode(chunk.encode()).unwrap();
+            chunk.block(crate::support::cell(y)).unwrap().name().to_owned()
         });
         found.unwrap()
     };

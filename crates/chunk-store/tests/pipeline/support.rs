@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hyworld_chunk::{AssetKey, Chunk, ChunkView, Holder, Rotation};
+use hyworld_chunk::{AssetKey, Chunk, Holder};
 use hyworld_chunk_store::{
     AddReason, BlockingGenerator, BoxedError, ChunkStore, EntityId, FlatGenerator, GenerateRequest,
     LoadError, LoadedChunk, Outcome, RemoveReason, RequestFlags, SaveDecision, SaveError,
@@ -87,8 +87,8 @@ impl Rig {
     /// The block at a height of the stored chunk.
     pub(crate) fn stored_block(&self, at: ChunkPos, y: u16) -> Option<String> {
         let document = self.storage.inner().inner().read(at).unwrap()?;
-        let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
-        Some(view.block(cell(y)).block.as_str().to_owned())
+        let chunk = Chunk::decode(document).unwrap();
+        Some(chunk.block(cell(y)).unwrap().name().to_owned())
     }
 
     pub(crate) fn reads(&self) -> u64 {
@@ -117,11 +117,11 @@ pub(crate) fn cell(y: u16) -> ChunkBlock {
 /// Puts a block at a height.
 pub(crate) fn edit(chunk: &LoadedChunk, y: u16, name: &str) {
     let name = AssetKey::new(name).unwrap();
-    chunk.edit(|view| view.set_block(cell(y), name, Rotation::NONE)).unwrap().unwrap();
+    chunk.edit(|chunk| chunk.set_block(cell(y), name)).unwrap().unwrap();
 }
 
 pub(crate) fn block(chunk: &LoadedChunk, y: u16) -> String {
-    chunk.read(|view| view.block(cell(y)).block.as_str().to_owned()).unwrap()
+    chunk.read(|chunk| chunk.block(cell(y)).unwrap().name().to_owned()).unwrap()
 }
 
 /// Makes flat chunks with gold at height 100, and counts.
@@ -154,9 +154,7 @@ impl BlockingGenerator for Generator {
             return Ok(None);
         }
         let mut chunk = flat();
-        let mut view = ChunkView::new(&chunk)?;
-        view.set_block(cell(100), AssetKey::new("Ore_Gold_Stone").unwrap(), Rotation::NONE)?;
-        view.save(&mut chunk)?;
+        chunk.set_block(cell(100), "Ore_Gold_Stone")?;
         Ok(Some(chunk))
     }
 }

@@ -2,11 +2,13 @@
 
 use hyworld_coords::ChunkBlock;
 
-use crate::component::{Component, Fields};
-use crate::error::{Error, Result};
+use super::entities::nested_holders;
+use crate::component::Component;
+use crate::error::Result;
+use crate::fields::Fields;
 use crate::holder::Holder;
-use crate::limits::{self, HOLDERS_MAX};
-use hyworld_documents::{DocumentWriter, RawDocument};
+use crate::shared_bytes::SharedBytes;
+use hyworld_documents::RawDocument;
 
 const BLOCKS_KEY: &str = "BlockComponents";
 
@@ -72,29 +74,27 @@ impl Component for BlockComponentChunk {
     const ID: &'static str = "BlockComponentChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        let mut entries = Vec::new();
-        let found = document.get(BLOCKS_KEY)?.and_then(|blocks| blocks.as_document());
-        for element in found.into_iter().flat_map(|found| limits::at_most(found, HOLDERS_MAX)) {
-            let element = element?;
-            let inside = |error: Error| error.inside(&format!("{BLOCKS_KEY}.{}", element.key()));
-            let holder = Holder::decode(element.value().to_vec()).map_err(inside)?;
-            entries.push((element.key().into(), holder));
-        }
-        Ok(Self { entries })
+        Self::decode_shared(&SharedBytes::new(document.as_bytes().to_vec()), document, 0)
     }
 
-    fn encode(&self, fields: &mut Fields) {
-        let mut blocks = DocumentWriter::new();
-        for (key, holder) in &self.entries {
-            blocks.document(key, &holder.encode());
-        }
-        fields.document(BLOCKS_KEY, blocks.finish());
+    fn decode_shared(bytes: &SharedBytes, found: RawDocument<'_>, _version: i32) -> Result<Self> {
+        let holders = nested_holders(bytes, found, BLOCKS_KEY)?.into_iter();
+        Ok(Self { entries: holders.map(|(key, holder)| (key.into(), holder)).collect() })
+    }
+
+    fn encode(&self, fields: &mut Fields<'_>) {
+        fields.document(BLOCKS_KEY, |writer| {
+            for (key, holder) in &self.entries {
+                holder.write_nested(key, writer);
+            }
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyworld_documents::DocumentWriter;
 
     fn at(index: u32) -> ChunkBlock {
         ChunkBlock::from_index(index).unwrap()
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8]) -> BlockComponentChunk {
-        crate::component::decode(RawDocument::new(bytes).unwrap()).unwrap()
+        crate::component::decode(&SharedBytes::new(bytes.to_vec())).unwrap()
     }
 
     #[test]
@@ -156,9 +156,8 @@ mod tests {
         blocks.document("12", &DocumentWriter::new().finish());
         let mut writer = DocumentWriter::new();
         writer.document(BLOCKS_KEY, &blocks.finish());
-        let bytes = writer.finish();
-        let raw = RawDocument::new(&bytes).unwrap();
-        let error = crate::component::decode::<BlockComponentChunk>(raw).unwrap_err();
+        let bytes = SharedBytes::new(writer.finish());
+        let error = crate::component::decode::<BlockComponentChunk>(&bytes).unwrap_err();
         assert!(error.to_string().starts_with("BlockComponents.12: "), "{error}");
     }
 }

@@ -3,24 +3,42 @@
 use crate::block_chunk::BlockChunk;
 use crate::block_health::BlockHealthChunk;
 use crate::block_section::BlockSection;
-use crate::component::{Component, Fields};
+use crate::component::Component;
 use crate::environment::EnvironmentChunk;
 use crate::error::Result;
+use crate::fields::Fields;
 use crate::fluid::FluidSection;
 use crate::physics::BlockPhysics;
-use hyworld_documents::RawDocument;
+use crate::shared_bytes::SharedBytes;
+use crate::wire::Reader;
+use hyworld_documents::{Element, RawDocument};
 use hyworld_documents::{Malformed, Problem};
 
 pub(crate) const DATA_KEY: &str = "Data";
 
-/// The bytes of a component's binary field.
-pub(crate) fn data(document: RawDocument<'_>) -> Result<&[u8]> {
+/// Returns the binary field of a component.
+fn data_element(document: RawDocument<'_>) -> Result<Element<'_>> {
     let found = document.get(DATA_KEY)?;
-    let (_, bytes) = found.and_then(|data| data.as_binary()).ok_or(Malformed {
+    let missing = || Malformed {
         at: found.map_or(0, |data| data.value_at()),
         problem: Problem::Missing { what: "the binary field Data".to_owned() },
-    })?;
-    Ok(bytes)
+    };
+    let is_binary = |data: &Element<'_>| data.as_binary().is_some();
+    Ok(found.filter(is_binary).ok_or_else(missing)?)
+}
+
+/// Returns the bytes of a component's binary field.
+pub(crate) fn data(document: RawDocument<'_>) -> Result<&[u8]> {
+    Ok(data_element(document)?.as_binary().unwrap_or_default().1)
+}
+
+/// Returns the same as a part of the component's bytes.
+fn shared_data(bytes: &SharedBytes, document: RawDocument<'_>) -> Result<SharedBytes> {
+    /// The length and the subtype.
+    const HEAD_BYTES: usize = 5;
+    let data = data_element(document)?;
+    let len = data.value().len().saturating_sub(HEAD_BYTES);
+    Ok(bytes.part(data.value_at().saturating_add(HEAD_BYTES), len))
 }
 
 /// A component whose field states its version itself, or has none.
@@ -33,14 +51,27 @@ macro_rules! data_component {
                 Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
             }
 
-            fn encode(&self, fields: &mut Fields) {
-                fields.binary(DATA_KEY, &self.encode());
+            fn decode_shared(
+                bytes: &SharedBytes,
+                found: RawDocument<'_>,
+                _version: i32,
+            ) -> Result<Self> {
+                let data = shared_data(bytes, found)?;
+                Self::read(Reader::shared(&data)).map_err(|error| error.inside(DATA_KEY))
+            }
+
+            fn encode(&self, fields: &mut Fields<'_>) {
+                fields.binary_with(DATA_KEY, |out| self.encode_into(out));
+            }
+
+            fn encode_changed(&self, original: &Self, fields: &mut Fields<'_>) {
+                fields.binary_with(DATA_KEY, |out| self.encode_changed_into(original, out));
             }
         }
     };
 }
 
-/// A component whose version stands beside its field. It keeps an old one until it is changed.
+/// A component whose version stands beside its field.
 macro_rules! versioned_data_component {
     ($component:ty, $id:literal) => {
         impl Component for $component {
@@ -51,12 +82,26 @@ macro_rules! versioned_data_component {
                 Self::decode(version, data(document)?).map_err(|error| error.inside(DATA_KEY))
             }
 
-            fn encode(&self, fields: &mut Fields) {
-                fields.binary(DATA_KEY, &self.encode());
+            fn decode_shared(
+                bytes: &SharedBytes,
+                found: RawDocument<'_>,
+                version: i32,
+            ) -> Result<Self> {
+                let data = shared_data(bytes, found)?;
+                let section = Self::read_field(version, Reader::shared(&data));
+                section.map_err(|error| error.inside(DATA_KEY))
             }
 
             fn version(&self) -> i32 {
                 self.version()
+            }
+
+            fn encode(&self, fields: &mut Fields<'_>) {
+                fields.binary_with(DATA_KEY, |out| self.encode_into(out));
+            }
+
+            fn encode_changed(&self, original: &Self, fields: &mut Fields<'_>) {
+                fields.binary_with(DATA_KEY, |out| self.encode_changed_into(original, out));
             }
         }
     };
@@ -102,7 +147,7 @@ mod tests {
         let document = writer.finish();
         let mut holder = Holder::new();
         holder.set_raw("BlockHealthChunk", &document).unwrap();
-        let health = holder.get::<BlockHealthChunk>().unwrap().unwrap();
+        let health = holder.get::<BlockHealthChunk>().unwrap().unwrap().clone();
         holder.put(&health).unwrap();
         assert_eq!(holder.raw("BlockHealthChunk").unwrap().as_bytes(), document);
     }

@@ -1,10 +1,12 @@
 //! `EntityChunk`: the entities that stand in a chunk.
 
-use crate::component::{Component, Fields};
+use crate::component::Component;
 use crate::error::{Error, Result};
+use crate::fields::Fields;
 use crate::holder::Holder;
 use crate::limits::{self, HOLDERS_MAX};
-use hyworld_documents::{DocumentWriter, Kind, RawDocument};
+use crate::shared_bytes::SharedBytes;
+use hyworld_documents::RawDocument;
 
 const ENTITIES_KEY: &str = "Entities";
 
@@ -26,23 +28,38 @@ impl Component for EntityChunk {
     const ID: &'static str = "EntityChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        let mut entities = Vec::new();
-        let found = document.get(ENTITIES_KEY)?.and_then(|entities| entities.as_document());
-        for element in found.into_iter().flat_map(|found| limits::at_most(found, HOLDERS_MAX)) {
-            let element = element?;
-            let inside = |error: Error| error.inside(&format!("{ENTITIES_KEY}.{}", element.key()));
-            entities.push(Holder::decode(element.value().to_vec()).map_err(inside)?);
-        }
-        Ok(Self { entities })
+        Self::decode_shared(&SharedBytes::new(document.as_bytes().to_vec()), document, 0)
     }
 
-    fn encode(&self, fields: &mut Fields) {
-        let mut entities = DocumentWriter::new();
-        for (number, entity) in self.entities.iter().enumerate() {
-            entities.document(&number.to_string(), &entity.encode());
-        }
-        fields.raw(ENTITIES_KEY, Kind::ARRAY, entities.finish());
+    fn decode_shared(bytes: &SharedBytes, found: RawDocument<'_>, _version: i32) -> Result<Self> {
+        let holders = nested_holders(bytes, found, ENTITIES_KEY)?;
+        Ok(Self { entities: holders.into_iter().map(|(_, entity)| entity).collect() })
     }
+
+    fn encode(&self, fields: &mut Fields<'_>) {
+        fields.list(ENTITIES_KEY, &self.entities, |writer, key, entity| {
+            entity.write_nested(key, writer);
+        });
+    }
+}
+
+/// Returns the holders in a field of a component, with their keys, as parts of its bytes.
+pub(super) fn nested_holders<'a>(
+    bytes: &SharedBytes,
+    document: RawDocument<'a>,
+    key: &str,
+) -> Result<Vec<(&'a str, Holder)>> {
+    let mut holders = Vec::new();
+    let Some(list) = document.get(key)? else { return Ok(holders) };
+    let found = list.as_document().map(|list| limits::at_most(list, HOLDERS_MAX));
+    for element in found.into_iter().flatten() {
+        let element = element?;
+        let inside = |error: Error| error.inside(&format!("{key}.{}", element.key()));
+        let at = list.value_at().saturating_add(element.value_at());
+        let holder = Holder::from_shared(bytes.part(at, element.value().len()));
+        holders.push((element.key(), holder.map_err(inside)?));
+    }
+    Ok(holders)
 }
 
 /// Questions to an entity. Everything may be missing.
@@ -132,19 +149,22 @@ mod tests {
         assert_eq!(Entity(&Holder::new()).uuid(), None);
     }
 
+    fn decode(bytes: &[u8]) -> Result<EntityChunk> {
+        crate::component::decode(&SharedBytes::new(bytes.to_vec()))
+    }
+
     #[test]
     fn round_trip_and_an_entity_that_is_none() {
         let chunk = EntityChunk { entities: vec![entity(), entity()] };
         let bytes = crate::component::encode(&chunk, None).unwrap();
         let raw = RawDocument::new(&bytes).unwrap();
-        let again: EntityChunk = crate::component::decode(raw).unwrap();
+        let again: EntityChunk = decode(&bytes).unwrap();
         assert_eq!(again, chunk);
         assert_eq!(crate::component::encode(&again, Some(raw)).unwrap(), bytes);
         let mut broken = Document::new();
         broken.set(ENTITIES_KEY, Value::Array(vec![Value::Int32(1)]));
         let bytes = broken.to_bytes();
-        let raw = RawDocument::new(&bytes).unwrap();
-        let error = crate::component::decode::<EntityChunk>(raw).unwrap_err();
+        let error = decode(&bytes).unwrap_err();
         assert!(error.to_string().starts_with("Entities.0: "), "{error}");
     }
 }

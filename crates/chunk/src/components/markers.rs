@@ -1,7 +1,8 @@
 //! Components without fields. They are there because the game asks for them.
 
-use crate::component::{Component, Fields};
+use crate::component::Component;
 use crate::error::Result;
+use crate::fields::Fields;
 use hyworld_documents::RawDocument;
 
 /// Marks a holder as a chunk. It has no fields: not even the position is stored in a chunk.
@@ -19,7 +20,7 @@ impl Component for WorldChunk {
         Ok(Self)
     }
 
-    fn encode(&self, _fields: &mut Fields) {}
+    fn encode(&self, _fields: &mut Fields<'_>) {}
 }
 
 impl Component for ChunkSection {
@@ -29,7 +30,7 @@ impl Component for ChunkSection {
         Ok(Self)
     }
 
-    fn encode(&self, _fields: &mut Fields) {}
+    fn encode(&self, _fields: &mut Fields<'_>) {}
 }
 
 #[cfg(test)]
@@ -45,7 +46,7 @@ mod tests {
         let document = writer.finish();
         let mut holder = Holder::new();
         holder.set_raw("WorldChunk", &document).unwrap();
-        let marker = holder.get::<WorldChunk>().unwrap().unwrap();
+        let marker = *holder.get::<WorldChunk>().unwrap().unwrap();
         holder.put(&marker).unwrap();
         assert_eq!(holder.raw("WorldChunk").unwrap().as_bytes(), document);
         assert_eq!(holder.get::<ChunkSection>().unwrap(), None);

@@ -1,8 +1,9 @@
 //! `ChunkSpawnedNPCData`: how many creatures each environment of the chunk has spawned.
 
-use crate::component::{Component, Fields};
+use crate::component::Component;
 use crate::error::Result;
-use hyworld_documents::{DocumentWriter, RawDocument};
+use crate::fields::Fields;
+use hyworld_documents::RawDocument;
 
 const COUNTS_KEY: &str = "EnvironmentSpawnCounts";
 
@@ -28,12 +29,12 @@ impl Component for ChunkSpawnedNpcData {
         Ok(Self { counts })
     }
 
-    fn encode(&self, fields: &mut Fields) {
-        let mut counts = DocumentWriter::new();
-        for (environment, count) in &self.counts {
-            counts.double(environment, *count);
-        }
-        fields.document(COUNTS_KEY, counts.finish());
+    fn encode(&self, fields: &mut Fields<'_>) {
+        fields.document(COUNTS_KEY, |writer| {
+            for (environment, count) in &self.counts {
+                writer.double(environment, *count);
+            }
+        });
     }
 }
 
@@ -48,7 +49,7 @@ mod tests {
         let data = ChunkSpawnedNpcData { counts };
         let mut holder = Holder::new();
         holder.put(&data).unwrap();
-        assert_eq!(holder.get::<ChunkSpawnedNpcData>().unwrap(), Some(data.clone()));
+        assert_eq!(holder.get::<ChunkSpawnedNpcData>().unwrap(), Some(&data));
         let before = holder.encode();
         holder.put(&data).unwrap();
         assert_eq!(holder.encode(), before);

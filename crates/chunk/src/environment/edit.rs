@@ -25,22 +25,23 @@ impl EnvironmentChunk {
     pub fn from_columns<'a>(
         mut runs_of: impl FnMut(LocalColumn) -> Vec<(i32, &'a str)>,
     ) -> Result<Self> {
-        let (words, starts) = (Vec::new(), hyworld_coords::ColumnArray::filled(0));
-        let mut chunk = Self { list: Vec::new(), words, starts };
+        let mut chunk = Self::without_columns();
+        let mut words = Vec::new();
         for column in LocalColumn::all() {
             let mut runs = runs_of(column);
             if runs.is_empty() {
                 runs.push((0, UNKNOWN_ENVIRONMENT));
             }
-            chunk.starts[column] = chunk.words.len();
+            chunk.starts[column] = words.len();
             let max_ys = runs.iter().map(|run| run.0).take(runs.len().saturating_sub(1));
             let count = i32::try_from(max_ys.len()).unwrap_or(i32::MAX);
-            chunk.words.extend([count].into_iter().chain(max_ys).map(i32::to_be_bytes));
+            words.extend([count].into_iter().chain(max_ys).map(i32::to_be_bytes));
             for (_, name) in runs {
                 let id = chunk.id_for(name)?;
-                chunk.words.push(id.to_be_bytes());
+                words.push(id.to_be_bytes());
             }
         }
+        chunk.set_words(words);
         Ok(chunk)
     }
 
@@ -167,7 +168,9 @@ impl EnvironmentChunk {
         let new_len = runs.len() * 2;
         let old_len = self.column(column).ids.len() * 2;
         let start = self.starts[column];
-        self.words.splice(start..start + old_len, words.map(i32::to_be_bytes));
+        let mut all = self.words().to_vec();
+        all.splice(start..start + old_len, words.map(i32::to_be_bytes));
+        self.set_words(all);
         for later in LocalColumn::all().skip(usize::from(column.index()) + 1) {
             self.starts[later] = self.starts[later] + new_len - old_len;
         }

@@ -37,7 +37,7 @@ impl BlockSection {
         let has_fillers = self.version >= 4;
         self.version = Self::VERSION;
         let keys = self.blocks.entries().iter().map(|entry| &entry.key);
-        if !has_properties || !keys.into_iter().any(|key| LegacyBlock::is_legacy(key)) {
+        if !has_properties || !keys.into_iter().any(|key| LegacyBlock::is_legacy(key.as_str())) {
             let (fluids, support) = (FluidSection::new(), BlockPhysics::new());
             return Ok(UpgradedSection { section: self, fluids, support, kept: Vec::new() });
         }
@@ -69,9 +69,9 @@ impl BlockSection {
 
 /// What the name says; a name that makes no sense stays the name of the block.
 fn parse<'a>(key: &'a AssetKey, kept: &mut Vec<AssetKey>) -> LegacyBlock<'a> {
-    LegacyBlock::parse(key).unwrap_or_else(|_| {
+    LegacyBlock::parse(key.as_str()).unwrap_or_else(|_| {
         kept.push(key.clone());
-        LegacyBlock::plain(key)
+        LegacyBlock::plain(key.as_str())
     })
 }
 

@@ -12,6 +12,7 @@ use std::fmt;
 use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SectionArray};
 
 use super::LightValue;
+use crate::shared_bytes::SharedBytes;
 use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
@@ -33,7 +34,7 @@ pub struct LightTree {
     /// The byte that said that there is a tree: 1, or whatever stood in its place.
     flag: u8,
     /// Walked through once, so that every node and value is known to be there.
-    bytes: Box<[u8]>,
+    bytes: SharedBytes,
 }
 
 impl LightTree {
@@ -41,7 +42,7 @@ impl LightTree {
     pub fn filled(value: LightValue) -> Self {
         let [high, low] = value.bits().to_be_bytes();
         let bytes = [0].into_iter().chain([high, low].into_iter().cycle().take(16)).collect();
-        Self { flag: 1, bytes }
+        Self { flag: 1, bytes: SharedBytes::new(bytes) }
     }
 
     /// The smallest tree with these values.
@@ -49,29 +50,29 @@ impl LightTree {
         let mut values = values.values().as_slice();
         let mut bytes = Vec::new();
         put_node(&mut bytes, &mut values, BLOCKS_PER_SECTION.into());
-        Self { flag: 1, bytes: bytes.into() }
+        Self { flag: 1, bytes: SharedBytes::new(bytes) }
     }
 
     /// The stored form of the root and everything below it.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.as_slice()
     }
 
     /// How many nodes it has: 1 to 4681.
     pub fn nodes(&self) -> usize {
-        (self.bytes.len() - 2) / 15
+        (self.as_bytes().len() - 2) / 15
     }
 
     /// The light of one cell. It walks past what is stored before that cell, so to look at many
     /// cells [`expand`](Self::expand) is better.
     pub fn get(&self, cell: LocalBlock) -> LightValue {
-        walk::value_at(&self.bytes, cell.index())
+        walk::value_at(self.as_bytes(), cell.index())
     }
 
     /// The light of every cell.
     pub fn expand(&self) -> SectionArray<LightValue> {
         let mut values = Vec::with_capacity(BLOCKS_PER_SECTION.into());
-        walk::visit(&self.bytes, |run| match run {
+        walk::visit(self.as_bytes(), |run| match run {
             walk::Run::Same { value, len } => values.resize(values.len() + len, value),
             walk::Run::Eight(eight) => values.extend(eight),
         });
@@ -80,9 +81,9 @@ impl LightTree {
 
     /// The light of all cells, if they have the same.
     pub fn uniform(&self) -> Option<LightValue> {
-        let first = walk::value_at(&self.bytes, 0);
+        let first = walk::value_at(self.as_bytes(), 0);
         let mut same = true;
-        walk::visit(&self.bytes, |run| {
+        walk::visit(self.as_bytes(), |run| {
             same &= match run {
                 walk::Run::Same { value, .. } => value == first,
                 walk::Run::Eight(eight) => eight == [first; 8],
@@ -110,16 +111,16 @@ impl LightTree {
             });
         };
         let at = reader.at();
-        let bytes = reader.bytes(len)?;
-        walk::check(bytes).map_err(|inner| Malformed { at: at + inner.at, ..inner })?;
-        Ok(Self { flag, bytes: bytes.into() })
+        let bytes = reader.shared_bytes(len)?;
+        walk::check(bytes.as_slice()).map_err(|inner| Malformed { at: at + inner.at, ..inner })?;
+        Ok(Self { flag, bytes })
     }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.push(self.flag);
         // At most a few ten thousand bytes, see `NODES_MAX`.
-        out.extend(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
-        out.extend(&*self.bytes);
+        out.extend(u32::try_from(self.as_bytes().len()).unwrap_or(u32::MAX).to_be_bytes());
+        out.extend(self.as_bytes());
     }
 }
 

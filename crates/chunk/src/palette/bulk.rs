@@ -125,18 +125,31 @@ impl<K: PaletteKey> Palette<K> {
         if corner == opposite {
             return self.set(corner, key).map(usize::from);
         }
-        let Some(first) = in_box(corner, opposite).find(|&cell| *self.get(cell) != key) else {
+        self.set_all(in_box(corner, opposite), &key)
+    }
+
+    /// Gives a value to some cells, and says how many cells that changed. It is one change, as
+    /// with [`fill`](Self::fill).
+    ///
+    /// # Errors
+    /// [`EditError::PaletteFull`].
+    pub(crate) fn set_all(
+        &mut self,
+        cells: impl Iterator<Item = LocalBlock> + Clone,
+        key: &K,
+    ) -> Result<usize, EditError> {
+        let Some(first) = cells.clone().find(|&cell| self.get(cell) != key) else {
             return Ok(0);
         };
         self.set(first, key.clone())?;
-        let Some(id) = self.entries.iter().find(|entry| entry.key == key) else {
+        let Some(id) = self.entries.iter().find(|entry| entry.key == *key) else {
             // The last other value is gone, and with it the list.
             return Ok(1);
         };
         let id = id.internal_id;
         let mut lost = vec![0_u16; self.kind().id_space()];
         let mut changed: u16 = 0;
-        for cell in in_box(corner, opposite).map(LocalBlock::index) {
+        for cell in cells.map(LocalBlock::index) {
             let old_id = self.cells.id(cell);
             if let Some(lost) = lost.get_mut(usize::from(old_id)).filter(|_| old_id != id) {
                 *lost += 1;
@@ -182,7 +195,10 @@ impl<K: PaletteKey> Palette<K> {
 }
 
 /// The cells between two corners, in the order of their indices.
-pub(crate) fn in_box(corner: LocalBlock, opposite: LocalBlock) -> impl Iterator<Item = LocalBlock> {
+pub(crate) fn in_box(
+    corner: LocalBlock,
+    opposite: LocalBlock,
+) -> impl Iterator<Item = LocalBlock> + Clone {
     let side = |of: fn(LocalBlock) -> u8| {
         let (one, other) = (of(corner), of(opposite));
         one.min(other)..=one.max(other)

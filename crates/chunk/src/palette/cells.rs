@@ -2,21 +2,22 @@
 
 use super::PaletteType;
 use super::nibbles::Nibbles;
+use crate::shared_bytes::SharedBytes;
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
 /// How many cells a section has.
 pub(super) const CELLS: usize = 32_768;
 
-/// An internal id for each cell. Nothing is unpacked on reading; a palette that is only passed on
-/// costs one copy of its bytes.
+/// An internal id for each cell. Nothing is unpacked or copied on reading: the bytes are shared
+/// with the chunk until a cell is changed.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Cells {
     Empty,
     HalfByte(Nibbles),
-    Byte(Box<[u8]>),
+    Byte(SharedBytes),
     /// Big-endian, as in the file.
-    Short(Box<[[u8; 2]]>),
+    Short(SharedBytes),
 }
 
 impl Cells {
@@ -24,8 +25,8 @@ impl Cells {
         Ok(match kind {
             PaletteType::Empty => Self::Empty,
             PaletteType::HalfByte => Self::HalfByte(Nibbles::decode(reader)?),
-            PaletteType::Byte => Self::Byte(reader.bytes(CELLS)?.into()),
-            PaletteType::Short => Self::Short(reader.bytes(2 * CELLS)?.as_chunks().0.into()),
+            PaletteType::Byte => Self::Byte(reader.shared_bytes(CELLS)?),
+            PaletteType::Short => Self::Short(reader.shared_bytes(2 * CELLS)?),
         })
     }
 
@@ -34,8 +35,12 @@ impl Cells {
         match kind {
             PaletteType::Empty => Self::Empty,
             PaletteType::HalfByte => Self::HalfByte(Nibbles::pack(ids)),
-            PaletteType::Byte => Self::Byte(ids.iter().map(|&id| low_byte(id)).collect()),
-            PaletteType::Short => Self::Short(ids.iter().map(|id| id.to_be_bytes()).collect()),
+            PaletteType::Byte => {
+                Self::Byte(SharedBytes::new(ids.iter().map(|&id| low_byte(id)).collect()))
+            }
+            PaletteType::Short => {
+                Self::Short(SharedBytes::new(ids.iter().flat_map(|id| id.to_be_bytes()).collect()))
+            }
         }
     }
 
@@ -52,8 +57,7 @@ impl Cells {
         match self {
             Self::Empty => &[],
             Self::HalfByte(nibbles) => nibbles.as_bytes(),
-            Self::Byte(bytes) => bytes,
-            Self::Short(shorts) => shorts.as_flattened(),
+            Self::Byte(bytes) | Self::Short(bytes) => bytes.as_slice(),
         }
     }
 
@@ -62,9 +66,12 @@ impl Cells {
         match self {
             Self::Empty => 0,
             Self::HalfByte(nibbles) => nibbles.get(index).into(),
-            Self::Byte(bytes) => bytes.get(usize::from(index)).copied().unwrap_or(0).into(),
-            Self::Short(shorts) => {
-                u16::from_be_bytes(shorts.get(usize::from(index)).copied().unwrap_or([0; 2]))
+            Self::Byte(bytes) => {
+                bytes.as_slice().get(usize::from(index)).copied().unwrap_or(0).into()
+            }
+            Self::Short(bytes) => {
+                let short = shorts(bytes).get(usize::from(index)).copied();
+                u16::from_be_bytes(short.unwrap_or([0; 2]))
             }
         }
     }
@@ -93,11 +100,12 @@ impl Cells {
             Self::Empty => {}
             Self::HalfByte(nibbles) => nibbles.set(index, low_byte(id)),
             Self::Byte(bytes) => {
-                if let Some(byte) = bytes.get_mut(usize::from(index)) {
+                if let Some(byte) = bytes.make_mut().get_mut(usize::from(index)) {
                     *byte = low_byte(id);
                 }
             }
-            Self::Short(shorts) => {
+            Self::Short(bytes) => {
+                let (shorts, _) = bytes.make_mut().as_chunks_mut();
                 if let Some(short) = shorts.get_mut(usize::from(index)) {
                     *short = id.to_be_bytes();
                 }
@@ -110,8 +118,10 @@ impl Cells {
         match self {
             Self::Empty => vec![0; CELLS],
             Self::HalfByte(nibbles) => nibbles.values().map(u16::from).collect(),
-            Self::Byte(bytes) => bytes.iter().map(|&byte| byte.into()).collect(),
-            Self::Short(shorts) => shorts.iter().map(|&short| u16::from_be_bytes(short)).collect(),
+            Self::Byte(bytes) => bytes.as_slice().iter().map(|&byte| byte.into()).collect(),
+            Self::Short(bytes) => {
+                shorts(bytes).iter().map(|&short| u16::from_be_bytes(short)).collect()
+            }
         }
     }
 
@@ -137,10 +147,10 @@ impl Cells {
                 }
                 counts
             }
-            Self::Byte(bytes) => byte_counts(bytes).into(),
-            Self::Short(shorts) => {
+            Self::Byte(bytes) => byte_counts(bytes.as_slice()).into(),
+            Self::Short(bytes) => {
                 let mut counts = vec![0; 65_536];
-                for &short in shorts {
+                for &short in shorts(bytes) {
                     add(&mut counts, usize::from(u16::from_be_bytes(short)), 1);
                 }
                 counts
@@ -155,10 +165,14 @@ impl Cells {
         match self {
             Self::Empty => CELLS,
             Self::HalfByte(nibbles) => nibble_run_end(nibbles, start),
-            Self::Byte(bytes) => from + same_from(bytes, from),
-            Self::Short(shorts) => from + same_from(shorts, from),
+            Self::Byte(bytes) => from + same_from(bytes.as_slice(), from),
+            Self::Short(bytes) => from + same_from(shorts(bytes), from),
         }
     }
+}
+
+fn shorts(bytes: &SharedBytes) -> &[[u8; 2]] {
+    bytes.as_slice().as_chunks().0
 }
 
 /// The low byte of an id that is known to have no other.

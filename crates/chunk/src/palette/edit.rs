@@ -1,12 +1,14 @@
 //! Changing single cells, with the growth and shrinking of the game's own palettes.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 
 use super::cells::Cells;
 use super::order::{self, TableSize};
-use super::{PALETTE_ENTRIES_MAX, Palette, PaletteEntry, PaletteKey, PaletteType};
+use super::{NameTooLong, PALETTE_ENTRIES_MAX, Palette, PaletteEntry, PaletteKey, PaletteType};
+use crate::error::Error;
 
 /// A byte palette with this many entries or fewer becomes a half-byte palette. It is less than
 /// 16 so that a section at the border does not change back and forth.
@@ -38,6 +40,18 @@ pub enum EditError {
         /// What is allowed, in words.
         expected: &'static str,
     },
+    /// A name is too long for the format.
+    #[error(transparent)]
+    Name(#[from] NameTooLong),
+    /// A component that the change needs is malformed, or a newer game wrote it.
+    #[error(transparent)]
+    Malformed(#[from] Error),
+}
+
+impl From<Infallible> for EditError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl<K: PaletteKey> Palette<K> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::wire::{Reader, put_utf};
@@ -41,11 +40,11 @@ pub(crate) trait Wire: PaletteKey {
 /// ```
 /// use hyworld_chunk::AssetKey;
 ///
-/// let key = AssetKey::new("Rock_Stone").ok_or("too long")?;
+/// let key = AssetKey::try_from("Rock_Stone")?;
 /// assert_eq!(key, "Rock_Stone");
-/// assert!(key.starts_with("Rock_"));
-/// assert_eq!(AssetKey::new("Empty"), Some(AssetKey::EMPTY));
-/// # Ok::<(), &str>(())
+/// assert!(key.as_str().starts_with("Rock_"));
+/// assert!(AssetKey::try_from("Empty")?.is_air());
+/// # Ok::<(), hyworld_chunk::NameTooLong>(())
 /// ```
 #[derive(Clone)]
 pub struct AssetKey(Name);
@@ -83,7 +82,7 @@ impl AssetKey {
     }
 
     /// Whether this is [`EMPTY`](Self::EMPTY).
-    pub fn is_empty_key(&self) -> bool {
+    pub fn is_air(&self) -> bool {
         self.as_str() == Self::EMPTY_NAME
     }
 }
@@ -105,7 +104,7 @@ impl Wire for AssetKey {
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        put_utf(out, self);
+        put_utf(out, self.as_str());
     }
 }
 
@@ -115,12 +114,26 @@ impl Default for AssetKey {
     }
 }
 
-impl Deref for AssetKey {
-    type Target = str;
-
-    fn deref(&self) -> &str {
+impl AsRef<str> for AssetKey {
+    fn as_ref(&self) -> &str {
         self.as_str()
     }
+}
+
+impl TryFrom<&str> for AssetKey {
+    type Error = NameTooLong;
+
+    fn try_from(name: &str) -> Result<Self, NameTooLong> {
+        Self::new(name).ok_or(NameTooLong { bytes: name.len() })
+    }
+}
+
+/// A name that is longer than the 65,534 bytes that can be stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a name of {bytes} bytes is too long: at most {NAME_BYTES_MAX} can be stored")]
+pub struct NameTooLong {
+    /// Its length.
+    pub bytes: usize,
 }
 
 impl PartialEq for AssetKey {
@@ -163,7 +176,7 @@ impl Hash for AssetKey {
 
 impl fmt::Display for AssetKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self)
+        f.pad(self.as_str())
     }
 }
 
@@ -198,7 +211,7 @@ mod tests {
         assert!(matches!(read.0, Name::Known(_)));
         let shared = AssetKey(Name::Shared("Empty".into()));
         assert_eq!(HashSet::from([AssetKey::EMPTY]).get(&shared), Some(&AssetKey::EMPTY));
-        assert!(shared.is_empty_key() && !AssetKey::new("empty").unwrap().is_empty_key());
+        assert!(shared.is_air() && !AssetKey::new("empty").unwrap().is_air());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Four bits for each cell of a section, two cells in a byte.
 
+use crate::shared_bytes::SharedBytes;
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
@@ -7,7 +8,7 @@ use hyworld_documents::Malformed;
 /// byte, as in palettes and in `BlockPhysics`; fluid levels have it the other way round and ask for
 /// the neighbour, `index ^ 1`.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Nibbles(Box<[u8]>);
+pub(crate) struct Nibbles(SharedBytes);
 
 impl Nibbles {
     /// Bytes for all cells.
@@ -15,41 +16,41 @@ impl Nibbles {
 
     /// Zero everywhere.
     pub(crate) fn zeros() -> Self {
-        Self(vec![0; Self::BYTES].into())
+        Self(SharedBytes::new(vec![0; Self::BYTES]))
     }
 
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        reader.bytes(Self::BYTES).map(|bytes| Self(bytes.into()))
+        reader.shared_bytes(Self::BYTES).map(Self)
     }
 
     /// Packs numbers below 16, one for each cell.
     pub(crate) fn pack(values: &[u16]) -> Self {
         let (pairs, _) = values.as_chunks();
         let byte = |&[even, odd]: &[u16; 2]| ((even & 15) as u8) << 4 | (odd & 15) as u8;
-        Self(pairs.iter().map(byte).collect())
+        Self(SharedBytes::new(pairs.iter().map(byte).collect()))
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
+        self.0.as_slice()
     }
 
     pub(crate) fn is_zero(&self) -> bool {
-        self.0.iter().all(|&byte| byte == 0)
+        self.as_bytes().iter().all(|&byte| byte == 0)
     }
 
     /// Both cells of each byte, in order.
     pub(crate) fn values(&self) -> impl Iterator<Item = u8> {
-        self.0.iter().flat_map(|byte| [byte >> 4, byte & 15])
+        self.as_bytes().iter().flat_map(|byte| [byte >> 4, byte & 15])
     }
 
     pub(crate) fn get(&self, index: u16) -> u8 {
-        let byte = self.0.get(usize::from(index >> 1)).copied().unwrap_or(0);
+        let byte = self.as_bytes().get(usize::from(index >> 1)).copied().unwrap_or(0);
         if index & 1 == 0 { byte >> 4 } else { byte & 15 }
     }
 
     /// Puts a number below 16 into a cell.
     pub(crate) fn set(&mut self, index: u16, value: u8) {
-        if let Some(byte) = self.0.get_mut(usize::from(index >> 1)) {
+        if let Some(byte) = self.0.make_mut().get_mut(usize::from(index >> 1)) {
             let value = value & 15;
             *byte = if index & 1 == 0 { *byte & 15 | value << 4 } else { *byte & 0xf0 | value };
         }

@@ -51,6 +51,11 @@ impl<K: PaletteKey> Palette<K> {
         }
     }
 
+    /// Returns whether a cell may have a value: whether it is listed, or the default.
+    pub(crate) fn has_value(&self, key: &K) -> bool {
+        key == K::default_key() || self.entries.iter().any(|entry| entry.key == *key)
+    }
+
     /// The value of all cells, if they have the same.
     pub fn uniform(&self) -> Option<&K> {
         self.runs().next().filter(|run| run.len == BLOCKS_PER_SECTION).map(|run| run.key)
@@ -133,6 +138,11 @@ impl<K: PaletteKey> Palette<K> {
                 _ => {}
             }
         }
+    }
+
+    /// Returns `stored` if every cell has the same value there, else itself.
+    pub(crate) fn in_form_of<'a>(&'a self, stored: &'a Self) -> &'a Self {
+        if self.same_cells(stored) { stored } else { self }
     }
 
     /// For every id that a cell can hold, which entry has it; [`NO_ENTRY`] if none does.

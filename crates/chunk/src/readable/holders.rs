@@ -25,7 +25,7 @@ pub(super) fn block_entities(
     readable: &ReadableChunk<'_>,
 ) -> fmt::Result {
     let found = elements(readable.chunk.holder(), BlockComponentChunk::ID, "BlockComponents");
-    let entities = readable.block_entities.as_ref();
+    let entities = readable.get::<BlockComponentChunk>();
     let entities =
         entities.map(|_| list(|| found.iter().map(|element| block_entity(readable, element))));
     object.member("block_entities", or_null(entities))
@@ -45,7 +45,7 @@ fn block_entity(readable: &ReadableChunk<'_>, element: &Element<'_>) -> impl Dis
 pub(super) fn entities(object: &mut Object<'_, '_>, readable: &ReadableChunk<'_>) -> fmt::Result {
     let documents = elements(readable.chunk.holder(), EntityChunk::ID, "Entities");
     // Decoded one by one from the same elements.
-    let entities = readable.entities.as_ref().map(|found| {
+    let entities = readable.get::<EntityChunk>().map(|found| {
         list(|| {
             found.iter().zip(&documents).map(|(entity, document)| self::entity(entity, document))
         })

@@ -7,29 +7,30 @@ use hyworld_coords::{LocalBlock, SECTION_HEIGHT_BLOCKS};
 use super::components::{self, ProblemOf};
 use super::json::{Object, list, or_null, runs, text};
 use crate::block_section::{BlockSection, Filler, Rotation};
+use crate::chunk::Section;
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
 use crate::light::{Light, LightTree, LightValue};
 use crate::palette::{AssetKey, Palette, PaletteKey};
-use crate::view::SectionView;
+use crate::physics::BlockPhysics;
 
-/// A section and what is known about it.
-pub(super) struct Section<'a> {
+/// A section by its number.
+pub(super) struct Numbered<'a> {
     pub(super) number: usize,
     /// Its holder, which an old chunk need not have.
     pub(super) stored: Option<&'a Holder>,
-    /// `None` if it cannot be decoded, or is one too many.
-    pub(super) view: Option<&'a SectionView>,
+    /// `None` if it is one too many.
+    pub(super) decoded: Option<Section<'a>>,
     /// Its blocks are not those in the holder.
     pub(super) is_inline: bool,
 }
 
 pub(super) fn write(
     f: &mut fmt::Formatter<'_>,
-    section: &Section<'_>,
+    section: &Numbered<'_>,
     problem: ProblemOf<'_>,
 ) -> fmt::Result {
-    let &Section { number, stored, view, is_inline } = section;
+    let &Numbered { number, stored, decoded, is_inline } = section;
     let none = Holder::new();
     let holder = stored.unwrap_or(&none);
     let height = usize::try_from(SECTION_HEIGHT_BLOCKS).unwrap_or_default();
@@ -38,15 +39,16 @@ pub(super) fn write(
     object.member("y", number.saturating_mul(height))?;
     object.member("components", components::of_section(holder, is_inline, problem))?;
     object.member("other_fields", components::other_fields(holder))?;
-    let block = view.map(SectionView::block);
-    let fluid = view.map(SectionView::fluid);
+    let block = decoded.and_then(|section| section.blocks().ok());
+    let fluid = decoded.and_then(|section| section.fluids().ok());
+    let physics = decoded.and_then(|section| section.physics().ok());
     object.member("migration_version", or_null(block.map(BlockSection::migration_version)))?;
     object.member("blocks", or_null(block.map(|block| palette(block.blocks()))))?;
     object.member("fillers", or_null(block.map(|block| palette(block.fillers()))))?;
     object.member("rotations", or_null(block.map(|block| palette(block.rotations()))))?;
     object.member("fluids", or_null(fluid.map(|fluid| palette(fluid.fluids()))))?;
     object.member("levels", or_null(fluid.map(levels)))?;
-    object.member("support", or_null(view.map(support)))?;
+    object.member("support", or_null(physics.map(support)))?;
     object.member("ticking", or_null(block.map(ticking)))?;
     let local = block.map(|block| light(&block.local_light, block.local_change_counter));
     object.member("local_light", or_null(local))?;
@@ -115,8 +117,8 @@ fn levels(fluid: &FluidSection) -> impl Display {
     runs(|| LocalBlock::all().map(|cell| fluid.level(cell)))
 }
 
-fn support(view: &SectionView) -> impl Display {
-    runs(|| LocalBlock::all().map(|cell| view.physics().support(cell)))
+fn support(physics: &BlockPhysics) -> impl Display {
+    runs(|| LocalBlock::all().map(|cell| physics.support(cell)))
 }
 
 fn ticking(block: &BlockSection) -> impl Display {

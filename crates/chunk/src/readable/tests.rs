@@ -124,7 +124,7 @@ fn a_bad_component_does_not_hide_the_others() {
     let bad = document(&[("Data", Value::Binary { subtype: 0, bytes: vec![9] })]);
     chunk.set_raw("EnvironmentChunk", &bad).unwrap();
     let newer = document(&[("Version", Value::Int32(9))]);
-    chunk.section_mut(SectionY::TOP).unwrap().set_raw("Block", &newer).unwrap();
+    chunk.section_mut(SectionY::TOP).set_raw("Block", &newer).unwrap();
     let chunk = again(&chunk);
     let readable = ReadableChunk::new(&chunk, AT);
     let problems: Vec<String> = readable.problems().map(ToString::to_string).collect();
@@ -319,7 +319,7 @@ fn sections_behind_the_tenth_are_shown_as_they_are_stored() {
     let chunk = Chunk::new();
     let mut array = DocumentWriter::new();
     for number in 0..12 {
-        let section = chunk.sections().get(number).unwrap_or(&chunk.sections()[0]);
+        let section = chunk.section_holders().get(number).unwrap_or(&chunk.section_holders()[0]);
         array.document(&number.to_string(), &section.encode());
     }
     let mut column = DocumentWriter::new();

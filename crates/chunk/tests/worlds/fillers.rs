@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
-use hyworld_chunk::{AssetKey, BlockInfo, Chunk, ChunkView, PaletteType};
-use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
+use hyworld_chunk::{AssetKey, Block, Chunk, PaletteType};
+use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos};
 use hyworld_testkit::WORLDS;
 
 use super::for_each_chunk;
@@ -29,7 +29,7 @@ enum Base {
 }
 
 /// Cells whose base is in another chunk: where it should be, and what.
-type Pending = HashMap<ChunkPos, Vec<(BlockPos, BlockInfo)>>;
+type Pending = HashMap<ChunkPos, Vec<(BlockPos, Block)>>;
 
 #[derive(Default)]
 struct Seen {
@@ -40,27 +40,27 @@ struct Seen {
 }
 
 impl Seen {
-    fn count(&mut self, cell: &BlockInfo, base: Base) {
+    fn count(&mut self, cell: &Block, base: Base) {
         *self.bases.entry(base).or_default() += 1;
         if base == Base::Gone {
-            *self.gone.entry(cell.block.clone()).or_default() += 1;
+            *self.gone.entry(cell.key.clone()).or_default() += 1;
         }
     }
 }
 
-fn compare(cell: &BlockInfo, found: &BlockInfo, base: Base) -> Base {
-    match (found.block == cell.block, found.base) {
-        (true, None) if found.rotation == cell.rotation => base,
-        (true, Some(_)) => Base::Filler,
+fn compare(cell: &Block, found: &Block, base: Base) -> Base {
+    match (found.key == cell.key, found.filler.is_base()) {
+        (true, true) if found.rotation == cell.rotation => base,
+        (true, false) => Base::Filler,
         _ => Base::Gone,
     }
 }
 
 /// All cells of a chunk that are not the base of their block.
-fn fillers(view: &ChunkView) -> Vec<ChunkBlock> {
+fn fillers(chunk: &Chunk) -> Vec<ChunkBlock> {
     let mut cells = Vec::new();
-    for (y, section) in SectionY::all().zip(view.sections()) {
-        let fillers = section.block().fillers();
+    for section in chunk.sections() {
+        let (y, fillers) = (section.y(), section.blocks().unwrap().fillers());
         if fillers.kind() != PaletteType::Empty {
             let runs = fillers.runs().filter(|run| !run.key.is_base());
             cells.extend(runs.flat_map(|run| run.cells().map(|cell| y.block(cell))));
@@ -70,20 +70,21 @@ fn fillers(view: &ChunkView) -> Vec<ChunkBlock> {
 }
 
 fn look_at(chunk_pos: ChunkPos, document: Vec<u8>, seen: &Mutex<Seen>) {
-    let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
-    for at in fillers(&view) {
-        let cell = view.block(at);
-        let place = cell.base.unwrap();
+    let chunk = Chunk::decode(document).unwrap();
+    let block = |at| chunk.block(at).unwrap().to_block();
+    for at in fillers(&chunk) {
+        let cell = block(at);
+        let place = chunk.block(at).unwrap().anchor().unwrap();
         let world = place.in_world(chunk_pos).unwrap();
         let (x, z) = place.chunk_offset();
         assert_eq!(world.chunk(), ChunkPos::new(chunk_pos.x + x, chunk_pos.z + z));
         let mut seen = seen.lock().unwrap();
         match place.in_chunk() {
             Some(base) if base.section() == at.section() => {
-                seen.count(&cell, compare(&cell, &view.block(base), Base::InSection));
+                seen.count(&cell, compare(&cell, &block(base), Base::InSection));
             }
             Some(base) => {
-                seen.count(&cell, compare(&cell, &view.block(base), Base::InOtherSection));
+                seen.count(&cell, compare(&cell, &block(base), Base::InOtherSection));
             }
             None if world.in_chunk().is_none() => seen.count(&cell, Base::OutsideWorld),
             None => seen.pending.entry(world.chunk()).or_default().push((world, cell)),
@@ -93,9 +94,9 @@ fn look_at(chunk_pos: ChunkPos, document: Vec<u8>, seen: &Mutex<Seen>) {
 
 fn look_at_neighbour(chunk_pos: ChunkPos, document: Vec<u8>, seen: &Mutex<Seen>) {
     let Some(pending) = seen.lock().unwrap().pending.remove(&chunk_pos) else { return };
-    let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
+    let chunk = Chunk::decode(document).unwrap();
     for (world, cell) in pending {
-        let found = view.block(world.in_chunk().unwrap());
+        let found = chunk.block(world.in_chunk().unwrap()).unwrap().to_block();
         seen.lock().unwrap().count(&cell, compare(&cell, &found, Base::InOtherChunk));
     }
 }
@@ -129,6 +130,6 @@ fn every_cell_of_a_large_block_names_its_base() {
     ];
     assert_eq!(all, BTreeMap::from(expected));
     // Blocks that hang from a ceiling which a later cave has cut away, but for four.
-    let hanging = gone.iter().filter(|(name, _)| name.contains("Stalactite"));
+    let hanging = gone.iter().filter(|(name, _)| name.as_str().contains("Stalactite"));
     assert_eq!(hanging.map(|(_, cells)| cells).sum::<usize>(), 529);
 }

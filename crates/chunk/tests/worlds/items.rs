@@ -91,7 +91,7 @@ fn look_at(document: Vec<u8>, seen: &mut Seen) {
         assert_eq!(found, walked(&json(block)));
         seen.blocks += found;
     }
-    for entity in chunk.get::<EntityChunk>().unwrap().unwrap().entities {
+    for entity in &chunk.get::<EntityChunk>().unwrap().unwrap().entities {
         let found = viewed(&entity, &mut seen.roles);
         assert_eq!(found, walked(&json(&entity)));
         seen.entities += found;

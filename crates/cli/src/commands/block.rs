@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::Context;
 use hyworld_chunk::bson::{JsonText, RawDocument};
 use hyworld_chunk::{
-    BlockComponentChunk, BlockInfo, BlockPhysics, BlockSection, ChunkView, Filler, Light,
+    AssetKey, BlockComponentChunk, BlockPhysics, BlockRef, BlockSection, Filler, FluidRef, Light,
     LightValue, Rotation,
 };
 use hyworld_coords::{BlockPos, ChunkBlock, MAX_Y, MIN_Y};
@@ -24,14 +24,24 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     };
     let located = Located::find(&args.path, pos.chunk())?;
     let chunk = located.chunk()?;
-    let view = ChunkView::new(&chunk).with_context(|| located.name())?;
-    let entities = chunk.get::<BlockComponentChunk>().with_context(|| located.name())?;
-    let entity = entities.as_ref().and_then(|entities| entities.get(at));
+    let read = || -> hyworld_chunk::Result<_> {
+        let block = chunk.block(at)?;
+        let entity = chunk.get::<BlockComponentChunk>()?.and_then(|entities| entities.get(at));
+        let (height, tint) = (chunk.height(at.column())?, tint(chunk.tint(at.column())?));
+        let section = chunk.section(at.section()).blocks()?;
+        Ok((block, entity, height, tint, section))
+    };
+    let (block, entity, height, tint, section) = read().with_context(|| located.name())?;
     let shown = Block {
         pos,
         at,
-        info: view.block(at),
-        view: &view,
+        block,
+        fluid: block.fluid().with_context(|| located.name())?,
+        support: block.support().with_context(|| located.name())?,
+        environment: block.environment().with_context(|| located.name())?,
+        section,
+        height,
+        tint,
         located: &located,
         entity: entity.map(|holder| (holder.encode(), holder.ids().map(str::to_owned).collect())),
     };
@@ -46,8 +56,13 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
 struct Block<'a> {
     pos: BlockPos,
     at: ChunkBlock,
-    info: BlockInfo,
-    view: &'a ChunkView,
+    block: BlockRef<'a>,
+    fluid: Option<FluidRef<'a>>,
+    support: u8,
+    environment: &'a str,
+    section: &'a BlockSection,
+    height: i16,
+    tint: String,
     located: &'a Located,
     /// The document of the block entity, and the ids of its components.
     entity: Option<(Vec<u8>, Vec<String>)>,
@@ -56,23 +71,22 @@ struct Block<'a> {
 impl Block<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let BlockPos { x, y, z } = self.pos;
-        let info = &self.info;
+        let block = self.block;
         let mut line = |name: &str, what: &str| {
             writeln!(out, "{}", text::printable(&format!("  {name:<13}  {what}")).trim_end())
         };
         line("position", &format!("{x},{y},{z}"))?;
-        line("block", &info.block)?;
-        line("rotation", &rotation(info.rotation))?;
+        line("block", block.name())?;
+        line("rotation", &rotation(block.rotation()))?;
         line("filler", &self.filler())?;
-        line("ticking", if info.is_ticking { "yes" } else { "no" })?;
-        line("fluid", &fluid(info))?;
-        line("support", &support(info.support))?;
+        line("ticking", if block.is_ticking() { "yes" } else { "no" })?;
+        line("fluid", &fluid(self.fluid))?;
+        line("support", &support(self.support))?;
         let [local, global] = self.lights();
-        line("local light", &light(info.local_light, local))?;
-        line("global light", &light(info.global_light, global))?;
-        line("environment", &info.environment)?;
-        let column = self.at.column();
-        line("column", &format!("height {}, tint {}", self.view.height(column), self.tint()))?;
+        line("local light", &light(block.local_light(), local))?;
+        line("global light", &light(block.light(), global))?;
+        line("environment", self.environment)?;
+        line("column", &format!("height {}, tint {}", self.height, self.tint))?;
         let ids = self.entity.as_ref().map(|(_, ids)| ids.join(", "));
         line("block entity", ids.as_deref().unwrap_or("none"))?;
         let (chunk, section) = (self.pos.chunk(), self.at.section());
@@ -85,7 +99,7 @@ impl Block<'_> {
 
     /// Which cell of a large block it is.
     fn filler(&self) -> String {
-        let filler = self.info.filler;
+        let filler = self.block.filler();
         if filler.is_base() {
             return "none: this is the block itself".to_owned();
         }
@@ -96,7 +110,7 @@ impl Block<'_> {
 
     /// The base of the block that this cell is a part of.
     fn base(&self) -> Option<BlockPos> {
-        let filler = self.info.filler;
+        let filler = self.block.filler();
         let x = self.pos.x.checked_sub(filler.x().into())?;
         let y = self.pos.y.checked_sub(filler.y().into())?;
         Some(BlockPos::new(x, y, self.pos.z.checked_sub(filler.z().into())?))
@@ -104,43 +118,36 @@ impl Block<'_> {
 
     /// Both lights of the section: whether they are stored, and whether they are current.
     fn lights(&self) -> [Stored; 2] {
-        let section = self.view.sections().get(usize::from(self.at.section().index()));
         let of = |light: &Light, counter| Stored {
             is_stored: light.tree.is_some(),
             is_current: light.is_current(counter),
         };
-        let lights = |block: &BlockSection| {
-            [
-                of(&block.local_light, block.local_change_counter),
-                of(&block.global_light, block.global_change_counter),
-            ]
-        };
-        let none = Stored { is_stored: false, is_current: true };
-        section.map_or([none; 2], |section| lights(section.block()))
-    }
-
-    fn tint(&self) -> String {
-        tint(self.view.tint(self.at.column()))
+        let section = self.section;
+        [
+            of(&section.local_light, section.local_change_counter),
+            of(&section.global_light, section.global_change_counter),
+        ]
     }
 
     /// The keys in their order are a promise.
     fn print_json(&self, console: &mut Console) -> anyhow::Result<()> {
-        let (info, base) = (&self.info, self.base());
+        let (block, base) = (self.block, self.base());
         let (chunk, region) = (self.pos.chunk(), self.pos.region());
         let [local, global] = self.lights();
         let object = json!({
             "x": self.pos.x, "y": self.pos.y, "z": self.pos.z,
-            "block": info.block.as_str(),
-            "rotation": rotation_json(info.rotation),
-            "filler": filler_json(info.filler),
+            "block": block.name(),
+            "rotation": rotation_json(block.rotation()),
+            "filler": filler_json(block.filler()),
             "base": base.map(|base| json!({"x": base.x, "y": base.y, "z": base.z})),
-            "ticking": info.is_ticking,
-            "fluid": info.fluid.as_str(), "fluid_level": info.fluid_level,
-            "support": info.support,
-            "local_light": light_json(info.local_light, local),
-            "global_light": light_json(info.global_light, global),
-            "environment": info.environment,
-            "height": self.view.height(self.at.column()), "tint": self.tint(),
+            "ticking": block.is_ticking(),
+            "fluid": self.fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name),
+            "fluid_level": self.fluid.map_or(0, FluidRef::level),
+            "support": self.support,
+            "local_light": light_json(block.local_light(), local),
+            "global_light": light_json(block.light(), global),
+            "environment": self.environment,
+            "height": self.height, "tint": self.tint,
             "chunk": {"x": chunk.x, "z": chunk.z},
             "section": self.at.section().index(), "cell": self.at.local().index(),
             "file": self.located.path.display().to_string(),
@@ -192,10 +199,10 @@ fn filler_json(filler: Filler) -> Value {
     json!({"bits": filler.bits(), "x": filler.x(), "y": filler.y(), "z": filler.z()})
 }
 
-fn fluid(info: &BlockInfo) -> String {
-    match (info.fluid.is_empty_key(), info.fluid_level) {
-        (true, 0) => "none".to_owned(),
-        (_, level) => format!("{}, level {level}", info.fluid),
+fn fluid(fluid: Option<FluidRef<'_>>) -> String {
+    match fluid {
+        None => "none".to_owned(),
+        Some(fluid) => format!("{}, level {}", fluid.name(), fluid.level()),
     }
 }
 

@@ -125,7 +125,7 @@ fn holder<'a>(
     section: Option<usize>,
 ) -> anyhow::Result<&'a Holder> {
     let Some(number) = section else { return Ok(chunk.holder()) };
-    chunk.sections().get(number).ok_or_else(|| {
+    chunk.section_holders().get(number).ok_or_else(|| {
         let name = located.name();
         exit::usage(match chunk.sections().len() {
             0 => format!("{name}: there is no section {number}; this old chunk has none"),

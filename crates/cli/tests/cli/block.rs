@@ -1,7 +1,7 @@
 //! `block`: one block in words and as JSON.
 
 use hyworld_chunk::bson::Document;
-use hyworld_chunk::{Chunk, ChunkView};
+use hyworld_chunk::{AssetKey, Chunk};
 use hyworld_coords::{ChunkBlock, RegionPos, RegionSlot};
 use serde_json::json;
 
@@ -93,23 +93,28 @@ fn blocks_that_the_game_wrote() {
     for (slot, document) in place.content("0.0.region.bin") {
         let local = RegionSlot::from_index(u16::try_from(slot).unwrap()).unwrap();
         let at = region.chunk(local).unwrap();
-        let view = ChunkView::new(&Chunk::decode(document).unwrap()).unwrap();
+        let chunk = Chunk::decode(document).unwrap();
         for index in (0..327_680).step_by(54_321) {
             let block = ChunkBlock::from_index(index).unwrap();
-            let (pos, info) = (at.block(block).unwrap(), view.block(block));
+            let (pos, info) = (at.block(block).unwrap(), chunk.block(block).unwrap());
+            let fluid = info.fluid().unwrap();
             let [x, y, z] = [pos.x, pos.y, pos.z].map(|number| number.to_string());
             let run = place.run(&["block", "0.0.region.bin", &x, &y, &z, "--json"]).ends(0);
             let json = run.json();
-            assert_eq!(json["block"], info.block.as_str(), "{pos}");
-            assert_eq!(json["rotation"]["index"], info.rotation.index(), "{pos}");
-            assert_eq!(json["filler"]["bits"], info.filler.bits(), "{pos}");
-            assert_eq!(json["ticking"], info.is_ticking, "{pos}");
-            assert_eq!(json["fluid"], info.fluid.as_str(), "{pos}");
-            assert_eq!(json["fluid_level"], info.fluid_level, "{pos}");
-            assert_eq!(json["support"], info.support, "{pos}");
-            assert_eq!(json["environment"], info.environment, "{pos}");
-            assert_eq!(json["height"], view.height(block.column()), "{pos}");
-            let light = info.global_light;
+            assert_eq!(json["block"], info.name(), "{pos}");
+            assert_eq!(json["rotation"]["index"], info.rotation().index(), "{pos}");
+            assert_eq!(json["filler"]["bits"], info.filler().bits(), "{pos}");
+            assert_eq!(json["ticking"], info.is_ticking(), "{pos}");
+            assert_eq!(
+                json["fluid"],
+                fluid.map_or(AssetKey::EMPTY_NAME, |fluid| fluid.name()),
+                "{pos}"
+            );
+            assert_eq!(json["fluid_level"], fluid.map_or(0, |fluid| fluid.level()), "{pos}");
+            assert_eq!(json["support"], info.support().unwrap(), "{pos}");
+            assert_eq!(json["environment"], info.environment().unwrap(), "{pos}");
+            assert_eq!(json["height"], chunk.height(block.column()).unwrap(), "{pos}");
+            let light = info.light();
             let channels = [light.red(), light.green(), light.blue(), light.sky()];
             let shown = &json["global_light"];
             let shown = ["red", "green", "blue", "sky"].map(|channel| &shown[channel]);

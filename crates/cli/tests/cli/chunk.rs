@@ -114,7 +114,7 @@ fn one_component_as_json_that_leads_back() {
     let columns = read(chunk.holder().raw("BlockChunk").unwrap());
     let text = run(&place, &["--component", "BlockChunk"]).ok();
     assert_eq!(text, columns.to_json() + "\n");
-    let section = chunk.section(SectionY::new(2).unwrap()).unwrap();
+    let section = chunk.section_holder(SectionY::new(2).unwrap()).unwrap();
     let blocks = read(section.raw("Block").unwrap());
     let line = run(&place, &["--component", "2/Block", "--json"]).ok();
     assert_eq!(line.lines().count(), 1);
@@ -223,7 +223,7 @@ fn what_is_bad_in_a_chunk_does_not_hide_the_rest() {
     let bad = document(&[("Data", Bson::Binary { subtype: 0, bytes: vec![1, 2, 3] })]);
     chunk.set_raw("EnvironmentChunk", &bad.to_bytes()).unwrap();
     let newer = document(&[("Version", Bson::Int32(7))]);
-    let section = chunk.section_mut(SectionY::new(4).unwrap()).unwrap();
+    let section = chunk.section_mut(SectionY::new(4).unwrap());
     section.set_raw("Block", &newer.to_bytes()).unwrap();
     let place = with_chunk(&chunk);
     for more in [&[][..], &["--json"]] {

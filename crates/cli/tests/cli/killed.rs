@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use hyworld_chunk::{Chunk, ChunkView};
+use hyworld_chunk::Chunk;
 use hyworld_chunk_store::stress::mark::{self, MarkState};
 use hyworld_chunk_store::{BlockingGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::ChunkPos;
@@ -106,7 +106,7 @@ fn check(place: &Place, totals: &mut Totals) {
     for at in &stored {
         let document = world.storage().read(*at).unwrap().unwrap();
         let chunk = Chunk::decode(document).unwrap();
-        let found = mark::read(&ChunkView::new(&chunk).unwrap(), *at);
+        let found = mark::read(&chunk, *at);
         let Edits { begun, acknowledged } = chunks.get(at).copied().unwrap_or_default();
         let number = match found {
             MarkState::Whole(number) => number,

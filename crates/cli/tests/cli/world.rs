@@ -5,8 +5,8 @@ use std::fs;
 use hyworld_chunk::bson::{Document, Value};
 use hyworld_chunk::{
     AssetKey, BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
-    ChunkView, DamagedBlock, EntityChunk, EnvironmentChunk, Filler, Holder, Light, LightTree,
-    LightValue, Rotation,
+    DamagedBlock, EntityChunk, EnvironmentChunk, Filler, Holder, Light, LightTree, LightValue,
+    Rotation,
 };
 use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, LocalColumn, SectionY};
 use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
@@ -91,11 +91,9 @@ pub(crate) fn sample() -> Chunk {
     let mut physics = BlockPhysics::new();
     physics.set_support(cell(5, 1, 9), 2).unwrap();
     chunk.put_in(y, &physics).unwrap();
-    let mut view = ChunkView::new(&chunk).unwrap();
     let pond = ChunkBlock::new(31, 65, 31).unwrap();
-    view.set_fluid(pond, key("Water"), 8).unwrap();
-    view.set_block(ChunkBlock::new(0, 64, 0).unwrap(), key("Chest"), Rotation::NONE).unwrap();
-    view.save(&mut chunk).unwrap();
+    chunk.set_fluid(pond, "Water", 8).unwrap();
+    chunk.set_block(ChunkBlock::new(0, 64, 0).unwrap(), "Chest").unwrap();
     put_columns(&mut chunk);
     let mut entities = BlockComponentChunk::default();
     let holder = Holder::decode(chest().to_bytes()).unwrap();
@@ -104,7 +102,7 @@ pub(crate) fn sample() -> Chunk {
     chunk.put(&EntityChunk { entities: vec![entity()] }).unwrap();
     let unknown = document(&[("Version", Value::Int32(4)), ("Nan", Value::Double(f64::NAN))]);
     chunk.set_raw("mymod:Thing", &unknown.to_bytes()).unwrap();
-    let section = chunk.section_mut(SectionY::new(9).unwrap()).unwrap();
+    let section = chunk.section_mut(SectionY::new(9).unwrap());
     section.set_raw("mymod:Roof", &Document::new().to_bytes()).unwrap();
     Chunk::decode(chunk.encode()).unwrap()
 }

@@ -3,7 +3,8 @@
 use hyworld_chunk::bson::RawDocument;
 use hyworld_chunk::{
     BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
-    ChunkSpawnedNpcData, Component, EntityChunk, EnvironmentChunk, Error, FluidSection, WorldChunk,
+    ChunkSpawnedNpcData, Component, EntityChunk, EnvironmentChunk, Error, FluidSection,
+    SectionAnomaly, WorldChunk,
 };
 use hyworld_coords::{ChunkPos, SectionY};
 
@@ -65,43 +66,43 @@ impl Checks<'_> {
     }
 
     fn section(&mut self, y: SectionY) {
-        if let Some(block) = self.component_in::<BlockSection>(y) {
-            self.anomalies(y, &block.check());
-        }
-        if let Some(fluid) = self.component_in::<FluidSection>(y) {
-            self.anomalies(y, &fluid.check());
-        }
-        self.component_in::<BlockPhysics>(y);
+        self.component_in::<BlockSection>(y, BlockSection::check);
+        self.component_in::<FluidSection>(y, FluidSection::check);
+        self.component_in::<BlockPhysics>(y, |_| Vec::new());
     }
 
-    fn anomalies(&mut self, y: SectionY, anomalies: &[impl std::fmt::Display]) {
+    fn anomalies(&mut self, y: SectionY, anomalies: &[SectionAnomaly]) {
         for anomaly in anomalies {
             self.found(Class::Anomaly, format!("section {}: {anomaly}", y.index()));
         }
     }
 
-    /// Decodes a component of the chunk, and sees that it comes back as it was.
+    /// Decodes a component of the chunk, and checks that it encodes to the same bytes.
     fn component<C: Component>(&mut self) {
-        let decoded = self.chunk.get::<C>();
-        let Some(component) = self.decoded(decoded) else { return };
-        let mut copy = self.chunk.holder().clone();
-        let put = copy.put(&component);
-        self.came_back(C::ID, put.is_ok() && !copy.is_changed());
+        let round_trips = self.chunk.holder().round_trips::<C>();
+        if let Some(is_same) = self.decoded(round_trips) {
+            self.came_back(C::ID, is_same);
+        }
     }
 
-    fn component_in<C: Component>(&mut self, y: SectionY) -> Option<C> {
-        let decoded = self.chunk.get_in::<C>(y);
-        let component = self.decoded(decoded)?;
-        let mut holder = self.chunk.section(y).cloned().unwrap_or_default();
-        let put = holder.put(&component);
-        let id = format!("section {}: {}", y.index(), C::ID);
-        self.came_back(&id, put.is_ok() && !holder.is_changed());
-        Some(component)
+    fn component_in<C: Component>(
+        &mut self,
+        y: SectionY,
+        check: impl FnOnce(&C) -> Vec<SectionAnomaly>,
+    ) {
+        let Some(holder) = self.chunk.section_holder(y) else { return };
+        let inside = |error: Error| error.inside(&format!("ChunkColumn.Sections.{}", y.index()));
+        let round_trips = holder.round_trips::<C>().map_err(inside);
+        let anomalies = holder.get::<C>().ok().flatten().map(check).unwrap_or_default();
+        if let Some(is_same) = self.decoded(round_trips) {
+            self.came_back(&format!("section {}: {}", y.index(), C::ID), is_same);
+            self.anomalies(y, &anomalies);
+        }
     }
 
-    fn decoded<C>(&mut self, decoded: Result<Option<C>, Error>) -> Option<C> {
+    fn decoded<R>(&mut self, decoded: Result<Option<R>, Error>) -> Option<R> {
         match decoded {
-            Ok(component) => component,
+            Ok(found) => found,
             Err(error @ Error::Newer { .. }) => {
                 self.found(Class::Newer, error);
                 None

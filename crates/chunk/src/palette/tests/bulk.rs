@@ -156,7 +156,7 @@ fn names_that_become_one_are_merged() {
     assert!(!palette.map_keys(|_| None));
     assert!(!palette.map_keys(|key| Some(key.clone())));
     assert_eq!(palette, before);
-    assert!(palette.map_keys(|name| name.strip_prefix("Old_").map(key)));
+    assert!(palette.map_keys(|name| name.as_str().strip_prefix("Old_").map(key)));
     assert_eq!(palette.check(), []);
     let names: Vec<_> = (1..5).map(|index| palette.get(cell(index)).as_str()).collect();
     assert_eq!(names, ["A", "B", "B", "C"]);

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use hyworld_chunk::bson::{Kind, RawDocument};
-use hyworld_chunk::{ComponentRegistry, Holder, ReadableChunk};
+use hyworld_chunk::{
+    BlockChunk, BlockComponentChunk, BlockHealthChunk, ComponentRegistry, EntityChunk,
+    EnvironmentChunk, Holder, ReadableChunk,
+};
 
 use crate::output::table::{Align, Table};
 use crate::output::text;
@@ -37,7 +40,7 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     for row in root.iter().take(COMPONENTS_MAX) {
         table.row(cells(&row.id, row, what(readable, &known, &row.id)));
         if row.id == COLUMN_ID {
-            let sections = readable.chunk().sections().iter().enumerate();
+            let sections = readable.chunk().section_holders().iter().enumerate();
             let inner = rows(sections.map(|(number, section)| (Some(number), section)));
             for row in inner.iter().take(COMPONENTS_MAX) {
                 table.row(cells(&format!("  {}", row.id), row, in_sections(&known, row)));
@@ -101,24 +104,30 @@ fn in_sections(known: &ComponentRegistry, row: &Row) -> String {
 fn what(readable: &ReadableChunk<'_>, known: &ComponentRegistry, id: &str) -> String {
     let count = |number: usize, noun: &str| text::count(number as u64, noun);
     let found = match id {
-        "BlockChunk" => readable.columns().map(|columns| match columns.inline_sections() {
-            None => "heights and tints".to_owned(),
-            Some(inline) => {
-                format!("heights, tints, blocks of {}", count(inline.count(), "section"))
-            }
-        }),
+        "BlockChunk" => {
+            readable.get::<BlockChunk>().map(|columns| match columns.inline_sections() {
+                None => "heights and tints".to_owned(),
+                Some(inline) => {
+                    format!("heights, tints, blocks of {}", count(inline.count(), "section"))
+                }
+            })
+        }
         "EnvironmentChunk" => readable
-            .environments()
+            .get::<EnvironmentChunk>()
             .map(|environments| count(environments.names_used().len(), "environment")),
         "BlockComponentChunk" => {
-            readable.block_entities().map(|blocks| entities("block ", blocks.len()))
+            readable.get::<BlockComponentChunk>().map(|blocks| entities("block ", blocks.len()))
         }
-        "EntityChunk" => readable.entities().map(|found| entities("", found.entities.len())),
-        "BlockHealthChunk" => readable.health().map(|health| match health.damaged.len() {
-            0 if health.fragile.is_empty() => "all blocks whole".to_owned(),
-            damaged => format!("{damaged} damaged, {} fragile", health.fragile.len()),
-        }),
-        COLUMN_ID => Some(count(readable.chunk().sections().len(), "section")),
+        "EntityChunk" => {
+            readable.get::<EntityChunk>().map(|found| entities("", found.entities.len()))
+        }
+        "BlockHealthChunk" => {
+            readable.get::<BlockHealthChunk>().map(|health| match health.damaged.len() {
+                0 if health.fragile.is_empty() => "all blocks whole".to_owned(),
+                damaged => format!("{damaged} damaged, {} fragile", health.fragile.len()),
+            })
+        }
+        COLUMN_ID => Some(count(readable.chunk().section_holders().len(), "section")),
         "WorldChunk" | "ChunkSpawnedNPCData" => Some(String::new()),
         _ if known.is_registered(id) => Some(String::new()),
         _ => return "not known, kept as it is".to_owned(),

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use hyworld_chunk::{BlockComponentChunk, ChunkSpawnedNpcData, Entity, Holder, ReadableChunk};
+use hyworld_chunk::{
+    BlockComponentChunk, BlockHealthChunk, ChunkSpawnedNpcData, Entity, EntityChunk, Holder,
+    ReadableChunk,
+};
 use hyworld_coords::ChunkBlock;
 
 use super::summary::fact;
@@ -18,7 +21,9 @@ const ENTITY_CHARS: usize = 22;
 
 /// What is said in a line above the tables, where there is something to say.
 pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    if let Some(health) = readable.health().filter(|health| !health.damaged.is_empty()) {
+    if let Some(health) =
+        readable.get::<BlockHealthChunk>().filter(|health| !health.damaged.is_empty())
+    {
         let blocks = health.damaged.iter();
         let blocks: Vec<String> = blocks
             .map(|block| {
@@ -28,8 +33,8 @@ pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
             .collect();
         fact(out, "damaged", &text::as_many(&blocks, LINE_CHARS))?;
     }
-    let spawned = readable.chunk().get::<ChunkSpawnedNpcData>().ok().flatten();
-    let spawned = spawned.unwrap_or_default().counts;
+    let spawned = readable.get::<ChunkSpawnedNpcData>();
+    let spawned = spawned.map(|spawned| &*spawned.counts).unwrap_or_default();
     if !spawned.is_empty() {
         let counts = spawned.iter();
         let counts: Vec<String> = counts
@@ -41,7 +46,8 @@ pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
 }
 
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    if let Some(blocks) = readable.block_entities().filter(|blocks| !blocks.is_empty()) {
+    if let Some(blocks) = readable.get::<BlockComponentChunk>().filter(|blocks| !blocks.is_empty())
+    {
         let mut table = Table::new(&[
             ("block entity at", Align::Left),
             ("block", Align::Left),
@@ -52,7 +58,8 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
         }
         finish(out, &table, blocks.len())?;
     }
-    if let Some(entities) = readable.entities().filter(|found| !found.entities.is_empty()) {
+    if let Some(entities) = readable.get::<EntityChunk>().filter(|found| !found.entities.is_empty())
+    {
         let mut table =
             Table::new(&[("entity", Align::Left), ("at", Align::Left), ("uuid", Align::Left)]);
         for entity in entities.iter().take(LISTED_MAX) {
@@ -92,9 +99,7 @@ fn rarest_first<'a>(
 
 /// The name of a block.
 fn name<'a>(readable: &'a ReadableChunk<'_>, at: ChunkBlock) -> &'a str {
-    let section = readable.sections().get(usize::from(at.section().index()));
-    let section = section.and_then(Option::as_ref);
-    section.map_or("-", |section| section.block().block(at.local()).as_str())
+    readable.chunk().block(at).map_or("-", |block| block.name())
 }
 
 fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -> [String; 3] {

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use hyworld_chunk::{AssetKey, Palette, PaletteKey, PaletteType, ReadableChunk, SectionView};
+use hyworld_chunk::{
+    AssetKey, BlockPhysics, BlockSection, FluidSection, Palette, PaletteKey, PaletteType,
+    ReadableChunk, Section,
+};
 use hyworld_coords::{BLOCKS_PER_SECTION, SectionY};
 
 use super::LINE_CHARS;
@@ -13,6 +16,21 @@ use crate::output::text;
 /// How much of the name of a block or fluid is shown.
 const NAME_CHARS: usize = 44;
 
+/// The components of a section.
+struct Decoded<'a> {
+    block: &'a BlockSection,
+    fluid: &'a FluidSection,
+    physics: &'a BlockPhysics,
+}
+
+impl<'a> Decoded<'a> {
+    /// Returns `None` if a component cannot be decoded.
+    fn of(section: Section<'a>) -> Option<Self> {
+        let (block, fluid) = (section.blocks().ok()?, section.fluids().ok()?);
+        Some(Self { block, fluid, physics: section.physics().ok()? })
+    }
+}
+
 /// What is left of a line behind the heights and the number of kinds.
 const BLOCKS_CHARS: usize = LINE_CHARS - 20;
 
@@ -20,9 +38,9 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     writeln!(out)?;
     let columns = [("y", Align::Right), ("kinds", Align::Right), ("blocks, fluids", Align::Left)];
     stacked(readable, &columns, |section| {
-        let mut lines = vec![kinds(section.block().blocks(), "")];
-        if !section.fluid().is_empty() {
-            lines.push(kinds(section.fluid().fluids(), "fluid "));
+        let mut lines = vec![kinds(section.block.blocks(), "")];
+        if !section.fluid.is_empty() {
+            lines.push(kinds(section.fluid.fluids(), "fluid "));
         }
         lines
     })
@@ -42,16 +60,17 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
 fn stacked(
     readable: &ReadableChunk<'_>,
     columns: &[(&'static str, Align)],
-    lines: impl Fn(&SectionView) -> Vec<Vec<String>>,
+    lines: impl Fn(&Decoded<'_>) -> Vec<Vec<String>>,
 ) -> Table {
     let mut groups: Vec<(SectionY, SectionY, Vec<Vec<String>>)> = Vec::new();
-    for (y, section) in SectionY::all().zip(readable.sections()).rev() {
+    for section in readable.chunk().sections().rev() {
+        let y = section.y();
         let none = || {
             let empty = columns.len().saturating_sub(2);
             let empty = std::iter::repeat_n(String::new(), empty);
             vec![empty.chain(["cannot be decoded".to_owned()]).collect()]
         };
-        let lines = section.as_ref().map_or_else(none, &lines);
+        let lines = Decoded::of(section).as_ref().map_or_else(none, &lines);
         match groups.last_mut() {
             Some((_, lowest, same)) if *same == lines => *lowest = y,
             _ => groups.push((y, y, lines)),
@@ -71,8 +90,9 @@ fn stacked(
 fn kinds(palette: &Palette<AssetKey>, before: &str) -> Vec<String> {
     let counts = palette.exact_counts();
     let fluids = !before.is_empty();
-    let counts = counts.into_iter().filter(|(key, _)| !fluids || !key.is_empty_key());
-    let ranked = ranked(counts.map(|(key, count)| (text::short(key, NAME_CHARS), count.into())));
+    let counts = counts.into_iter().filter(|(key, _)| !fluids || !key.is_air());
+    let ranked =
+        ranked(counts.map(|(key, count)| (text::short(key.as_str(), NAME_CHARS), count.into())));
     let all = u64::from(BLOCKS_PER_SECTION);
     let share = |(name, count): &(String, u64)| {
         if *count == all { name.clone() } else { format!("{name} {}", text::share(*count, all)) }
@@ -84,21 +104,21 @@ fn kinds(palette: &Palette<AssetKey>, before: &str) -> Vec<String> {
 }
 
 /// How a section is stored.
-fn state(section: &SectionView) -> Vec<String> {
-    let block = section.block();
+fn state(section: &Decoded<'_>) -> Vec<String> {
+    let block = section.block;
     let changes = format!("{}/{}", block.local_change_counter, block.global_change_counter);
     vec![
         kind(block.blocks()),
         kind(block.fillers()),
         kind(block.rotations()),
-        kind(section.fluid().fluids()),
-        if section.physics().has_data() { "stored" } else { "-" }.to_owned(),
+        kind(section.fluid.fluids()),
+        if section.physics.has_data() { "stored" } else { "-" }.to_owned(),
         match block.ticking().count() {
             0 => "-".to_owned(),
             count => text::thousands(count),
         },
         changes,
-        light(section),
+        light(block),
     ]
 }
 
@@ -112,8 +132,7 @@ fn kind<K: PaletteKey>(palette: &Palette<K>) -> String {
     name.to_owned()
 }
 
-fn light(section: &SectionView) -> String {
-    let block = section.block();
+fn light(block: &BlockSection) -> String {
     let (local, global) = (&block.local_light, &block.global_light);
     let stored = match (local.tree.is_some(), global.tree.is_some()) {
         (false, false) => "none",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use hyworld_chunk::{ReadableChunk, UNKNOWN_ENVIRONMENT};
+use hyworld_chunk::{BlockChunk, EnvironmentChunk, ReadableChunk, UNKNOWN_ENVIRONMENT};
 use hyworld_coords::{BLOCKS_PER_CHUNK, COLUMNS_PER_CHUNK, LocalColumn, MAX_Y, MIN_Y};
 
 use super::{LINE_CHARS, components, contents, sections};
@@ -62,7 +62,7 @@ fn place(out: &mut impl Write, located: &Located) -> io::Result<()> {
 
 /// Heights and tints.
 fn columns(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    let Some(columns) = readable.columns() else { return Ok(()) };
+    let Some(columns) = readable.get::<BlockChunk>() else { return Ok(()) };
     let (heights, tints) = (columns.heights.values(), columns.tints.values());
     let (min, max) = (heights.values().min(), heights.values().max());
     if let (Some(min), Some(max)) = (min, max) {
@@ -79,7 +79,7 @@ fn columns(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()>
 
 /// Which environments there are, by the blocks that they cover.
 fn environments(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    let Some(environments) = readable.environments() else { return Ok(()) };
+    let Some(environments) = readable.get::<EnvironmentChunk>() else { return Ok(()) };
     let mut blocks: HashMap<i32, u64> = HashMap::new();
     for run in LocalColumn::all().flat_map(|column| environments.runs(column)) {
         let (first, last) = ((*run.ys.start()).max(MIN_Y), (*run.ys.end()).min(MAX_Y));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use hyworld_chunk::bson::{Document, Value};
-use hyworld_chunk::{AssetKey, BlockComponentChunk, Chunk, EntityChunk, Holder, Rotation};
+use hyworld_chunk::{Chunk, Holder};
 use hyworld_coords::{BlockPos, ChunkPos, ColumnPos};
 
 use super::session::Session;
@@ -32,7 +32,7 @@ impl Camp {
         let mut grounds = BTreeMap::new();
         for column in columns() {
             let at = column.block(0).in_chunk().context("the hut is not in the world")?.column();
-            let height = session.chunk(column.chunk())?.read(|view| view.height(at))?;
+            let height = session.chunk(column.chunk())?.read(|chunk| chunk.height(at))??;
             grounds.insert(column, i32::from(height));
         }
         let floor = grounds.values().copied().max().unwrap_or_default();
@@ -80,21 +80,21 @@ impl Camp {
             let chunk = session.chunk(at)?;
             for (pos, name) in blocks {
                 let cell = pos.in_chunk().context("the hut is not in the world")?;
-                let block = AssetKey::new(name).context("the name of a block is too long")?;
-                chunk.edit(|view| view.set_block(cell, block, Rotation::NONE))??;
+                chunk.edit(|chunk| chunk.set_block(cell, name))??;
             }
         }
         let chunk = session.chunk(self.chest.chunk())?;
-        chunk.edit_document(|chunk| furnish(chunk, self.chest))?
+        chunk.edit(|chunk| furnish(chunk, self.chest))?
     }
 
     /// How many of the blocks are there.
     pub(super) fn count(&self, session: &Session) -> anyhow::Result<usize> {
         let mut found = 0_usize;
         for (at, blocks) in self.by_chunk() {
-            let same = session.chunk(at)?.read(|view| {
+            let same = session.chunk(at)?.read(|chunk| {
                 let is_there = |(pos, name): &&(BlockPos, &str)| {
-                    pos.in_chunk().is_some_and(|cell| view.block(cell).block == **name)
+                    let block = pos.in_chunk().and_then(|cell| chunk.block(cell).ok());
+                    block.is_some_and(|block| block.name() == *name)
                 };
                 blocks.iter().filter(is_there).count()
             })?;
@@ -127,10 +127,8 @@ fn furnish(chunk: &mut Chunk, chest: BlockPos) -> anyhow::Result<()> {
     let container =
         document_of([("Capacity", Value::Int32(18)), ("Items", Value::Document(items))]);
     let container = document_of([("ItemContainer", Value::Document(container))]);
-    let mut block_entities = chunk.get::<BlockComponentChunk>()?.unwrap_or_default();
-    block_entities.insert(at, holder([("ItemContainerBlock", container)])?);
-    chunk.put(&block_entities)?;
-    chunk.put(&EntityChunk { entities: vec![sheep(chest)?] })?;
+    chunk.block_entities_mut()?.insert(at, holder([("ItemContainerBlock", container)])?);
+    chunk.entities_mut()?.entities = vec![sheep(chest)?];
     Ok(())
 }
 

@@ -74,7 +74,7 @@ impl Session {
     /// What chunks hold as they are in memory.
     pub(super) fn fingerprints(&self, chunks: &[Arc<LoadedChunk>]) -> anyhow::Result<Fingerprints> {
         let taken = parallel::map(self.jobs, chunks, |chunk| {
-            let document = chunk.read_document(Chunk::encode)?;
+            let document = chunk.read(Chunk::encode)?;
             anyhow::Ok((chunk.at(), Fingerprint::of(document)?))
         });
         taken.into_iter().collect()

@@ -1,32 +1,32 @@
-//! Where the base of a large block lies.
+//! Where the anchor of a multi-block object lies.
 
 use hyworld_coords::{BlockPos, CHUNK_SIDE_BLOCKS, ChunkBlock, ChunkPos};
 
 use crate::block_section::Filler;
 
-/// The place of the base of a large block, in blocks from the lowest corner of the chunk in which
-/// another of its cells was found.
+/// The anchor of a multi-block object: the cell that its other cells point to. Counted in blocks
+/// from the lowest corner of the chunk in which another of its cells was found.
 ///
-/// The base is often in another section, which makes no difference here, and sometimes in a
-/// neighbouring chunk: then x or z is less than 0 or more than 31. World generation cuts large
-/// blocks off, so that another block may stand there, or none.
+/// The anchor is often in another section, which makes no difference here, and sometimes in a
+/// neighbouring chunk: then x or z is less than 0 or more than 31. World generation cuts objects
+/// off, so another block may stand there, or none.
 ///
 /// ```
-/// use hyworld_chunk::{BasePlace, Filler};
+/// use hyworld_chunk::{Anchor, Filler};
 /// use hyworld_coords::{ChunkBlock, ChunkPos};
 ///
 /// let upper = ChunkBlock::new(0, 64, 5).ok_or("not in a chunk")?;
 /// let below = Filler::new(0, 1, 0).ok_or("too far")?;
-/// let base = BasePlace::of(upper, below);
-/// assert_eq!(base.in_chunk(), ChunkBlock::new(0, 63, 5));
+/// let anchor = Anchor::of(upper, below);
+/// assert_eq!(anchor.in_chunk(), ChunkBlock::new(0, 63, 5));
 ///
 /// let beside = Filler::new(1, 0, 0).ok_or("too far")?;
-/// let base = BasePlace::of(upper, beside);
-/// assert_eq!((base.in_chunk(), base.chunk_offset()), (None, (-1, 0)));
+/// let anchor = Anchor::of(upper, beside);
+/// assert_eq!((anchor.in_chunk(), anchor.chunk_offset()), (None, (-1, 0)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct BasePlace {
+pub struct Anchor {
     /// West to east; 0 to 31 in this chunk.
     pub x: i32,
     /// Height; 0 to 319 in the world.
@@ -35,8 +35,8 @@ pub struct BasePlace {
     pub z: i32,
 }
 
-impl BasePlace {
-    /// The base of the block that a cell with this filler belongs to.
+impl Anchor {
+    /// The anchor of the object that a cell with this filler belongs to.
     pub fn of(cell: ChunkBlock, filler: Filler) -> Self {
         Self {
             x: i32::from(cell.x()) - i32::from(filler.x()),
@@ -45,19 +45,19 @@ impl BasePlace {
         }
     }
 
-    /// The same place, to ask for the block there; `None` if it is in a neighbouring chunk, or
-    /// above or below the world.
+    /// The cell in this chunk; `None` if it is in a neighbouring chunk, or above or below the
+    /// world.
     pub fn in_chunk(self) -> Option<ChunkBlock> {
         let (x, z) = (u8::try_from(self.x).ok()?, u8::try_from(self.z).ok()?);
         ChunkBlock::new(x, u16::try_from(self.y).ok()?, z)
     }
 
-    /// In which chunk it is, in chunks along x and z from this one; (0, 0) is this one.
+    /// The chunk it is in, in chunks along x and z from this one; (0, 0) is this one.
     pub fn chunk_offset(self) -> (i32, i32) {
         (self.x.div_euclid(CHUNK_SIDE_BLOCKS), self.z.div_euclid(CHUNK_SIDE_BLOCKS))
     }
 
-    /// The place in the world, if `chunk` is where the chunk is; `None` where the world ends.
+    /// The position in the world, if this chunk is at `chunk`; `None` where the world ends.
     pub fn in_world(self, chunk: ChunkPos) -> Option<BlockPos> {
         let first = chunk.first_block()?;
         let (x, z) = (first.x.checked_add(self.x)?, first.z.checked_add(self.z)?);

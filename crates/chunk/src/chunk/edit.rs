@@ -1,0 +1,263 @@
+//! Changing blocks and fluids. Counts, ticking, change counters and heights follow, once for each
+//! operation.
+
+use hyworld_coords::{ChunkBlock, ChunkBox, LocalBlock, SectionY};
+
+use super::{Block, Chunk, in_section};
+use crate::block_section::BlockSection;
+use crate::component::Component;
+use crate::components::{BlockComponentChunk, EntityChunk};
+use crate::error::{Error, Result};
+use crate::fluid::FluidSection;
+use crate::palette::{AssetKey, EditError, PaletteType, in_box};
+
+/// What an edit did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EditOutcome {
+    /// Whether anything differs now.
+    pub changed: bool,
+    /// A cell was part of a multi-block object. Its other cells were left as they are.
+    pub cut_large_block: bool,
+}
+
+/// The part of an operation in one section.
+#[derive(Clone, Copy)]
+struct Part {
+    y: SectionY,
+    low: LocalBlock,
+    high: LocalBlock,
+}
+
+impl Chunk {
+    /// Puts a block into a cell: a [`Block`], an [`AssetKey`] or a name.
+    ///
+    /// Counts, ticking and the change counters follow, and so does the height of the column, by a
+    /// rule that needs no game files: a block above the stored height raises it, and without the
+    /// block at the stored height it sinks to the next one below. Air does not count, nor do
+    /// blocks that one can see through: those that stand above the height of a column, and at the
+    /// height of none, in the chunk as it was read.
+    ///
+    /// The other cells of a multi-block object are left alone, and the outcome says so. A section
+    /// of an old version is stored in the newest one.
+    ///
+    /// # Errors
+    /// [`EditError`], and nothing is changed.
+    pub fn set_block<B>(&mut self, at: ChunkBlock, block: B) -> Result<EditOutcome, EditError>
+    where
+        B: TryInto<Block>,
+        EditError: From<B::Error>,
+    {
+        self.fill(ChunkBox::single(at), block)
+    }
+
+    /// Puts a block into all cells of a box. It counts as one change of each section.
+    ///
+    /// # Errors
+    /// As for [`set_block`](Self::set_block).
+    pub fn fill<B>(&mut self, area: ChunkBox, block: B) -> Result<EditOutcome, EditError>
+    where
+        B: TryInto<Block>,
+        EditError: From<B::Error>,
+    {
+        let block = block.try_into()?;
+        let mut outcome = EditOutcome::default();
+        self.edit_sections(area, |chunk, part| {
+            let section = chunk.section(part.y).blocks()?;
+            outcome.cut_large_block |= has_filler(section, part);
+            if in_box(part.low, part.high).all(|cell| is_block(section, cell, &block)) {
+                return Ok(false);
+            }
+            let changed = chunk.change_blocks(part.y, |section| {
+                let Block { key, rotation, filler } = block.clone();
+                section.fill_blocks(part.low, part.high, key, rotation, filler)
+            })?;
+            outcome.changed |= changed;
+            Ok(changed)
+        })?;
+        Ok(outcome)
+    }
+
+    /// Puts the block `to` in place of every block `from` in a box. Returns how many cells that
+    /// changed. Rotations and fillers stay, so that stairs stay turned and doors whole; air has
+    /// neither.
+    ///
+    /// ```
+    /// use hyworld_chunk::Chunk;
+    /// use hyworld_coords::ChunkBox;
+    ///
+    /// let mut chunk = Chunk::new();
+    /// assert_eq!(chunk.replace_blocks(ChunkBox::whole(), "Empty", "Rock_Stone")?, 327_680);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`set_block`](Self::set_block).
+    pub fn replace_blocks<K>(&mut self, area: ChunkBox, from: K, to: K) -> Result<u32, EditError>
+    where
+        K: TryInto<AssetKey>,
+        EditError: From<K::Error>,
+    {
+        let (from, to) = (from.try_into()?, to.try_into()?);
+        let mut replaced = 0_u32;
+        self.edit_sections(area, |chunk, part| {
+            let section = chunk.section(part.y).blocks()?;
+            let cells = section.cells_with(part.low, part.high, &from);
+            if cells.is_empty() || from == to {
+                return Ok(false);
+            }
+            let changed = chunk.change_blocks(part.y, |section| section.rename_cells(&cells, &to));
+            replaced = replaced.saturating_add(u32::try_from(cells.len()).unwrap_or(u32::MAX));
+            changed
+        })?;
+        Ok(replaced)
+    }
+
+    /// Puts a fluid into a cell, or with `Empty` and level 0 removes it. Returns whether that was
+    /// a change. A fluid has a level from 1 to 15.
+    ///
+    /// # Errors
+    /// [`EditError`], and nothing is changed.
+    pub fn set_fluid<K>(&mut self, at: ChunkBlock, fluid: K, level: u8) -> Result<bool, EditError>
+    where
+        K: TryInto<AssetKey>,
+        EditError: From<K::Error>,
+    {
+        let (y, cell, fluid) = (at.section(), at.local(), fluid.try_into()?);
+        self.all_or_nothing(true, |chunk| {
+            let fluids = chunk.section(y).fluids()?;
+            FluidSection::check_level(&fluid, level)?;
+            if *fluids.fluid(cell) == fluid && fluids.level(cell) == level {
+                return Ok(false);
+            }
+            chunk.upgrade_section(y)?;
+            let set = |fluids: &mut FluidSection| fluids.set(cell, fluid, level);
+            let changed = chunk.change(y, FluidSection::new, set)?;
+            // Fluids give and take light as blocks do.
+            let count = |section: &mut BlockSection| {
+                section.count_change();
+                Ok(true)
+            };
+            chunk.change(y, || BlockSection::new(0), count)?;
+            Ok(changed)
+        })
+    }
+
+    /// Returns the block entities to change them. A chunk without gets an empty list.
+    ///
+    /// # Errors
+    /// They are malformed, or a newer game wrote them.
+    pub fn block_entities_mut(&mut self) -> Result<&mut BlockComponentChunk> {
+        self.component_mut()
+    }
+
+    /// Returns the entities to change them. A chunk without gets an empty list.
+    ///
+    /// # Errors
+    /// They are malformed, or a newer game wrote them.
+    pub fn entities_mut(&mut self) -> Result<&mut EntityChunk> {
+        self.component_mut()
+    }
+
+    fn component_mut<C: Component + Default>(&mut self) -> Result<&mut C> {
+        if self.root.raw(C::ID).is_none() {
+            self.root.put(&C::default())?;
+        }
+        let missing = || Error::OtherType { path: C::ID.to_owned() };
+        self.root.get_mut()?.ok_or_else(missing)
+    }
+
+    /// Calls `edit` for the part of a box in each section, which says whether it changed blocks,
+    /// and settles the heights.
+    fn edit_sections(
+        &mut self,
+        area: ChunkBox,
+        mut edit: impl FnMut(&mut Self, Part) -> Result<bool, EditError>,
+    ) -> Result<(), EditError> {
+        let is_one_section = area.min().section() == area.max().section();
+        self.all_or_nothing(!is_one_section, |chunk| {
+            // Heights must follow, so they must be known.
+            chunk.columns()?;
+            let mut changed = false;
+            for (y, low, high) in area.sections() {
+                changed |= edit(chunk, Part { y, low, high })?;
+            }
+            if changed {
+                chunk.settle_heights(area)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `change`, and makes sure that a failure leaves the chunk as it was. With several
+    /// steps, or where the chunk is stored in another way than today, that takes a copy.
+    fn all_or_nothing<R>(
+        &mut self,
+        has_steps: bool,
+        change: impl FnOnce(&mut Self) -> Result<R, EditError>,
+    ) -> Result<R, EditError> {
+        let needs_copy = has_steps
+            || self.sections.len() < SectionY::all().len()
+            || self.old_versions().is_some();
+        let before = needs_copy.then(|| self.clone());
+        let result = change(self);
+        if let (Err(_), Some(before)) = (&result, before) {
+            *self = before;
+        }
+        result
+    }
+
+    /// Changes the blocks of a section. Blocks that ticked when they were read tick again if they
+    /// come back: a section forgets it when its last block vanishes.
+    fn change_blocks(
+        &mut self,
+        y: SectionY,
+        change: impl FnOnce(&mut BlockSection) -> Result<bool, EditError>,
+    ) -> Result<bool, EditError> {
+        self.upgrade_section(y)?;
+        let original = self.ticking_original(y)?;
+        self.change(
+            y,
+            || BlockSection::new(0),
+            |section: &mut BlockSection| {
+                let changed = change(section)?;
+                if let Some(original) = &original {
+                    section.tick_as_in(original);
+                }
+                Ok(changed)
+            },
+        )
+    }
+
+    /// Returns a section as it was read if all of it is air now and something in it ticked.
+    fn ticking_original(&self, y: SectionY) -> Result<Option<BlockSection>> {
+        let Some(holder) = self.section_holder(y) else { return Ok(None) };
+        let is_air = self.section(y).blocks()?.blocks().kind() == PaletteType::Empty;
+        let original = holder.original::<BlockSection>()?.filter(|_| is_air);
+        Ok(original.filter(|original| original.ticking().count() > 0).cloned())
+    }
+
+    /// Changes a component of a section.
+    fn change<C: Component>(
+        &mut self,
+        y: SectionY,
+        missing: impl FnOnce() -> C,
+        change: impl FnOnce(&mut C) -> Result<bool, EditError>,
+    ) -> Result<bool, EditError> {
+        let changed = self.holder_mut(y).try_change(missing, change);
+        changed.map_err(|error| match error {
+            EditError::Malformed(error) => in_section(error, y.index()).into(),
+            other => other,
+        })
+    }
+}
+
+fn has_filler(section: &BlockSection, part: Part) -> bool {
+    section.fillers().kind() != PaletteType::Empty
+        && in_box(part.low, part.high).any(|cell| !section.filler(cell).is_base())
+}
+
+fn is_block(section: &BlockSection, cell: LocalBlock, block: &Block) -> bool {
+    *section.block(cell) == block.key
+        && section.rotation(cell) == block.rotation
+        && section.filler(cell) == block.filler
+}

@@ -1,0 +1,259 @@
+//! Sections of old versions, in the form of the newest one.
+//!
+//! Before version 6, rotation, filler, fluid and support stood in the names of blocks, and before
+//! `BlockChunk` 3 the sections stood in there. Both are read in today's form and stay stored as
+//! they are until a section is changed or an upgrade is asked for.
+
+use std::sync::Arc;
+
+use hyworld_coords::{SECTIONS_PER_CHUNK, SectionY};
+
+use super::Chunk;
+use crate::block_chunk::BlockChunk;
+use crate::block_section::BlockSection;
+use crate::component::{self, Component};
+use crate::error::{Error, Result};
+use crate::fluid::FluidSection;
+use crate::holder::Holder;
+use crate::migration::BlockMigrations;
+use crate::palette::AssetKey;
+use crate::physics::BlockPhysics;
+use crate::wire::Reader;
+use hyworld_documents::Malformed;
+
+/// The sections of a chunk of which at least one has an old version.
+#[derive(Debug)]
+pub(super) struct OldVersions {
+    /// How many of them stand in the `BlockChunk`.
+    inline: usize,
+    /// Those that are old, from the bottom up; `None` for one of today.
+    sections: Vec<Result<Option<Upgraded>>>,
+}
+
+/// The components of a section of an old version, in the form of the newest one.
+#[derive(Clone, Debug)]
+pub(super) struct Upgraded {
+    pub(super) blocks: BlockSection,
+    pub(super) fluids: FluidSection,
+    pub(super) physics: BlockPhysics,
+}
+
+impl OldVersions {
+    pub(super) fn section(&self, y: SectionY) -> Result<Option<&Upgraded>> {
+        let section = self.sections.get(usize::from(y.index()));
+        section
+            .map_or(Ok(None), |section| section.as_ref().map(Option::as_ref).map_err(Error::clone))
+    }
+
+    fn is_inline(&self) -> bool {
+        self.inline > 0
+    }
+}
+
+impl Upgraded {
+    /// Brings a section into the form of the newest version; blocks are renamed first, as the
+    /// game does it. One with more kinds of blocks than a palette can list stays as it is.
+    fn of(
+        chunk: &Chunk,
+        y: SectionY,
+        mut blocks: BlockSection,
+        migrations: &BlockMigrations,
+    ) -> Result<Self> {
+        let fluids = chunk.get_in::<FluidSection>(y)?.cloned().unwrap_or_default();
+        let physics = chunk.get_in::<BlockPhysics>(y)?.cloned().unwrap_or_default();
+        let migrated = migrate_names(&mut blocks, migrations);
+        let mut section = Self { blocks, fluids, physics };
+        if section.convert()
+            && let Some(to) = migrated
+        {
+            section.blocks.migration_version = to;
+        }
+        Ok(section)
+    }
+
+    fn convert(&mut self) -> bool {
+        let Ok(upgraded) = self.blocks.clone().upgrade() else { return false };
+        if self.fluids.overlay(&upgraded.fluids).is_err() {
+            return false;
+        }
+        self.physics.overlay(&upgraded.support);
+        self.blocks = upgraded.section;
+        true
+    }
+
+    fn store(self, chunk: &mut Chunk, y: SectionY) -> Result<()> {
+        chunk.put_in(y, &self.blocks)?;
+        let stored = chunk.get_in::<FluidSection>(y)?;
+        if !stored.is_some_and(|stored| stored.same_cells(&self.fluids)) {
+            chunk.put_in(y, &self.fluids)?;
+        }
+        if self.physics.has_data() || chunk.get_in::<BlockPhysics>(y)?.is_some() {
+            chunk.put_in(y, &self.physics)?;
+        }
+        Ok(())
+    }
+}
+
+/// Applies block migrations to the names. Returns the number of migrations that they have behind
+/// them then, if it is another: it is raised only as far as there are assets.
+fn migrate_names(blocks: &mut BlockSection, migrations: &BlockMigrations) -> Option<i32> {
+    let from = blocks.migration_version();
+    let (_, to) = migrations.migrate("", from);
+    if to == from {
+        return None;
+    }
+    blocks.rename_blocks(|key| {
+        let (renamed, _) = migrations.migrate(key.as_str(), from);
+        AssetKey::new(renamed).filter(|renamed| renamed != key)
+    });
+    Some(to)
+}
+
+impl Chunk {
+    /// Returns its sections of old versions, in today's form; `None` if it has none.
+    pub(super) fn old_versions(&self) -> Option<&OldVersions> {
+        let find = || {
+            let is_old = self.has_old_columns() || SectionY::all().any(|y| self.is_old(y));
+            is_old.then(|| Arc::new(self.find_old(&BlockMigrations::default())))
+        };
+        self.old.get_or_init(find).as_deref()
+    }
+
+    /// Returns whether its columns are of a version that may hold the sections themselves.
+    pub(crate) fn has_old_columns(&self) -> bool {
+        let version = self.root.stored_version::<BlockChunk>();
+        version.is_some_and(|version| version < BlockChunk::VERSION)
+    }
+
+    fn is_old(&self, y: SectionY) -> bool {
+        let holder = self.section_holder(y);
+        let version = holder.and_then(Holder::stored_version::<BlockSection>);
+        version.is_some_and(|version| version < BlockSection::VERSION)
+    }
+
+    fn find_old(&self, migrations: &BlockMigrations) -> OldVersions {
+        let inline = match self.inline_sections() {
+            Ok(inline) => inline,
+            Err(error) => {
+                // The blocks are in there, and not where newer chunks have them.
+                let sections = SectionY::all().map(|_| Err(error.clone())).collect();
+                return OldVersions { inline: 0, sections };
+            }
+        };
+        let count = inline.len();
+        let mut inline = inline.into_iter();
+        let sections = SectionY::all().map(|y| {
+            let blocks = match inline.next() {
+                Some(blocks) => Some(blocks),
+                None if self.is_old(y) => self.get_in::<BlockSection>(y)?.cloned(),
+                None => None,
+            };
+            blocks.map(|blocks| Upgraded::of(self, y, blocks, migrations)).transpose()
+        });
+        OldVersions { inline: count, sections: sections.collect() }
+    }
+
+    /// Decodes the sections that an old `BlockChunk` holds itself.
+    pub(crate) fn inline_sections(&self) -> Result<Vec<BlockSection>> {
+        let inline = self.columns()?.inline_sections();
+        let Some(inline) = inline else { return Ok(Vec::new()) };
+        let mut reader = Reader::new(inline.bytes());
+        let mut sections = Vec::new();
+        let inside = |malformed: Malformed| {
+            let at = malformed.at.saturating_add(inline.start());
+            Error::from(Malformed { at, ..malformed }).inside("Data").inside(BlockChunk::ID)
+        };
+        for number in 0..inline.count() {
+            let section = BlockSection::read(inline.version(), &mut reader).map_err(inside)?;
+            // A chunk has room for ten, and an empty one takes far more memory than bytes.
+            if number < usize::from(SECTIONS_PER_CHUNK) {
+                sections.push(section);
+            }
+        }
+        reader.finish().map_err(inside)?;
+        Ok(sections)
+    }
+
+    /// Stores a section of an old version in the newest one. All sections of a chunk that keeps
+    /// them in its `BlockChunk` are stored with it.
+    pub(super) fn upgrade_section(&mut self, y: SectionY) -> Result<()> {
+        let Some(old) = self.old_versions() else { return Ok(()) };
+        if old.is_inline() {
+            return self.upgrade().map(drop);
+        }
+        let upgraded = old.section(y)?.cloned();
+        upgraded.map_or(Ok(()), |upgraded| upgraded.store(self, y))
+    }
+
+    /// Stores everything in the newest version that is known. Returns whether anything was in an
+    /// older one. Nothing else upgrades what is not changed.
+    ///
+    /// # Errors
+    /// A section is malformed, and the chunk stays as it is.
+    pub fn upgrade(&mut self) -> Result<bool> {
+        self.upgrade_with(&BlockMigrations::default())
+    }
+
+    fn upgrade_with(&mut self, migrations: &BlockMigrations) -> Result<bool> {
+        if self.old_versions().is_none() {
+            return Ok(false);
+        }
+        let old = self.find_old(migrations);
+        let before = self.clone();
+        let stored = self.store_upgraded(old);
+        if stored.is_err() {
+            *self = before;
+        }
+        stored.map(|()| true)
+    }
+
+    fn store_upgraded(&mut self, old: OldVersions) -> Result<()> {
+        for (y, section) in SectionY::all().zip(old.sections) {
+            if let Some(upgraded) = section? {
+                upgraded.store(self, y)?;
+            }
+        }
+        if self.has_old_columns()
+            && let Some(columns) = self.get_mut::<BlockChunk>()?
+        {
+            columns.upgrade();
+        }
+        Ok(())
+    }
+
+    /// Renames blocks as the game does when it loads a chunk of an older version. Returns whether
+    /// any section was behind; such a section counts as changed.
+    ///
+    /// # Errors
+    /// A section that must be upgraded for it is malformed. Other sections that cannot be decoded
+    /// are left alone.
+    pub fn migrate(&mut self, migrations: &BlockMigrations) -> Result<bool> {
+        // Sections of old versions have no number, which means 0.
+        let is_old_behind = migrations.migrate("", 0).1 != 0;
+        let mut is_any_behind = is_old_behind && self.upgrade_with(migrations)?;
+        for y in SectionY::all().filter(|_| !migrations.is_empty()) {
+            let blocks = self.get_in::<BlockSection>(y).ok().flatten();
+            let from = blocks.map(BlockSection::migration_version);
+            let Some(from) = from.filter(|from| migrations.migrate("", *from).1 != *from) else {
+                continue;
+            };
+            if let Some(blocks) = self.holder_mut(y).get_mut::<BlockSection>()? {
+                migrate_names(blocks, migrations);
+                blocks.migration_version = migrations.migrate("", from).1;
+                is_any_behind = true;
+            }
+        }
+        Ok(is_any_behind)
+    }
+}
+
+impl Holder {
+    /// Returns the version of a component without decoding it; `None` if there is none, or if it
+    /// cannot be known.
+    pub(crate) fn stored_version<C: Component>(&self) -> Option<i32> {
+        match self.decoded::<C>() {
+            Some(component) => Some(component.version()),
+            None => component::version(self.raw(C::ID)?).ok(),
+        }
+    }
+}

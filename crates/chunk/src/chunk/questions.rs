@@ -1,0 +1,110 @@
+//! Questions about many blocks that need not look at every cell.
+
+use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
+
+use super::{BlockRef, Chunk, FluidRef};
+use crate::block_section::Filler;
+use crate::error::Result;
+use crate::palette::{AssetKey, PaletteType, Run};
+
+/// What one sees of a column from above.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surface<'a> {
+    /// The highest block that is not air.
+    pub block: Option<BlockRef<'a>>,
+    /// The highest fluid, with its height, unless a block stands above it.
+    pub fluid: Option<(u16, FluidRef<'a>)>,
+}
+
+impl Chunk {
+    /// Returns all cells in the order of their sections and indices, equal neighbours together.
+    ///
+    /// # Errors
+    /// A section is malformed, or a newer game wrote it.
+    pub fn runs(&self) -> Result<impl Iterator<Item = (SectionY, Run<'_, AssetKey>)>> {
+        let mut sections = Vec::with_capacity(SectionY::all().len());
+        for section in self.sections() {
+            sections.push((section.y(), section.blocks()?.blocks()));
+        }
+        Ok(sections.into_iter().flat_map(|(y, blocks)| blocks.runs().map(move |run| (y, run))))
+    }
+
+    /// Returns the top of a column: its highest block that is not air, and the highest fluid at or
+    /// above that. Only the sections from there up are decoded.
+    ///
+    /// ```
+    /// use hyworld_chunk::Chunk;
+    /// use hyworld_coords::ChunkBlock;
+    ///
+    /// let mut chunk = Chunk::new();
+    /// let at = ChunkBlock::new(3, 60, 3).ok_or("not in a chunk")?;
+    /// chunk.set_block(at, "Soil_Sand")?;
+    /// let surface = chunk.surface(at.column())?;
+    /// assert_eq!(surface.block.map(|block| block.name()), Some("Soil_Sand"));
+    /// assert!(surface.fluid.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A section that had to be decoded is malformed, or a newer game wrote it.
+    pub fn surface(&self, column: LocalColumn) -> Result<Surface<'_>> {
+        let mut surface = Surface::default();
+        for section in self.sections().rev() {
+            let blocks = section.blocks()?;
+            let fluids = section.fluids()?;
+            let has_blocks = blocks.blocks().kind() != PaletteType::Empty;
+            let has_fluids = fluids.fluids().kind() != PaletteType::Empty;
+            if !has_blocks && (!has_fluids || surface.fluid.is_some()) {
+                continue;
+            }
+            for y in (section.y().first_y()..=section.y().last_y()).rev() {
+                let y = u16::try_from(y).unwrap_or_default();
+                let Some(at) = ChunkBlock::new(column.x(), y, column.z()) else { continue };
+                let block = self.block(at)?;
+                if surface.fluid.is_none() {
+                    surface.fluid = block.fluid()?.map(|fluid| (y, fluid));
+                }
+                if !block.is_air() {
+                    surface.block = Some(block);
+                    return Ok(surface);
+                }
+            }
+        }
+        Ok(surface)
+    }
+
+    /// Returns the cells of this chunk that belong to a multi-block object, its anchor first if it
+    /// is a block. Cells in neighbouring chunks are not among them.
+    ///
+    /// # Errors
+    /// A section is malformed, or a newer game wrote it.
+    pub fn cells_of(&self, anchor: ChunkBlock) -> Result<Vec<ChunkBlock>> {
+        let object = self.block(anchor)?;
+        let mut cells = Vec::new();
+        if !object.is_air() && object.filler().is_base() {
+            cells.push(anchor);
+        }
+        for section in self.sections() {
+            let blocks = section.blocks()?;
+            let offsets = blocks.fillers().entries().iter().map(|entry| entry.key);
+            for filler in offsets.filter(|filler| !filler.is_base()) {
+                let Some(at) = shifted(anchor, filler) else { continue };
+                let belongs = at.section() == section.y()
+                    && blocks.filler(at.local()) == filler
+                    && blocks.block(at.local()) == object.key();
+                if belongs && !cells.contains(&at) {
+                    cells.push(at);
+                }
+            }
+        }
+        Ok(cells)
+    }
+}
+
+/// Returns the cell that points to `anchor` with this filler; `None` outside of the chunk.
+fn shifted(anchor: ChunkBlock, filler: Filler) -> Option<ChunkBlock> {
+    let x = u8::try_from(i16::from(anchor.x()) + i16::from(filler.x())).ok()?;
+    let z = u8::try_from(i16::from(anchor.z()) + i16::from(filler.z())).ok()?;
+    let y = u16::try_from(i32::from(anchor.y()) + i32::from(filler.y())).ok()?;
+    ChunkBlock::new(x, y, z)
+}

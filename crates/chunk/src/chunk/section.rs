@@ -1,0 +1,134 @@
+//! [`Section`]: one of the ten sections of a chunk, whatever version it is stored in.
+
+use std::sync::LazyLock;
+
+use hyworld_coords::SectionY;
+
+use super::Chunk;
+use super::old_versions::Upgraded;
+use crate::block_chunk::BlockChunk;
+use crate::block_section::BlockSection;
+use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
+use crate::error::Result;
+use crate::fluid::FluidSection;
+use crate::holder::Holder;
+use crate::physics::BlockPhysics;
+
+/// What the game puts in place of components that are missing.
+struct Missing {
+    blocks: BlockSection,
+    fluids: FluidSection,
+    physics: BlockPhysics,
+    columns: BlockChunk,
+}
+
+static MISSING: LazyLock<Missing> = LazyLock::new(|| Missing {
+    blocks: BlockSection::new(0),
+    fluids: FluidSection::new(),
+    physics: BlockPhysics::new(),
+    columns: BlockChunk::new(),
+});
+
+/// A section of a chunk. Sections of old versions are seen in the form of the newest one; missing
+/// components are air, no fluid and no support.
+#[derive(Clone, Copy, Debug)]
+pub struct Section<'a> {
+    chunk: &'a Chunk,
+    y: SectionY,
+}
+
+impl<'a> Section<'a> {
+    /// Which section it is.
+    pub fn y(self) -> SectionY {
+        self.y
+    }
+
+    /// Its components as they are stored; `None` where an old or damaged chunk has no holder.
+    pub fn holder(self) -> Option<&'a Holder> {
+        self.chunk.section_holder(self.y)
+    }
+
+    /// Blocks, fillers, rotations, ticking and light.
+    ///
+    /// # Errors
+    /// The component is malformed, or a newer game wrote it.
+    pub fn blocks(self) -> Result<&'a BlockSection> {
+        if let Some(upgraded) = self.upgraded()? {
+            return Ok(&upgraded.blocks);
+        }
+        Ok(self.chunk.get_in(self.y)?.unwrap_or(&MISSING.blocks))
+    }
+
+    /// Fluids and their levels.
+    ///
+    /// # Errors
+    /// As for [`blocks`](Self::blocks).
+    pub fn fluids(self) -> Result<&'a FluidSection> {
+        if let Some(upgraded) = self.upgraded()? {
+            return Ok(&upgraded.fluids);
+        }
+        Ok(self.chunk.get_in(self.y)?.unwrap_or(&MISSING.fluids))
+    }
+
+    /// Support.
+    ///
+    /// # Errors
+    /// As for [`blocks`](Self::blocks).
+    pub fn physics(self) -> Result<&'a BlockPhysics> {
+        if let Some(upgraded) = self.upgraded()? {
+            return Ok(&upgraded.physics);
+        }
+        Ok(self.chunk.get_in(self.y)?.unwrap_or(&MISSING.physics))
+    }
+
+    fn upgraded(self) -> Result<Option<&'a Upgraded>> {
+        self.chunk.old_versions().map_or(Ok(None), |old| old.section(self.y))
+    }
+}
+
+impl Chunk {
+    /// Returns its ten sections from the bottom up.
+    pub fn sections(&self) -> impl DoubleEndedIterator<Item = Section<'_>> + ExactSizeIterator {
+        SectionY::all().map(|y| self.section(y))
+    }
+
+    /// Returns a section.
+    pub fn section(&self, y: SectionY) -> Section<'_> {
+        Section { chunk: self, y }
+    }
+
+    /// Returns heights and tints.
+    ///
+    /// # Errors
+    /// The component is malformed, or a newer game wrote it.
+    pub fn columns(&self) -> Result<&BlockChunk> {
+        Ok(self.get()?.unwrap_or(&MISSING.columns))
+    }
+
+    /// Returns the environments.
+    ///
+    /// # Errors
+    /// The component is malformed, or a newer game wrote it.
+    pub fn environments(&self) -> Result<&EnvironmentChunk> {
+        static UNKNOWN: LazyLock<Result<EnvironmentChunk>> =
+            LazyLock::new(|| EnvironmentChunk::uniform(UNKNOWN_ENVIRONMENT));
+        match self.get()? {
+            Some(environments) => Ok(environments),
+            None => UNKNOWN.as_ref().map_err(Clone::clone),
+        }
+    }
+
+    /// Decodes every component that has to do with blocks.
+    ///
+    /// # Errors
+    /// The first that is malformed, or that a newer game wrote.
+    pub fn decode_blocks(&self) -> Result<()> {
+        self.columns()?;
+        for section in self.sections() {
+            section.blocks()?;
+            section.fluids()?;
+            section.physics()?;
+        }
+        self.environments().map(drop)
+    }
+}

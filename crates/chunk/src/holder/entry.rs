@@ -1,0 +1,164 @@
+//! One component of a holder: stored, decoded, or changed.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use crate::component::{self, Component, Value};
+use crate::error::{Error, Result};
+use crate::shared_bytes::SharedBytes;
+use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
+
+/// The game's own ids in chunks and sections. A chunk has about fifty components, and memory for
+/// the same few ids each time would be most of the work of finding them.
+const KNOWN_IDS: [&str; 12] = [
+    "Block",
+    "Fluid",
+    "BlockPhysics",
+    "ChunkSection",
+    "BlockComponentChunk",
+    "EnvironmentChunk",
+    "ChunkColumn",
+    "WorldChunk",
+    "BlockHealthChunk",
+    "BlockChunk",
+    "EntityChunk",
+    "ChunkSpawnedNPCData",
+];
+
+/// A keyed value of a holder's document. A component is decoded when it is first asked for, and
+/// encoded again only after a change.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: Cow<'static, str>,
+    pub(super) kind: Kind,
+    /// The value as it was read or last set.
+    stored: SharedBytes,
+    decoded: OnceLock<Arc<dyn Value>>,
+    /// Set if the decoded value was changed since.
+    change: Option<Box<Change>>,
+}
+
+#[derive(Clone, Debug)]
+struct Change {
+    /// The value as it was decoded from the stored bytes.
+    original: Arc<dyn Value>,
+    /// The changed value encoded, once somebody has asked for its bytes.
+    encoded: OnceLock<SharedBytes>,
+}
+
+impl Entry {
+    pub(super) fn found(element: &Element<'_>, source: &SharedBytes) -> Self {
+        let known = KNOWN_IDS.into_iter().find(|id| *id == element.key());
+        let key = known.map_or_else(|| Cow::Owned(element.key().to_owned()), Cow::Borrowed);
+        Self::new(key, element.kind(), source.part(element.value_at(), element.value().len()))
+    }
+
+    pub(super) fn new(key: Cow<'static, str>, kind: Kind, stored: SharedBytes) -> Self {
+        Self { key, kind, stored, decoded: OnceLock::new(), change: None }
+    }
+
+    /// Returns its bytes as they would be written.
+    pub(super) fn bytes(&self) -> &SharedBytes {
+        let (Some(change), Some(value)) = (&self.change, self.decoded.get()) else {
+            return &self.stored;
+        };
+        change.encoded.get_or_init(|| {
+            let mut writer = DocumentWriter::new();
+            value.write(Some(&*change.original), self.stored_document(), &mut writer);
+            SharedBytes::new(writer.finish())
+        })
+    }
+
+    fn stored_document(&self) -> Option<RawDocument<'_>> {
+        RawDocument::new(self.stored.as_slice()).ok()
+    }
+
+    /// Appends it to a document; a changed value straight from its decoded form.
+    pub(super) fn write(&self, writer: &mut DocumentWriter) {
+        match (&self.change, self.decoded.get()) {
+            (Some(change), Some(value)) if change.encoded.get().is_none() => {
+                writer.nested(&self.key, Kind::DOCUMENT, |writer| {
+                    value.write(Some(&*change.original), self.stored_document(), writer);
+                });
+            }
+            _ => writer.raw(&self.key, self.kind, self.bytes().as_slice()),
+        }
+    }
+
+    /// Estimates how many bytes [`write`](Self::write) appends.
+    pub(super) fn written_bytes(&self) -> usize {
+        const HEAD_BYTES_USUAL: usize = 32;
+        const GROWTH_BYTES_USUAL: usize = 1 << 15;
+        let growth = if self.change.is_some() { GROWTH_BYTES_USUAL } else { 0 };
+        self.stored.as_slice().len().saturating_add(HEAD_BYTES_USUAL).saturating_add(growth)
+    }
+
+    /// Gives it another document.
+    pub(super) fn set(&mut self, document: SharedBytes) {
+        *self = Self::new(std::mem::take(&mut self.key), Kind::DOCUMENT, document);
+    }
+
+    pub(super) fn is_changed(&self) -> bool {
+        self.change.is_some()
+    }
+
+    /// Returns the value, which is decoded now if it was not.
+    pub(super) fn get<C: Component>(&self) -> Result<&C> {
+        if self.decoded.get().is_none() {
+            let value: C = component::decode(self.bytes())?;
+            // Another thread may have been faster, with the same value.
+            self.decoded.get_or_init(|| Arc::new(value));
+        }
+        let other_type = || Error::OtherType { path: String::new() };
+        self.value().ok_or_else(other_type)
+    }
+
+    /// Returns the value if it is decoded to this type.
+    pub(super) fn value<C: Component>(&self) -> Option<&C> {
+        (&**self.decoded.get()? as &dyn Any).downcast_ref()
+    }
+
+    /// Returns the value that was decoded from the stored bytes, before any change.
+    pub(super) fn original<C: Component>(&self) -> Result<&C> {
+        let current = self.get::<C>()?;
+        let original = self.change.as_ref().map(|change| &*change.original as &dyn Any);
+        Ok(original.and_then(|original| original.downcast_ref()).unwrap_or(current))
+    }
+
+    /// Returns the value to change it, and counts it as changed.
+    pub(super) fn get_mut<C: Component>(&mut self) -> Result<&mut C> {
+        if self.decoded.get().is_some() && self.value::<C>().is_none() {
+            // Decoded as another type for the same id: start again from its bytes.
+            self.set(self.bytes().clone());
+        }
+        self.get::<C>()?;
+        component::check_elements(self.stored_document())?;
+        let other_type = || Error::OtherType { path: String::new() };
+        let value = self.decoded.get_mut().ok_or_else(other_type)?;
+        let original = match self.change.take() {
+            Some(change) => change.original,
+            None => Arc::clone(value),
+        };
+        self.change = Some(Box::new(Change { original, encoded: OnceLock::new() }));
+        if Arc::get_mut(value).is_none() {
+            *value = value.to_shared();
+        }
+        let value = Arc::get_mut(value).map(|value| value as &mut dyn Any);
+        value.and_then(|value| value.downcast_mut()).ok_or_else(other_type)
+    }
+
+    /// Forgets a change: the value is the one that was decoded.
+    pub(super) fn undo_change(&mut self) {
+        if let Some(change) = self.change.take() {
+            self.decoded = OnceLock::from(change.original);
+        }
+    }
+
+    /// Forgets the decoded value, unless it was changed.
+    pub(super) fn forget_decoded(&mut self) {
+        if self.change.is_none() {
+            self.decoded = OnceLock::new();
+        }
+    }
+}

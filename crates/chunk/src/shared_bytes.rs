@@ -1,0 +1,87 @@
+//! [`SharedBytes`]: a range of bytes that several values share without copying.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A range of a chunk's bytes: what a component, a section or the cells of a palette were read
+/// from. Cloning copies no bytes; changing copies the range first if it is shared.
+#[derive(Clone)]
+pub struct SharedBytes {
+    all: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl SharedBytes {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+        let range = 0..bytes.len();
+        Self { all: Arc::new(bytes), range }
+    }
+
+    /// Returns the bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        self.all.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// Returns the part that begins at `at` and has `len` bytes, cut off at the end of the range.
+    pub(crate) fn part(&self, at: usize, len: usize) -> Self {
+        let start = self.range.start.saturating_add(at).min(self.range.end);
+        let end = start.saturating_add(len).min(self.range.end);
+        Self { all: Arc::clone(&self.all), range: start..end }
+    }
+
+    /// Returns the bytes to change them. Copies the range unless it is all there is and no other
+    /// value shares it.
+    pub(crate) fn make_mut(&mut self) -> &mut [u8] {
+        if self.range != (0..self.all.len()) || Arc::get_mut(&mut self.all).is_none() {
+            *self = Self::new(self.as_slice().to_vec());
+        }
+        // `make_mut` cannot copy here: the bytes are unique by now.
+        Arc::make_mut(&mut self.all).as_mut_slice()
+    }
+}
+
+impl PartialEq for SharedBytes {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same_range = Arc::ptr_eq(&self.all, &other.all) && self.range == other.range;
+        is_same_range || self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for SharedBytes {}
+
+impl fmt::Debug for SharedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.range.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_parts_never_leave_the_range() {
+        let bytes = SharedBytes::new(vec![0, 1, 2, 3, 4, 5, 6, 7]);
+        let part = bytes.part(2, 4);
+        assert_eq!(part.as_slice(), [2, 3, 4, 5]);
+        assert_eq!(part.part(1, 2).as_slice(), [3, 4]);
+        assert_eq!(part.part(3, 100).as_slice(), [5]);
+        assert_eq!(part.part(100, 1).as_slice(), [0_u8; 0]);
+        assert_eq!(part.part(usize::MAX, usize::MAX).as_slice(), [0_u8; 0]);
+    }
+
+    #[test]
+    fn a_change_is_seen_by_no_other_value() {
+        let bytes = SharedBytes::new(vec![0, 1, 2, 3]);
+        let mut part = bytes.part(1, 2);
+        part.make_mut()[0] = 9;
+        assert_eq!((bytes.as_slice(), part.as_slice()), (&[0, 1, 2, 3][..], &[9, 2][..]));
+        let address = part.as_slice().as_ptr();
+        part.make_mut()[1] = 8;
+        assert_eq!((part.as_slice().as_ptr(), part.as_slice()), (address, &[9, 8][..]));
+        let mut copy = part.clone();
+        copy.make_mut()[0] = 7;
+        assert_eq!((part.as_slice(), copy.as_slice()), (&[9, 8][..], &[7, 8][..]));
+    }
+}
