@@ -92,14 +92,14 @@ fn look_at(document: Vec<u8>, seen: &mut Seen) {
         seen.blocks += found;
     }
     for entity in &chunk.get::<EntityChunk>().unwrap().unwrap().entities {
-        let found = viewed(&entity, &mut seen.roles);
-        assert_eq!(found, walked(&json(&entity)));
+        let found = viewed(entity, &mut seen.roles);
+        assert_eq!(found, walked(&json(entity)));
         seen.entities += found;
-        if let Some(item) = ItemStack::of_dropped(&entity).unwrap() {
+        if let Some(item) = ItemStack::of_dropped(entity).unwrap() {
             let mut again = entity.clone();
             item.put_dropped(&mut again).unwrap();
             assert!(!again.is_changed());
-            assert_eq!(json(&entity)["Components"]["Item"]["Item"]["Id"], item.id());
+            assert_eq!(json(entity)["Components"]["Item"]["Item"]["Id"], item.id());
             seen.dropped += 1;
         }
     }
