@@ -32,7 +32,7 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
         Ok((block, entity, height, tint, section))
     };
     let (block, entity, height, tint, section) = read().with_context(|| located.name())?;
-    let shown = Block {
+    let shown = Shown {
         pos,
         at,
         block,
@@ -53,7 +53,7 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     Ok(Exit::Clean)
 }
 
-struct Block<'a> {
+struct Shown<'a> {
     pos: BlockPos,
     at: ChunkBlock,
     block: BlockRef<'a>,
@@ -68,7 +68,7 @@ struct Block<'a> {
     entity: Option<(Vec<u8>, Vec<String>)>,
 }
 
-impl Block<'_> {
+impl Shown<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let BlockPos { x, y, z } = self.pos;
         let block = self.block;
