@@ -1,7 +1,7 @@
 //! `block`: one block in words and as JSON.
 
 use hyworld_chunk::bson::Document;
-use hyworld_chunk::{AssetKey, Chunk};
+use hyworld_chunk::{AssetKey, Chunk, FluidRef};
 use hyworld_coords::{ChunkBlock, RegionPos, RegionSlot};
 use serde_json::json;
 
@@ -107,10 +107,10 @@ fn blocks_that_the_game_wrote() {
             assert_eq!(json["ticking"], info.is_ticking(), "{pos}");
             assert_eq!(
                 json["fluid"],
-                fluid.map_or(AssetKey::EMPTY_NAME, |fluid| fluid.name()),
+                fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name),
                 "{pos}"
             );
-            assert_eq!(json["fluid_level"], fluid.map_or(0, |fluid| fluid.level()), "{pos}");
+            assert_eq!(json["fluid_level"], fluid.map_or(0, FluidRef::level), "{pos}");
             assert_eq!(json["support"], info.support().unwrap(), "{pos}");
             assert_eq!(json["environment"], info.environment().unwrap(), "{pos}");
             assert_eq!(json["height"], chunk.height(block.column()).unwrap(), "{pos}");
