@@ -13,6 +13,7 @@ mod edit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 use hyworld_coords::{ColumnArray, LocalColumn, MAX_Y, MIN_Y};
 
@@ -33,14 +34,22 @@ const LISTED_BYTES_MIN: usize = 6;
 /// that the game would write otherwise. Only a column that is changed is put in order.
 ///
 /// Two values are equal if their bytes are, which is more than that they mean the same.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct EnvironmentChunk {
     list: Vec<ListedEnvironment>,
     /// All columns behind each other, as stored: a multiple of four bytes.
     columns: SharedBytes,
-    /// Where in `words` each column begins.
-    starts: ColumnArray<usize>,
+    /// The word each column begins at, once somebody has asked.
+    starts: OnceLock<ColumnArray<usize>>,
 }
+
+impl PartialEq for EnvironmentChunk {
+    fn eq(&self, other: &Self) -> bool {
+        self.list == other.list && self.columns == other.columns
+    }
+}
+
+impl Eq for EnvironmentChunk {}
 
 /// A big-endian number, as stored: most are never asked for.
 type Word = [u8; 4];
@@ -85,7 +94,6 @@ impl EnvironmentChunk {
         let mut chunk = Self::without_columns();
         let id = chunk.id_for(name)?;
         chunk.set_words([0, id].map(i32::to_be_bytes).repeat(LocalColumn::all().len()));
-        chunk.starts = ColumnArray::from_fn(|column| usize::from(column.index()) * 2);
         Ok(chunk)
     }
 
@@ -102,15 +110,15 @@ impl EnvironmentChunk {
         let list = decode_list(&mut reader)?;
         let columns = reader.clone().shared_bytes(reader.left())?;
         let (words, odd) = columns.as_slice().as_chunks();
-        match column_starts(words).filter(|_| odd.is_empty()) {
-            Some(starts) => Ok(Self { list, columns, starts }),
-            None => Err(find_fault(reader).into()),
+        if walk_columns(words, |_| ()).is_none() || !odd.is_empty() {
+            return Err(find_fault(reader).into());
         }
+        Ok(Self { list, columns, starts: OnceLock::new() })
     }
 
     fn without_columns() -> Self {
         let columns = SharedBytes::new(Vec::new());
-        Self { list: Vec::new(), columns, starts: ColumnArray::filled(0) }
+        Self { list: Vec::new(), columns, starts: OnceLock::new() }
     }
 
     fn words(&self) -> &[Word] {
@@ -119,6 +127,7 @@ impl EnvironmentChunk {
 
     fn set_words(&mut self, words: Vec<Word>) {
         self.columns = SharedBytes::new(words.into_flattened());
+        self.starts = OnceLock::new();
     }
 
     /// The bytes of the field.
@@ -194,8 +203,17 @@ impl EnvironmentChunk {
         ids.into_iter().map(|id| names.get(&id).copied().unwrap_or(UNKNOWN_ENVIRONMENT)).collect()
     }
 
+    fn starts(&self) -> &ColumnArray<usize> {
+        self.starts.get_or_init(|| {
+            let mut starts = Vec::with_capacity(LocalColumn::all().len());
+            // Walked over once already, when they were read or built.
+            walk_columns(self.words(), |at| starts.push(at));
+            ColumnArray::from_vec(starts).unwrap_or_else(|| ColumnArray::filled(0))
+        })
+    }
+
     fn column(&self, column: LocalColumn) -> Column<'_> {
-        let words = self.words().get(self.starts[column]..).unwrap_or_default();
+        let words = self.words().get(self.starts()[column]..).unwrap_or_default();
         let Some((&count, rest)) = words.split_first() else {
             return Column::default();
         };
@@ -213,13 +231,13 @@ fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malfor
         .collect()
 }
 
-/// Where each column begins, if the columns fill these words exactly.
-fn column_starts(words: &[Word]) -> Option<ColumnArray<usize>> {
-    let mut starts = Vec::with_capacity(LocalColumn::all().len());
+/// Calls `begins` with the word each column begins at. Returns `None` unless the columns fill these
+/// words exactly.
+fn walk_columns(words: &[Word], mut begins: impl FnMut(usize)) -> Option<()> {
     let mut at = 0_usize;
     let (mut count, mut column_words) = ([0; 4], 2_usize);
     for _ in LocalColumn::all() {
-        starts.push(at);
+        begins(at);
         // Most columns are as long as the one before, and a processor that guesses so need not
         // wait for each column to find the next.
         let found = *words.get(at)?;
@@ -230,7 +248,7 @@ fn column_starts(words: &[Word]) -> Option<ColumnArray<usize>> {
         }
         at = at.checked_add(column_words)?;
     }
-    ColumnArray::from_vec(starts).filter(|_| at == words.len())
+    (at == words.len()).then_some(())
 }
 
 /// What is wrong with columns that do not fill their bytes.

@@ -137,13 +137,20 @@ impl Chunk {
             None => ColumnArray::filled(0),
         };
         let mut names = self.above(&heights)?;
+        let mut last = None;
         for (column, height) in heights.cells() {
+            if names.is_empty() {
+                break;
+            }
             let at = u16::try_from(*height).ok().filter(|y| *y > 0);
             let at = at.and_then(|y| ChunkBlock::new(column.x(), y, column.z()));
-            if let Some(at) = at
-                && let Some(blocks) = self.blocks_as_read(at.section())?
-            {
-                names.remove(blocks.block(at.local()));
+            let Some(at) = at else { continue };
+            let Some(blocks) = self.blocks_as_read(at.section())? else { continue };
+            // Neighbours are often equal, and cheaper to compare than to look up.
+            let name = Some(blocks.block(at.local())).filter(|name| Some(*name) != last);
+            if let Some(name) = name {
+                names.remove(name);
+                last = Some(name);
             }
         }
         Ok(self.see_through.get_or_init(|| Arc::new(names)))

@@ -32,7 +32,6 @@ impl EnvironmentChunk {
             if runs.is_empty() {
                 runs.push((0, UNKNOWN_ENVIRONMENT));
             }
-            chunk.starts[column] = words.len();
             let max_ys = runs.iter().map(|run| run.0).take(runs.len().saturating_sub(1));
             let count = i32::try_from(max_ys.len()).unwrap_or(i32::MAX);
             words.extend([count].into_iter().chain(max_ys).map(i32::to_be_bytes));
@@ -165,15 +164,11 @@ impl EnvironmentChunk {
         let max_ys = runs.iter().map(|run| run.0).take(runs.len().saturating_sub(1));
         let count = i32::try_from(max_ys.len()).unwrap_or(i32::MAX);
         let words = [count].into_iter().chain(max_ys).chain(runs.iter().map(|run| run.1));
-        let new_len = runs.len() * 2;
         let old_len = self.column(column).ids.len() * 2;
-        let start = self.starts[column];
+        let start = self.starts()[column];
         let mut all = self.words().to_vec();
         all.splice(start..start + old_len, words.map(i32::to_be_bytes));
         self.set_words(all);
-        for later in LocalColumn::all().skip(usize::from(column.index()) + 1) {
-            self.starts[later] = self.starts[later] + new_len - old_len;
-        }
     }
 }
 

@@ -105,11 +105,7 @@ fn blocks_that_the_game_wrote() {
             assert_eq!(json["rotation"]["index"], info.rotation().index(), "{pos}");
             assert_eq!(json["filler"]["bits"], info.filler().bits(), "{pos}");
             assert_eq!(json["ticking"], info.is_ticking(), "{pos}");
-            assert_eq!(
-                json["fluid"],
-                fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name),
-                "{pos}"
-            );
+            assert_eq!(json["fluid"], fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name), "{pos}");
             assert_eq!(json["fluid_level"], fluid.map_or(0, FluidRef::level), "{pos}");
             assert_eq!(json["support"], info.support().unwrap(), "{pos}");
             assert_eq!(json["environment"], info.environment().unwrap(), "{pos}");
