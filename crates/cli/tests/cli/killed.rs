@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hyworld_chunk::Chunk;
 use hyworld_chunk_store::stress::mark::{self, MarkState};
-use hyworld_chunk_store::{BlockingGenerator, GenerateRequest, SampleTerrain};
+use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{Finding, NoProgress, verify};
 use hyworld_providers::{Access, ChunkStorageExt};
