@@ -1,5 +1,4 @@
 //! Generating, and what happens between a document and a chunk in memory.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
