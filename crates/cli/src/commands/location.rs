@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hyworld_coords::RegionPos;
+use hyworld_maintenance::SourceIdentity;
 use hyworld_providers::{
     Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFilesOptions,
 };
@@ -125,8 +126,22 @@ impl Location {
     /// How many chunks a storage has, where that is quickly known.
     pub(crate) fn count(&self, storage: &dyn ChunkStorage) -> Option<u64> {
         match self {
-            Self::S3(_) | Self::World { .. } => None,
+            // Listing a database reads every document.
+            Self::S3(_) | Self::World { .. } | Self::RocksDb(_) => None,
             _ => Some(storage.positions().flatten().count() as u64),
+        }
+    }
+
+    /// Which world its chunks are from.
+    pub(crate) fn identity(&self) -> SourceIdentity {
+        match self {
+            Self::Region { folder, region } => {
+                SourceIdentity::of_path(&folder.join(region.file_name()))
+            }
+            Self::Regions(folder) | Self::RocksDb(folder) | Self::World { folder, .. } => {
+                SourceIdentity::of_path(folder)
+            }
+            Self::S3(url) => SourceIdentity::of_address(url),
         }
     }
 
@@ -159,6 +174,15 @@ impl Location {
         options: &RegionFilesOptions,
     ) -> anyhow::Result<Box<dyn ChunkStorage>> {
         self.open(Access::ReadWrite, options)
+    }
+
+    /// Opens it for writing, for a copy that is read by nobody before it is complete: region files
+    /// with `options`, a database with settings for many writes.
+    pub(crate) fn open_new(
+        &self,
+        options: &RegionFilesOptions,
+    ) -> anyhow::Result<Box<dyn ChunkStorage>> {
+        self.open_target(options)
     }
 
     fn open(

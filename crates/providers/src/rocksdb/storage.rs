@@ -139,6 +139,10 @@ impl ChunkStorage for RocksDbStorage {
         results.collect()
     }
 
+    fn knows_sizes(&self) -> bool {
+        false
+    }
+
     fn shares_writes(&self) -> bool {
         true
     }
