@@ -182,7 +182,10 @@ impl Location {
         &self,
         options: &RegionFilesOptions,
     ) -> anyhow::Result<Box<dyn ChunkStorage>> {
-        self.open_target(options)
+        match self {
+            Self::RocksDb(folder) => open_rocksdb(folder, Access::ReadWrite, true),
+            other => other.open(Access::ReadWrite, options),
+        }
     }
 
     fn open(
@@ -215,7 +218,7 @@ impl Location {
                         "{name}: there is no RocksDB database here"
                     )));
                 }
-                open_rocksdb(folder, access)?
+                open_rocksdb(folder, access, false)?
             }
             Self::S3(url) => open_s3(url, access)?,
         })
@@ -253,13 +256,21 @@ fn is_database(folder: &Path) -> bool {
 }
 
 #[cfg(feature = "rocksdb")]
-fn open_rocksdb(folder: &Path, access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
-    let options = hyworld_providers::RocksDbOptions::new().access(access);
+fn open_rocksdb(
+    folder: &Path,
+    access: Access,
+    is_building: bool,
+) -> anyhow::Result<Box<dyn ChunkStorage>> {
+    let options = hyworld_providers::RocksDbOptions::new().access(access).building(is_building);
     Ok(Box::new(options.open(folder)?))
 }
 
 #[cfg(not(feature = "rocksdb"))]
-fn open_rocksdb(_folder: &Path, _access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
+fn open_rocksdb(
+    _folder: &Path,
+    _access: Access,
+    _is_building: bool,
+) -> anyhow::Result<Box<dyn ChunkStorage>> {
     let kind = "RocksDb".to_owned();
     Err(hyworld_providers::Error::NotBuilt { kind, feature: "rocksdb" }.into())
 }
