@@ -19,12 +19,12 @@ pub use folder::{FolderCopy, convert_to_folder};
 /// How chunks are copied.
 #[derive(Clone, Debug)]
 #[must_use]
+#[expect(clippy::struct_excessive_bools, reason = "switches that do not depend on each other")]
 pub struct ConvertOptions {
     scan: ScanOptions,
     recompress: bool,
     verify: bool,
     dry_run: bool,
-    keep_existing: bool,
     skip_unreadable: bool,
 }
 
@@ -35,7 +35,6 @@ impl Default for ConvertOptions {
             recompress: false,
             verify: true,
             dry_run: false,
-            keep_existing: false,
             skip_unreadable: false,
         }
     }
@@ -70,12 +69,6 @@ impl ConvertOptions {
     /// Reads everything and writes nothing.
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
-        self
-    }
-
-    /// Sets whether a chunk that the target has stays as it is, whatever the source has.
-    pub fn keep_existing(mut self, keep: bool) -> Self {
-        self.keep_existing = keep;
         self
     }
 

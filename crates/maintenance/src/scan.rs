@@ -132,8 +132,12 @@ pub fn scan_positions<R: Send>(
         (results, batch.errors)
     };
     scan_items(batches, options, map_batch, |(results, errors)| {
-        errors.into_iter().for_each(|error| reduce(Scanned::Unlisted(error)));
-        results.into_iter().for_each(|(at, result)| reduce(Scanned::Chunk(at, result)));
+        for error in errors {
+            reduce(Scanned::Unlisted(error));
+        }
+        for (at, result) in results {
+            reduce(Scanned::Chunk(at, result));
+        }
     })
 }
 

@@ -31,7 +31,7 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
     let job = Job { args, source: &*opened, identity, chunks, start: Instant::now() };
     match (target.folder(), &target) {
         _ if args.dry_run => job.dry_run(console, &target),
-        (Some(folder), _) => job.into_folder(console, &target, folder),
+        (Some(folder), _) => job.copy_to_folder(console, &target, folder),
         (None, Location::S3(url)) => job.onto_s3(console, url),
         (None, _) => Err(exit::usage(format!("{}: chunks cannot be written there", target.name()))),
     }
@@ -76,7 +76,7 @@ impl Job<'_> {
     }
 
     /// Copies into a folder that gets its name when it is whole.
-    fn into_folder(
+    fn copy_to_folder(
         &self,
         console: &mut Console,
         target: &Location,

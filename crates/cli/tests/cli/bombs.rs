@@ -23,7 +23,7 @@ const ADDRESS_KILOBYTES: u64 = 4_000_000;
 fn write_bombs(place: &Place, name: &str, first: &[u8]) {
     let mut zeros = vec![0; PART_BYTES as usize];
     let part = EncodedBlob::compress(&zeros, 3).unwrap();
-    zeros[..first.len()].copy_from_slice(first);
+    zeros.get_mut(..first.len()).unwrap().copy_from_slice(first);
     let mut frames = EncodedBlob::compress(&zeros, 3).unwrap().frames().to_vec();
     for _ in 1..25 {
         frames.extend(part.frames());

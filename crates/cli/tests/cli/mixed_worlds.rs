@@ -4,7 +4,7 @@ use std::fs;
 
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
-use hyworld_testkit::sample;
+use hyworld_testkit::{sample, write_file};
 
 use crate::run::{Place, Run};
 
@@ -27,7 +27,7 @@ fn config(uuid: &str) -> String {
 /// Begins a copy of `world` that stays unfinished, because a part of the world cannot be read.
 fn interrupted(place: &Place, folder: &str, target: &str) {
     let damaged = place.path(folder).join("world/chunks/9.9.region.bin");
-    fs::write(&damaged, b"this is no region file, but it is long enough").unwrap();
+    write_file(&damaged, b"this is no region file, but it is long enough");
     run_in(place, folder, target).ends(1);
     fs::remove_file(damaged).unwrap();
 }

@@ -41,7 +41,9 @@ pub fn compare(
     };
     let batches = a.batches(first.positions(), Form::Documents);
     report.completion = scan_items(batches, options, both, |(pairs, errors)| {
-        errors.into_iter().for_each(|error| add(&mut report, unlisted(error)));
+        for error in errors {
+            add(&mut report, unlisted(error));
+        }
         for ((at, a), (_, b)) in pairs {
             progress.advance(1);
             match difference(at, a, b) {

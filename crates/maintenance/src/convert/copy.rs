@@ -130,7 +130,7 @@ impl Copier<'_> {
                 continue;
             }
             let digest = content.digest();
-            if there.get(at) == Some(&digest) || self.is_kept(*at, there) {
+            if there.get(at) == Some(&digest) {
                 copied.report.already = copied.report.already.saturating_add(1);
                 copied.expected.push((*at, there.get(at).copied()));
             } else {
@@ -150,10 +150,6 @@ impl Copier<'_> {
         }
     }
 
-    fn is_kept(&self, at: ChunkPos, there: &HashMap<ChunkPos, Digest>) -> bool {
-        self.options.keep_existing && there.contains_key(&at)
-    }
-
     /// Reads the whole target in its own order, and compares it with what was copied.
     fn verify<C: Content>(&self, mut expected: Expected, report: &mut ConvertReport) {
         let reader = Reader::new(self.target, &self.options.scan);
@@ -165,7 +161,10 @@ impl Copier<'_> {
                 report.findings.add(Finding::new(Class::Verify, error));
             }
             for (at, found) in digests {
-                report.check(at, expected.remove(&at), found);
+                match expected.remove(&at) {
+                    Some(expected) => report.check(at, expected, found),
+                    None => report.findings.add(extra(at)),
+                }
             }
         });
         report.completion = ended;
@@ -194,18 +193,17 @@ fn extra(at: ChunkPos) -> Finding {
 }
 
 impl ConvertReport {
-    /// Compares a chunk of the target with what it should be: `None` for a chunk that the source
-    /// does not have, `Some(None)` for one that could not be copied.
+    /// Compares a chunk of the target with what it should be; `None` for a chunk that could not be
+    /// copied, of which the target may have an older state.
     fn check(
         &mut self,
         at: ChunkPos,
-        expected: Option<Option<Digest>>,
+        expected: Option<Digest>,
         found: hyworld_providers::Result<Option<Digest>>,
     ) {
         let finding = match (expected, found) {
-            (None, _) => extra(at),
-            (Some(None), _) => return,
-            (Some(Some(expected)), Ok(Some(found))) if expected == found => {
+            (None, _) => return,
+            (Some(expected), Ok(Some(found))) if expected == found => {
                 self.verified = self.verified.saturating_add(1);
                 return;
             }

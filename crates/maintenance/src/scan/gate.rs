@@ -16,7 +16,7 @@ pub(super) struct Gate<I> {
 }
 
 struct Items<I> {
-    items: I,
+    rest: I,
     handed_out: u64,
     is_exhausted: bool,
 }
@@ -45,7 +45,7 @@ impl<I> Gate<I> {
     /// Looks at results with less than `window` before them only, if order matters.
     pub(super) fn new(items: I, budget_bytes: u64, window: Option<usize>) -> Self {
         Self {
-            items: Mutex::new(Items { items, handed_out: 0, is_exhausted: false }),
+            items: Mutex::new(Items { rest: items, handed_out: 0, is_exhausted: false }),
             state: Mutex::default(),
             changed: Condvar::new(),
             budget_bytes,
@@ -89,7 +89,7 @@ impl<T, I: Iterator<Item = (u64, T)>> Gate<I> {
         if items.is_exhausted || is_cancelled() {
             return None;
         }
-        let Some((weight, item)) = items.items.next() else {
+        let Some((weight, item)) = items.rest.next() else {
             items.is_exhausted = true;
             return None;
         };

@@ -159,9 +159,9 @@ impl Progress for Tenths {
 /// Processor time of all threads; where the system does not say it, the time since `start`.
 fn processor_time(start: Instant) -> Duration {
     let of_process = || {
-        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let line = std::fs::read_to_string("/proc/self/stat").ok()?;
         // The name of the program comes before, in brackets; ticks are hundredths of a second.
-        let mut numbers = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+        let mut numbers = line.rsplit_once(')')?.1.split_whitespace().skip(11);
         let ticks: u64 = numbers.next()?.parse().ok()?;
         let system: u64 = numbers.next()?.parse().ok()?;
         Some(Duration::from_millis(ticks.saturating_add(system).saturating_mul(10)))

@@ -139,6 +139,7 @@ impl Info<'_> {
         let (geometry, usage) = (self.file.geometry(), &self.usage);
         let region = self.places.region();
         let findings = self.findings.iter();
+        let damage = findings.map(|finding| finding::object(finding, &self.places));
         let interrupted = self.file.interrupted().iter().map(|write| {
             let [slot, x, z] = self.places.json(Some(write.slot));
             json!({"slot": slot, "x": x, "z": z, "segment": write.segment.get()})
@@ -158,7 +159,7 @@ impl Info<'_> {
             },
             "segments": {"all": usage.segment_count, "used": usage.used_segment_count},
             "blobs": {"all": usage.used_slots, "sealed": self.sealed},
-            "damage": findings.map(|finding| finding::object(finding, &self.places)).collect::<Vec<_>>(),
+            "damage": damage.collect::<Vec<_>>(),
             "interrupted": interrupted.collect::<Vec<_>>(),
             "leftovers": leftovers.map(|path| path.display().to_string()).collect::<Vec<_>>(),
         })
