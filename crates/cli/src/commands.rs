@@ -16,7 +16,6 @@ mod located;
 mod location;
 mod ls;
 mod man;
-mod parallel;
 mod pregen;
 mod region;
 mod running;

@@ -3,8 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hyworld_maintenance::{ConvertOptions, ConvertReport, Failure, PartialFolder, Stage, convert};
+use hyworld_maintenance::{
+    Class, ConvertOptions, ConvertReport, Finding, Progress, ScanOptions, SourceIdentity, convert,
+    convert_to_folder,
+};
 use hyworld_providers::{ChunkStorage, MemoryStorage, RegionFilesOptions};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::compare;
@@ -23,11 +27,11 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
         return compare::run(args, console, &source, &target);
     }
     let opened = source.open_source()?;
-    let chunks = source.count(&*opened);
-    let job = Job { args, source: &*opened, chunks, start: Instant::now() };
+    let (chunks, identity) = (source.count(&*opened), source.identity());
+    let job = Job { args, source: &*opened, identity, chunks, start: Instant::now() };
     match (target.folder(), &target) {
         _ if args.dry_run => job.dry_run(console, &target),
-        (Some(folder), _) => job.through_partial(console, &target, folder),
+        (Some(folder), _) => job.copy_to_folder(console, &target, folder),
         (None, Location::S3(url)) => job.onto_s3(console, url),
         (None, _) => Err(exit::usage(format!("{}: chunks cannot be written there", target.name()))),
     }
@@ -37,8 +41,26 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
 struct Job<'a> {
     args: &'a ConvertArgs,
     source: &'a dyn ChunkStorage,
+    identity: SourceIdentity,
     chunks: Option<u64>,
     start: Instant,
+}
+
+/// The progress of a copy, and then of its verification.
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn advance(&self, chunks: u64) {
+        self.0.inc(chunks);
+    }
+
+    fn advance_verified(&self, chunks: u64) {
+        if self.0.message() != "verifying" {
+            self.0.set_position(0);
+            self.0.set_message("verifying");
+        }
+        self.0.inc(chunks);
+    }
 }
 
 impl Job<'_> {
@@ -47,49 +69,48 @@ impl Job<'_> {
         if let Some(folder) = target.folder() {
             console.detail(format_args!("{} would be made", folder.display()))?;
         }
-        let report = self.copy(console, &MemoryStorage::new());
+        let bar = self.bar(console);
+        let report = convert(self.source, &MemoryStorage::new(), &self.options(console), &bar);
+        bar.0.finish_and_clear();
         self.finish(console, &report, false)
     }
 
     /// Copies into a folder that gets its name when it is whole.
-    fn through_partial(
+    fn copy_to_folder(
         &self,
         console: &mut Console,
         target: &Location,
         folder: &Path,
     ) -> anyhow::Result<Exit> {
-        let partial = PartialFolder::begin(folder, &self.source.place())?;
-        if partial.is_resumed() {
-            let name = partial.path().display();
-            console.say(format_args!("{name}: continuing what was begun before"))?;
+        let region_options = RegionFilesOptions::new().compression_level(self.args.level);
+        let open = |path: &Path| target.moved_to(path).open_new(&region_options);
+        let (options, bar) = (self.options(console), self.bar(console));
+        let copy = convert_to_folder(self.source, &self.identity, folder, open, &options, &bar)?;
+        bar.0.finish_and_clear();
+        if copy.is_resumed {
+            console.say(format_args!("{}: continued an earlier copy", folder.display()))?;
         }
-        let storage = target.moved_to(partial.path()).open_target(&self.options())?;
-        let report = self.copy(console, &*storage);
-        drop(storage);
-        if self.may_finish(&report) {
-            partial.finish()?;
-            return self.finish(console, &report, true);
+        let exit = self.finish(console, &copy.report, copy.unfinished.is_none())?;
+        if let Some(unfinished) = copy.unfinished {
+            let advice = advice(&copy.report);
+            console.say(format_args!("{}: kept unfinished; {advice}", unfinished.display()))?;
         }
-        let name = partial.path().display().to_string();
-        let exit = self.finish(console, &report, false)?;
-        console.say(format_args!(
-            "{name}: kept as it is, and not given its name; run the same command again to go on, \
-             or with --skip-unreadable to do without what cannot be read"
-        ))?;
         Ok(exit)
     }
 
     /// Copies onto an object store, which says that it is unfinished until it is whole.
     #[cfg(feature = "s3")]
     fn onto_s3(&self, console: &mut Console, url: &str) -> anyhow::Result<Exit> {
-        let options = hyworld_providers::S3Options::new(url)?.building(&self.source.place());
+        let identity = self.identity.to_string();
+        let options = hyworld_providers::S3Options::new(url)?.building(&identity);
         let storage = options.compression_level(self.args.level).open()?;
-        let report = self.copy(console, &storage);
-        let is_finished = self.may_finish(&report);
-        if is_finished {
+        let bar = self.bar(console);
+        let report = convert(self.source, &storage, &self.options(console), &bar);
+        bar.0.finish_and_clear();
+        if report.may_finish {
             storage.finish_building()?;
         }
-        self.finish(console, &report, is_finished)
+        self.finish(console, &report, report.may_finish)
     }
 
     #[cfg(not(feature = "s3"))]
@@ -98,24 +119,14 @@ impl Job<'_> {
         Err(super::location::s3_not_built())
     }
 
-    fn options(&self) -> RegionFilesOptions {
-        RegionFilesOptions::new().compression_level(self.args.level)
+    fn options(&self, console: &Console) -> ConvertOptions {
+        let scan = ScanOptions::new().jobs(console.jobs());
+        let options = ConvertOptions::new().scan(scan).recompress(self.args.recompress);
+        options.dry_run(self.args.dry_run).skip_unreadable(self.args.skip_unreadable)
     }
 
-    fn copy(&self, console: &Console, target: &dyn ChunkStorage) -> ConvertReport {
-        let options = ConvertOptions::new().jobs(console.jobs()).recompress(self.args.recompress);
-        let options = options.dry_run(self.args.dry_run);
-        let bar = progress::chunks(console, "copying", self.chunks);
-        let report = convert(self.source, target, &options, &|chunks| bar.inc(chunks));
-        bar.finish_and_clear();
-        report
-    }
-
-    /// Whether what was copied may stand for the source.
-    fn may_finish(&self, report: &ConvertReport) -> bool {
-        let is_read = |failure: &Failure| matches!(failure.stage, Stage::List | Stage::Read);
-        let only_unreadable = report.failures.iter().all(is_read);
-        report.is_complete() || (self.args.skip_unreadable && only_unreadable)
+    fn bar(&self, console: &Console) -> Bar {
+        Bar(progress::chunks(console, "copying", self.chunks))
     }
 
     /// Says what came of it. `is_finished` if the target has its name now.
@@ -131,10 +142,10 @@ impl Job<'_> {
         } else {
             console.report(format_args!("{}", self.summary(report, time)))?;
         }
-        for failure in report.failures.iter().take(SHOWN_FAILURES) {
-            exit::complain(&exit::problem(describe(failure)));
+        for finding in report.findings.kept().iter().take(SHOWN_FAILURES) {
+            exit::complain(&exit::problem(describe(finding)));
         }
-        let more = report.failed.saturating_sub(SHOWN_FAILURES as u64);
+        let more = report.findings.total().saturating_sub(SHOWN_FAILURES as u64);
         if more > 0 {
             console.say(format_args!("and {}", text::count(more, "more failure")))?;
         }
@@ -144,7 +155,7 @@ impl Job<'_> {
     fn summary(&self, report: &ConvertReport, time: Duration) -> String {
         let (chunks, raw) = (text::count(report.chunks, "chunk"), text::size(report.raw_bytes));
         let (took, from) = (text::duration(time), self.source.place());
-        let failed = text::count(report.failed, "failure");
+        let failed = text::count(report.findings.total(), "failure");
         if self.args.dry_run {
             return format!("{from}: {chunks}, {raw} read in {took}, {failed}; nothing written");
         }
@@ -160,18 +171,18 @@ impl Job<'_> {
     }
 
     fn object(&self, report: &ConvertReport, is_finished: bool, time: Duration) -> Value {
-        let failures = report.failures.iter().map(|failure| {
+        let failures = report.findings.kept().iter().map(|finding| {
             json!({
-                "stage": failure.stage.to_string(),
-                "x": failure.chunk.map(|at| at.x), "z": failure.chunk.map(|at| at.z),
-                "message": failure.message,
+                "stage": stage(finding),
+                "x": finding.chunk.map(|at| at.x), "z": finding.chunk.map(|at| at.z),
+                "message": finding.message,
             })
         });
         json!({
             "source": self.source.place(), "target": self.args.target.display().to_string(),
             "chunks": report.chunks, "raw": report.raw_bytes,
             "copied": report.copied, "already": report.already, "verified": report.verified,
-            "verbatim": report.verbatim, "failed": report.failed,
+            "verbatim": report.verbatim, "failed": report.findings.total(),
             "failures": failures.collect::<Vec<_>>(),
             "finished": is_finished, "dry_run": self.args.dry_run,
             "ms": u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
@@ -179,12 +190,35 @@ impl Job<'_> {
     }
 }
 
-fn describe(failure: &Failure) -> String {
-    let Failure { stage, chunk, message } = failure;
-    match chunk {
+/// The step of the copy that failed.
+fn stage(finding: &Finding) -> &'static str {
+    match finding.class {
+        Class::Storage => "list",
+        Class::Unreadable => "read",
+        Class::OnlyInTarget => "compare",
+        other => other.name(),
+    }
+}
+
+fn describe(finding: &Finding) -> String {
+    let (stage, message) = (stage(finding), &finding.message);
+    match finding.chunk {
+        Some(at) if finding.class == Class::OnlyInTarget => {
+            format!("chunk {},{}: {message}", at.x, at.z)
+        }
         Some(at) if !message.starts_with("chunk ") => {
             format!("chunk {},{}: cannot {stage}: {message}", at.x, at.z)
         }
         _ => format!("cannot {stage}: {message}"),
     }
+}
+
+/// What to do with a copy that did not get its name.
+fn advice(report: &ConvertReport) -> &'static str {
+    if report.findings.by_class().contains_key(&Class::OnlyInTarget) {
+        return "it has chunks that the source does not have: remove it, and run the same command \
+                again";
+    }
+    "run the same command again to go on, or with --skip-unreadable to do without what cannot be \
+     read"
 }

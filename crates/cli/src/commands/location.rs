@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hyworld_coords::RegionPos;
+use hyworld_maintenance::SourceIdentity;
 use hyworld_providers::{
     Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFilesOptions,
 };
@@ -125,8 +126,22 @@ impl Location {
     /// How many chunks a storage has, where that is quickly known.
     pub(crate) fn count(&self, storage: &dyn ChunkStorage) -> Option<u64> {
         match self {
-            Self::S3(_) | Self::World { .. } => None,
+            // Listing a database reads every document.
+            Self::S3(_) | Self::World { .. } | Self::RocksDb(_) => None,
             _ => Some(storage.positions().flatten().count() as u64),
+        }
+    }
+
+    /// Which world its chunks are from.
+    pub(crate) fn identity(&self) -> SourceIdentity {
+        match self {
+            Self::Region { folder, region } => {
+                SourceIdentity::of_path(&folder.join(region.file_name()))
+            }
+            Self::Regions(folder) | Self::RocksDb(folder) | Self::World { folder, .. } => {
+                SourceIdentity::of_path(folder)
+            }
+            Self::S3(url) => SourceIdentity::of_address(url),
         }
     }
 
@@ -161,6 +176,18 @@ impl Location {
         self.open(Access::ReadWrite, options)
     }
 
+    /// Opens it for writing, for a copy that is read by nobody before it is complete: region files
+    /// with `options`, a database with settings for many writes.
+    pub(crate) fn open_new(
+        &self,
+        options: &RegionFilesOptions,
+    ) -> anyhow::Result<Box<dyn ChunkStorage>> {
+        match self {
+            Self::RocksDb(folder) => open_rocksdb(folder, Access::ReadWrite, true),
+            other => other.open(Access::ReadWrite, options),
+        }
+    }
+
     fn open(
         &self,
         access: Access,
@@ -191,7 +218,7 @@ impl Location {
                         "{name}: there is no RocksDB database here"
                     )));
                 }
-                open_rocksdb(folder, access)?
+                open_rocksdb(folder, access, false)?
             }
             Self::S3(url) => open_s3(url, access)?,
         })
@@ -229,13 +256,21 @@ fn is_database(folder: &Path) -> bool {
 }
 
 #[cfg(feature = "rocksdb")]
-fn open_rocksdb(folder: &Path, access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
-    let options = hyworld_providers::RocksDbOptions::new().access(access);
+fn open_rocksdb(
+    folder: &Path,
+    access: Access,
+    is_building: bool,
+) -> anyhow::Result<Box<dyn ChunkStorage>> {
+    let options = hyworld_providers::RocksDbOptions::new().access(access).building(is_building);
     Ok(Box::new(options.open(folder)?))
 }
 
 #[cfg(not(feature = "rocksdb"))]
-fn open_rocksdb(_folder: &Path, _access: Access) -> anyhow::Result<Box<dyn ChunkStorage>> {
+fn open_rocksdb(
+    _folder: &Path,
+    _access: Access,
+    _is_building: bool,
+) -> anyhow::Result<Box<dyn ChunkStorage>> {
     let kind = "RocksDb".to_owned();
     Err(hyworld_providers::Error::NotBuilt { kind, feature: "rocksdb" }.into())
 }

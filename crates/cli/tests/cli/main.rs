@@ -6,6 +6,7 @@
 mod bad_input;
 mod bench;
 mod block;
+mod bombs;
 #[cfg(all(feature = "rocksdb", feature = "s3"))]
 mod chain;
 mod checking;
@@ -17,6 +18,7 @@ mod fingerprint;
 mod generated;
 mod info;
 mod killed;
+mod mixed_worlds;
 #[cfg(unix)]
 mod permissions;
 mod pregen;
