@@ -56,9 +56,9 @@ pub(super) fn families(table_format_version: i32) -> [ColumnFamilyDescriptor; 2]
 
 /// Changes the options of the chunks for a database that is written once and read afterwards.
 ///
-/// With the game's options every second memtable starts a compaction of all keys, and each of
-/// those moves the documents of the oldest quarter of the files: the cost of a chunk grows with
-/// the number of chunks. In a new database there is no garbage to collect.
+/// With the game's options a chunk cost more the more chunks there were (`docs/scale.md`). The
+/// likely reason: every second memtable starts a compaction of all keys, and those move the
+/// documents of the oldest quarter of the files. A new database has no garbage to collect.
 pub(super) const BUILDING: [(&str, &str); 4] = [
     ("enable_blob_garbage_collection", "false"),
     ("level0_file_num_compaction_trigger", "64"),
