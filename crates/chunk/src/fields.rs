@@ -147,7 +147,7 @@ mod tests {
             fields.uuid("Id", &[7; 16]);
             fields.binary("Bytes", &[1, 2]);
             fields.document("Nested", |writer| writer.int32("Inner", 1));
-            fields.list("List", ["x", "y"], |writer, key, item| writer.string(key, item));
+            fields.list("List", ["x", "y"], DocumentWriter::string);
         }
     }
 

@@ -22,8 +22,9 @@
 //! ```
 //!
 //! A chunk is 320 blocks high and stacked from ten sections, [`SectionY`]. [`Rect`] and [`Circle`]
-//! are areas of columns, chunks or regions, [`BlockBox`] and [`ChunkBox`] boxes of blocks; [`ColumnArray`] and [`SectionArray`] hold one value for
-//! each column of a chunk or block of a section.
+//! are areas of columns, chunks or regions, [`BlockBox`] and [`ChunkBox`] boxes of blocks;
+//! [`ColumnArray`] and [`SectionArray`] hold one value for each column of a chunk or block of a
+//! section.
 //!
 //! ```
 //! use hyworld_coords::{BlockPos, ChunkPos, RegionPos};

@@ -9,7 +9,8 @@ use crate::palette::{AssetKey, NameTooLong};
 /// ```
 /// use hyworld_chunk::{Block, Rotation};
 ///
-/// let stairs = Block::try_from("Wood_Stairs")?.rotated(Rotation::new(1, 0, 0).ok_or("no such turn")?);
+/// let turned = Rotation::new(1, 0, 0).ok_or("no such rotation")?;
+/// let stairs = Block::try_from("Wood_Stairs")?.rotated(turned);
 /// assert_eq!(stairs.key, "Wood_Stairs");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

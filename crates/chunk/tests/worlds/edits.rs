@@ -1,7 +1,8 @@
 //! A block is set and set back, in chunks of all real worlds: what differs then?
 //!
-//! While the chunk is in memory nothing may differ but the change counters. If it was stored and read
-//! again in between, some things are gone that it would take to undo everything; these are counted.
+//! While the chunk is in memory nothing may differ but the change counters. If it was stored and
+//! read again in between, some things are gone that it would take to undo everything; these are
+//! counted.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

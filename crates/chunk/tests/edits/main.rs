@@ -2,12 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod boxes;
+mod encoding;
+
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{
-    Anchor, AssetKey, Block, BlockChunk, BlockSection, Chunk, Component, EditError, Error, Filler,
+    Anchor, AssetKey, Block, BlockChunk, BlockSection, Chunk, Component, Error, Filler,
     PaletteType, Rotation,
 };
-use hyworld_coords::{BlockPos, ChunkBlock, ChunkBox, ChunkPos, SectionY};
+use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
 use hyworld_indexed_storage::{MemoryFile, OpenOptions};
 use hyworld_testkit::fixture;
 
@@ -330,205 +333,6 @@ fn an_error_in_an_inline_section_had_the_wrong_position() {
         }
         other => panic!("{other}"),
     }
-}
-
-/// Chunks that are stored in other ways than the game does it today.
-fn odd_chunks() -> Vec<Chunk> {
-    let y = SectionY::from_block_y(40).unwrap();
-    let with_block = |change: &dyn Fn(&mut DocumentWriter, &[u8])| {
-        let mut chunk = Chunk::new();
-        let data = chunk.get_in::<BlockSection>(y).unwrap().unwrap().encode();
-        let mut writer = DocumentWriter::new();
-        change(&mut writer, &data);
-        chunk.section_mut(y).set_raw("Block", &writer.finish()).unwrap();
-        chunk
-    };
-    let unknown = with_block(&|writer, data| {
-        writer.int32("Version", 6);
-        writer.string("Unknown", "kept");
-        writer.binary("Data", 0, data);
-    });
-    let behind = with_block(&|writer, data| {
-        writer.binary("Data", 0, data);
-        writer.int32("Version", 6);
-    });
-    let mut short = Chunk::new();
-    short.remove("ChunkColumn");
-    let mut other = Chunk::new();
-    other.section_mut(y).remove("Block");
-    vec![unknown, behind, short, other]
-}
-
-/// What is asked of the chunk in memory is what is read from its document, and what was not
-/// changed is copied as it was.
-#[test]
-fn the_document_of_a_changed_chunk_is_what_the_chunk_says() {
-    let edits: [&dyn Fn(&mut Chunk) -> bool; 5] = [
-        &|_| false,
-        &|chunk| chunk.set_block(at(1, 40, 1), "Rock_Stone").unwrap().changed,
-        &|chunk| chunk.set_block(at(2, 41, 3), "Soil_Dirt").unwrap().changed,
-        &|chunk| chunk.set_fluid(at(2, 41, 3), "Water", 3).unwrap(),
-        &|chunk| chunk.set_block(at(9, 200, 9), "Rock_Stone").unwrap().changed,
-    ];
-    let chunks = old_chunks().into_iter().chain([Chunk::new()]).chain(odd_chunks());
-    for (number, original) in chunks.enumerate() {
-        let original = Chunk::decode(original.encode()).unwrap();
-        let document = original.encode();
-        let mut chunk = original.clone();
-        for (edit, change) in edits.into_iter().enumerate() {
-            assert_eq!(change(&mut chunk), edit > 0, "chunk {number}: edit {edit}");
-            let mut encoded = vec![7; 100];
-            chunk.encode_into(&mut encoded);
-            let again = Chunk::decode(encoded.clone()).unwrap();
-            for y in SectionY::all() {
-                let (mine, stored) = (chunk.section(y), again.section(y));
-                assert!(mine.blocks().unwrap().same_cells(stored.blocks().unwrap()));
-                assert!(mine.fluids().unwrap().same_cells(stored.fluids().unwrap()));
-            }
-            assert!(again.encode() == encoded && chunk.encode() == encoded);
-            assert!(original.encode() == document, "chunk {number}: edit {edit}");
-            assert_eq!(edit > 0, encoded != document, "chunk {number}: edit {edit}");
-        }
-        // To encode it in between, as a save does, makes no difference.
-        let mut at_once = original;
-        for change in edits {
-            change(&mut at_once);
-        }
-        assert!(at_once.encode() == chunk.encode(), "chunk {number}");
-        let encoded = chunk.encode();
-        chunk.forget_decoded().unwrap();
-        assert!(!chunk.is_changed() && chunk.encode() == encoded);
-    }
-}
-
-#[test]
-fn unknown_fields_and_the_place_of_the_version_survive_an_edit() {
-    for mut chunk in odd_chunks().into_iter().take(2) {
-        let y = SectionY::from_block_y(40).unwrap();
-        let keys = |chunk: &Chunk| -> Vec<String> {
-            let document = chunk.section_holder(y).unwrap().raw("Block").unwrap();
-            document.elements().map(|element| element.unwrap().key().to_owned()).collect()
-        };
-        let before = keys(&chunk);
-        chunk.set_block(at(1, 40, 1), "Rock_Stone").unwrap();
-        assert_eq!(keys(&chunk), before);
-        assert_eq!(keys(&Chunk::decode(chunk.encode()).unwrap()), before);
-    }
-}
-
-/// A component of a newer version is opaque; everything else of the chunk can be used.
-#[test]
-fn a_newer_component_does_not_hide_the_others() {
-    let y = SectionY::from_block_y(40).unwrap();
-    let mut chunk = Chunk::new();
-    let mut writer = DocumentWriter::new();
-    writer.int32("Version", 7);
-    writer.string("Later", "not known");
-    let newer = writer.finish();
-    chunk.section_mut(y).set_raw("Block", &newer).unwrap();
-    let mut chunk = Chunk::decode(chunk.encode()).unwrap();
-    let error = chunk.block(at(0, 40, 0)).unwrap_err();
-    assert!(matches!(error, Error::Newer { found: 7, known: 6, .. }), "{error}");
-    let refused = chunk.set_block(at(0, 40, 0), "Rock_Stone").unwrap_err();
-    assert!(matches!(refused, EditError::Malformed(Error::Newer { .. })), "{refused}");
-    assert!(!chunk.is_changed());
-    assert_eq!(chunk.section(y).fluids().unwrap().level(at(0, 40, 0).local()), 0);
-    chunk.set_block(at(0, 3, 0), "Rock_Stone").unwrap();
-    let again = Chunk::decode(chunk.encode()).unwrap();
-    assert_eq!(again.block(at(0, 3, 0)).unwrap().name(), "Rock_Stone");
-    assert_eq!(again.section_holder(y).unwrap().raw("Block").unwrap().as_bytes(), newer);
-}
-
-/// A box gives what its cells give one by one, but counts as one change of each section.
-#[test]
-fn filling_a_box_is_setting_its_cells() {
-    let areas = [
-        ChunkBox::new(at(3, 60, 4), at(9, 70, 5)),
-        ChunkBox::new(at(0, 0, 0), at(1, 100, 1)),
-        ChunkBox::single(at(31, 319, 31)),
-    ];
-    for area in areas {
-        let mut original = Chunk::new();
-        original.fill(ChunkBox::new(at(0, 0, 0), at(31, 62, 31)), "Rock_Stone").unwrap();
-        let (mut filled, mut set) = (original.clone(), original.clone());
-        for block in ["Soil_Dirt", "Empty", "Rock_Stone"] {
-            assert!(filled.fill(area, block).unwrap().changed);
-            assert!(!filled.fill(area, block).unwrap().changed);
-            for at in area.blocks() {
-                set.set_block(at, block).unwrap();
-            }
-            for y in SectionY::all() {
-                let blocks = |chunk: &Chunk| chunk.section(y).blocks().unwrap().clone();
-                assert!(blocks(&filled).same_cells(&blocks(&set)), "{area:?} {block}");
-            }
-            for column in area.columns() {
-                assert_eq!(filled.height(column), set.height(column), "{area:?} {block} {column}");
-            }
-        }
-        let counter = |chunk: &Chunk| {
-            let section = chunk.section(area.min().section());
-            section.blocks().unwrap().local_change_counter
-        };
-        assert_eq!(counter(&filled), counter(&original) + 3, "{area:?}");
-    }
-}
-
-#[test]
-fn replacing_touches_only_what_it_names() {
-    let mut chunk = Chunk::new();
-    let floor = ChunkBox::new(at(0, 60, 0), at(31, 66, 31));
-    chunk.fill(floor, "Rock_Stone").unwrap();
-    let turned = Rotation::new(2, 0, 0).unwrap();
-    let stairs = Block::new(key("Wood_Stairs")).rotated(turned);
-    chunk.set_block(at(4, 63, 4), stairs).unwrap();
-    let area = ChunkBox::new(at(0, 63, 0), at(9, 64, 9));
-    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap(), 199);
-    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap(), 0);
-    assert_eq!(chunk.replace_blocks(area, "Wood_Stairs", "Rock_Stairs").unwrap(), 1);
-    let block = chunk.block(at(4, 63, 4)).unwrap();
-    assert_eq!((block.name(), block.rotation()), ("Rock_Stairs", turned));
-    let histogram = chunk.histogram().unwrap();
-    assert_eq!((histogram["Rock_Stone"], histogram["Soil_Dirt"]), (7 * 1024 - 200, 199));
-    assert_eq!(chunk.replace_blocks(ChunkBox::whole(), "Rock_Stairs", "Empty").unwrap(), 1);
-    assert_eq!(chunk.block(at(4, 63, 4)).unwrap().rotation(), Rotation::NONE);
-    let top = ChunkBox::new(at(0, 66, 0), at(31, 66, 31));
-    assert_eq!(chunk.replace_blocks(top, "Rock_Stone", "Empty").unwrap(), 1024);
-    assert_eq!(chunk.height(at(8, 0, 8).column()), Ok(65));
-}
-
-#[test]
-fn an_edit_that_fails_changes_nothing() {
-    let mut chunk = Chunk::decode(Chunk::new().encode()).unwrap();
-    let long = "x".repeat(70_000);
-    assert!(matches!(chunk.set_block(at(0, 0, 0), &*long), Err(EditError::Name(_))));
-    let refused = chunk.set_fluid(at(0, 0, 0), "Water", 16).unwrap_err();
-    assert!(matches!(refused, EditError::Value { found: 16, .. }), "{refused}");
-    assert!(!chunk.is_changed());
-}
-
-#[test]
-fn the_top_of_a_column_and_the_cells_of_an_object() {
-    let mut chunk = Chunk::new();
-    let column = at(5, 0, 6).column();
-    assert!(chunk.surface(column).unwrap().block.is_none());
-    chunk.set_block(at(5, 60, 6), "Soil_Sand").unwrap();
-    chunk.set_fluid(at(5, 40, 6), "Lava", 2).unwrap();
-    assert!(chunk.surface(column).unwrap().fluid.is_none(), "below the ground");
-    chunk.set_fluid(at(5, 64, 6), "Water", 8).unwrap();
-    let surface = chunk.surface(column).unwrap();
-    assert_eq!(surface.block.unwrap().at(), at(5, 60, 6));
-    let (y, fluid) = surface.fluid.unwrap();
-    assert_eq!((y, fluid.name(), fluid.level()), (64, "Water", 8));
-    let door = |filler| Block::new(key("Door")).with_filler(filler);
-    let anchor = at(7, 63, 7);
-    chunk.set_block(anchor, door(Filler::BASE)).unwrap();
-    chunk.set_block(at(7, 64, 7), door(Filler::new(0, 1, 0).unwrap())).unwrap();
-    chunk.set_block(at(8, 63, 7), door(Filler::new(1, 0, 0).unwrap())).unwrap();
-    // Another object with the same offset.
-    chunk.set_block(at(7, 70, 7), door(Filler::new(0, 1, 0).unwrap())).unwrap();
-    let mut cells = chunk.cells_of(anchor).unwrap();
-    cells.sort_unstable();
-    assert_eq!(cells, [anchor, at(8, 63, 7), at(7, 64, 7)]);
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! Changes of many blocks at once, and questions about many blocks.
+
+use hyworld_chunk::{Block, Chunk, EditError, Filler, Rotation};
+use hyworld_coords::{ChunkBox, SectionY};
+
+use super::{at, key};
+
+/// A box gives what its cells give one by one, but counts as one change of each section.
+#[test]
+fn filling_a_box_is_setting_its_cells() {
+    let areas = [
+        ChunkBox::new(at(3, 60, 4), at(9, 70, 5)),
+        ChunkBox::new(at(0, 0, 0), at(1, 100, 1)),
+        ChunkBox::single(at(31, 319, 31)),
+    ];
+    for area in areas {
+        let mut original = Chunk::new();
+        original.fill(ChunkBox::new(at(0, 0, 0), at(31, 62, 31)), "Rock_Stone").unwrap();
+        let (mut filled, mut set) = (original.clone(), original.clone());
+        for block in ["Soil_Dirt", "Empty", "Rock_Stone"] {
+            assert!(filled.fill(area, block).unwrap().changed);
+            assert!(!filled.fill(area, block).unwrap().changed);
+            for at in area.blocks() {
+                set.set_block(at, block).unwrap();
+            }
+            for y in SectionY::all() {
+                let blocks = |chunk: &Chunk| chunk.section(y).blocks().unwrap().clone();
+                assert!(blocks(&filled).same_cells(&blocks(&set)), "{area:?} {block}");
+            }
+            for column in area.columns() {
+                assert_eq!(filled.height(column), set.height(column), "{area:?} {block} {column}");
+            }
+        }
+        let counter = |chunk: &Chunk| {
+            let section = chunk.section(area.min().section());
+            section.blocks().unwrap().local_change_counter
+        };
+        assert_eq!(counter(&filled), counter(&original) + 3, "{area:?}");
+    }
+}
+
+#[test]
+fn replacing_touches_only_what_it_names() {
+    let mut chunk = Chunk::new();
+    let floor = ChunkBox::new(at(0, 60, 0), at(31, 66, 31));
+    chunk.fill(floor, "Rock_Stone").unwrap();
+    let turned = Rotation::new(2, 0, 0).unwrap();
+    let stairs = Block::new(key("Wood_Stairs")).rotated(turned);
+    chunk.set_block(at(4, 63, 4), stairs).unwrap();
+    let area = ChunkBox::new(at(0, 63, 0), at(9, 64, 9));
+    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap(), 199);
+    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap(), 0);
+    assert_eq!(chunk.replace_blocks(area, "Wood_Stairs", "Rock_Stairs").unwrap(), 1);
+    let block = chunk.block(at(4, 63, 4)).unwrap();
+    assert_eq!((block.name(), block.rotation()), ("Rock_Stairs", turned));
+    let histogram = chunk.histogram().unwrap();
+    assert_eq!((histogram["Rock_Stone"], histogram["Soil_Dirt"]), (7 * 1024 - 200, 199));
+    assert_eq!(chunk.replace_blocks(ChunkBox::whole(), "Rock_Stairs", "Empty").unwrap(), 1);
+    assert_eq!(chunk.block(at(4, 63, 4)).unwrap().rotation(), Rotation::NONE);
+    let top = ChunkBox::new(at(0, 66, 0), at(31, 66, 31));
+    assert_eq!(chunk.replace_blocks(top, "Rock_Stone", "Empty").unwrap(), 1024);
+    assert_eq!(chunk.height(at(8, 0, 8).column()), Ok(65));
+}
+
+#[test]
+fn an_edit_that_fails_changes_nothing() {
+    let mut chunk = Chunk::decode(Chunk::new().encode()).unwrap();
+    let long = "x".repeat(70_000);
+    assert!(matches!(chunk.set_block(at(0, 0, 0), &*long), Err(EditError::Name(_))));
+    let refused = chunk.set_fluid(at(0, 0, 0), "Water", 16).unwrap_err();
+    assert!(matches!(refused, EditError::Value { found: 16, .. }), "{refused}");
+    assert!(!chunk.is_changed());
+}
+
+#[test]
+fn the_top_of_a_column_and_the_cells_of_an_object() {
+    let mut chunk = Chunk::new();
+    let column = at(5, 0, 6).column();
+    assert!(chunk.surface(column).unwrap().block.is_none());
+    chunk.set_block(at(5, 60, 6), "Soil_Sand").unwrap();
+    chunk.set_fluid(at(5, 40, 6), "Lava", 2).unwrap();
+    assert!(chunk.surface(column).unwrap().fluid.is_none(), "below the ground");
+    chunk.set_fluid(at(5, 64, 6), "Water", 8).unwrap();
+    let surface = chunk.surface(column).unwrap();
+    assert_eq!(surface.block.unwrap().at(), at(5, 60, 6));
+    let (y, fluid) = surface.fluid.unwrap();
+    assert_eq!((y, fluid.name(), fluid.level()), (64, "Water", 8));
+    let door = |filler| Block::new(key("Door")).with_filler(filler);
+    let anchor = at(7, 63, 7);
+    chunk.set_block(anchor, door(Filler::BASE)).unwrap();
+    chunk.set_block(at(7, 64, 7), door(Filler::new(0, 1, 0).unwrap())).unwrap();
+    chunk.set_block(at(8, 63, 7), door(Filler::new(1, 0, 0).unwrap())).unwrap();
+    // Another object with the same offset.
+    chunk.set_block(at(7, 70, 7), door(Filler::new(0, 1, 0).unwrap())).unwrap();
+    let mut cells = chunk.cells_of(anchor).unwrap();
+    cells.sort_unstable();
+    assert_eq!(cells, [anchor, at(8, 63, 7), at(7, 64, 7)]);
+}
