@@ -174,6 +174,21 @@ fn world_of_chunks(chunks: &Path) -> Option<PathBuf> {
     chunks.ends_with("chunks").then(|| parent.to_owned())
 }
 
+/// The folder around the `chunks/` or `db/` that a path without links is or is in. The path need
+/// not exist.
+pub(crate) fn world_of_storage(path: &Path) -> Option<PathBuf> {
+    let mut folders = [Some(path), path.parent()].into_iter().flatten();
+    let storage = folders.find(|folder| folder.ends_with("chunks") || folder.ends_with("db"))?;
+    storage.parent().map(Path::to_owned)
+}
+
+/// Whether a folder has a file or a place that only worlds have.
+pub(crate) fn is_world(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).exists();
+    let files = [CONFIG_FILE, OLD_CONFIG_FILE, "config.json.bak", INSTANCE_FILE, "resources"];
+    files.into_iter().any(has) || (folder.is_dir() && is_in_worlds(folder))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@
 //! | What does this world say, and where are its chunks? | [`World`] |
 //! | How do its chunks get to another provider? | [`MigrateOptions`] |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
-//! | Is somebody else writing here? | [`WorldLock`], [`find_writer`] |
+//! | May I change this file, and is another program writing here? | [`WritePermit`], [`find_writer`] |
 //!
 //! Nothing is written by reading. What is written is written so that a killed process or a power
 //! cut leaves the old or the new content ([`JsonFile`]), and only what was changed changes: keys
@@ -41,6 +41,7 @@ mod config;
 mod discover;
 mod error;
 mod file_system;
+mod gate;
 mod generator_mark;
 mod instance;
 mod json_file;
@@ -72,10 +73,11 @@ pub use error::{Error, Result, TextProblem};
 #[cfg(any(test, feature = "testing"))]
 pub use file_system::MemoryFileSystem;
 pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
+pub use gate::{ServerCheck, WritePermit};
 pub use generator_mark::BuiltInGenerator;
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
-pub use lock::{LOCK_FILE, ServerCheck, WorldLock, Writer, find_writer};
+pub use lock::{LOCK_FILE, Writer, find_writer};
 pub use migrate::{MigrateOptions, MigrationFailure, MigrationProgress, MigrationReport};
 pub use names::WorldName;
 pub use paths::WorldPaths;

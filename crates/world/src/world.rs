@@ -9,8 +9,8 @@ use hyworld_providers::{Access, ChunkStorage, EmptyStorage, ProviderConfig, Prov
 use crate::config::{CONFIG_VERSION, ConfigProblem, WorldConfig, WorldSettings, provider_in};
 use crate::error::{Error, Result};
 use crate::file_system::{FileSystem, OsFileSystem};
+use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
-use crate::lock::{ServerCheck, WorldLock};
 use crate::provider_choice::ProviderChoice;
 use crate::resources::Resources;
 
@@ -46,7 +46,7 @@ pub struct World {
     choice: ProviderChoice,
     storage: Arc<dyn ChunkStorage>,
     resources: Resources<'static>,
-    _lock: Option<WorldLock>,
+    _permit: Option<WritePermit>,
 }
 
 /// How a world is opened.
@@ -109,7 +109,8 @@ impl WorldOptions {
     pub fn open(&self, path: &Path) -> Result<World> {
         check_folder(path)?;
         let is_writing = self.access == Access::ReadWrite;
-        let lock = is_writing.then(|| WorldLock::acquire(path, self.server_check)).transpose()?;
+        let permit =
+            is_writing.then(|| WritePermit::of_world(path, self.server_check)).transpose()?;
         let loaded = load_config(&OsFileSystem, path)?;
         let config = match parse_config(&loaded) {
             config if is_writing => Ok(known_config(path, config)?),
@@ -139,7 +140,7 @@ impl WorldOptions {
             choice,
             storage: storage.into(),
             resources,
-            _lock: lock,
+            _permit: permit,
         })
     }
 }

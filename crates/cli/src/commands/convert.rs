@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use hyworld_maintenance::{ConvertOptions, ConvertReport, Failure, PartialFolder, Stage, convert};
 use hyworld_providers::{ChunkStorage, MemoryStorage, RegionFilesOptions};
+use hyworld_world::{ServerCheck, WritePermit};
 use serde_json::{Value, json};
 
 use super::compare;
@@ -58,6 +59,7 @@ impl Job<'_> {
         target: &Location,
         folder: &Path,
     ) -> anyhow::Result<Exit> {
+        let _permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
         let partial = PartialFolder::begin(folder, &self.source.place())?;
         if partial.is_resumed() {
             let name = partial.path().display();

@@ -15,6 +15,7 @@ mod demo;
 mod documents;
 mod fingerprint;
 mod generated;
+mod in_use;
 mod info;
 mod killed;
 #[cfg(unix)]

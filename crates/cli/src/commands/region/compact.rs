@@ -4,6 +4,7 @@ use hyworld_indexed_storage::{
     BLOB_HEADER_BYTES, CompactOptions, CompactReport, Error, IndexedStorageFile, SlotDamage,
     compact,
 };
+use hyworld_world::{ServerCheck, WritePermit};
 use serde_json::json;
 
 use super::finding::{damage_json, write_damage};
@@ -26,6 +27,8 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
         expected
     } else {
         drop(file);
+        // No --force here: a program that has the file open would go on writing the old one.
+        let _permit = WritePermit::of_storage(&args.file, ServerCheck::Refuse)?;
         let options = CompactOptions { drop_damaged: args.drop_damaged };
         let spinner = progress::spinner(console, "compacting");
         let done = compact(&args.file, options);

@@ -32,6 +32,7 @@ pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit>
     };
     drop(existing);
     if !args.dry_run {
+        let _permit = super::permit(path, args.force)?;
         let durability = if args.each_write { Durability::EachWrite } else { Durability::Relaxed };
         let options = super::for_writing().durability(durability).geometry(geometry);
         let file = options.create(done.created).open(path)?;

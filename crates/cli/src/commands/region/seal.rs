@@ -16,11 +16,12 @@ use crate::output::{Console, json, progress, text};
 pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::look_at(&args.file)?;
     let places = Places::of(&file);
-    let file = if args.dry_run {
-        file
+    let (file, _permit) = if args.dry_run {
+        (file, None)
     } else {
         drop(file);
-        super::for_writing().open(&args.file)?
+        let permit = super::permit(&args.file, args.force)?;
+        (super::for_writing().open(&args.file)?, Some(permit))
     };
     let before = file.file_bytes()?;
     let tags = SealTags::new(&args.file, places, Some(&file))?;

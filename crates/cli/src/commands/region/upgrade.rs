@@ -3,6 +3,7 @@
 use hyworld_indexed_storage::{
     FormatVersion, IndexedStorageFile, OpenOptions, SlotDamage, UpgradeReport, Verified, upgrade,
 };
+use hyworld_world::{ServerCheck, WritePermit};
 use serde_json::json;
 
 use super::finding::{damage_json, write_damage};
@@ -19,7 +20,9 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
         expected(&file)
     } else {
         drop(file);
-        upgrade(&args.file).map_err(Into::into)
+        // No --force here: a program that has the file open would go on writing the old one.
+        let permit = WritePermit::of_storage(&args.file, ServerCheck::Refuse);
+        permit.map_err(Into::into).and_then(|_permit| Ok(upgrade(&args.file)?))
     };
     spinner.finish_and_clear();
     let done = done?;
