@@ -48,6 +48,25 @@
 //!
 //! The command line, `hyworld`, is the package `hyworld-cli`.
 
+mod chunks;
+mod containers;
+mod convert;
+mod error;
+mod location;
+pub mod prelude;
+mod running;
+mod stored_chunk;
+mod world_at;
+
+pub use chunks::Chunks;
+pub use containers::FoundContainer;
+pub use convert::ConvertTarget;
+pub use error::{Error, ErrorKind, Result};
+pub use location::{Location, WriteGuard, find_world};
+pub use running::RunningWorld;
+pub use stored_chunk::StoredChunk;
+pub use world_at::{EditReport, World, open};
+
 pub use hyworld_chunk as chunk;
 pub use hyworld_chunk_store as chunk_store;
 pub use hyworld_coords as coords;

@@ -3,10 +3,10 @@
 //! The gate refuses while another program has files of the world open for writing, and while
 //! another process of hyworld holds the world's lock.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
-use crate::discover::{is_world, world_of_storage};
+use crate::discover::{resolve, world_of_storage};
 use crate::error::{Error, Result};
 use crate::lock::{WorldLock, holder_of};
 use crate::server::{ServerSign, server_sign, storage_sign};
@@ -74,7 +74,7 @@ impl WritePermit {
     pub fn of_storage(path: &Path, check: ServerCheck) -> Result<Self> {
         // Without a folder there are no files that could be in use.
         let Some(real) = resolve(path) else { return Ok(Self { _lock: None }) };
-        if let Some(world) = world_of_storage(&real).filter(|world| is_world(world)) {
+        if let Some(world) = world_of_storage(&real) {
             return Self::of_world(&world, check);
         }
         let sign = storage_sign(&real).filter(|_| check == ServerCheck::Refuse);
@@ -87,16 +87,6 @@ impl WritePermit {
             }
         }
     }
-}
-
-/// Follows links. The last part of the path need not exist.
-fn resolve(path: &Path) -> Option<PathBuf> {
-    if let Ok(path) = path.canonicalize() {
-        return Some(path);
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or_else(|| Path::new(".")).canonicalize().ok()?;
-    Some(parent.join(path.file_name()?))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | What is this path? | [`discover()`] |
 //! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
-//! | What does this world say, and where are its chunks? | [`World`] |
+//! | What does this world say, and where are its chunks? | [`WorldFolder`] |
 //! | How do its chunks get to another provider? | [`MigrateOptions`] |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
 //! | May I change this file, and is another program writing here? | [`WritePermit`], [`find_writer`] |
@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use hyworld_providers::Access;
-//! use hyworld_world::{Universe, World, WorldName, WorldSettings, discover};
+//! use hyworld_world::{Universe, WorldFolder, WorldName, WorldSettings, discover};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let save = folder.path();
@@ -28,7 +28,7 @@
 //! universe.create_world(&WorldName::new("default")?, WorldSettings::default())?;
 //!
 //! for entry in discover(save)?.worlds()? {
-//!     let world = World::open(&entry.path, Access::ReadOnly)?;
+//!     let world = WorldFolder::open(&entry.path, Access::ReadOnly)?;
 //!     let settings = &world.config().map_err(Clone::clone)?.settings;
 //!     assert_eq!(settings.chunk_storage.type_name(), "Hytale");
 //! }
@@ -68,7 +68,7 @@ pub use config::{
     BlockArea, CONFIG_VERSION, ChunkConfig, ClientEffects, ConfigProblem, GameTime, NotATime,
     SettingProblem, SpawnProvider, Transform, TypedObject, WorldConfig, WorldSettings, version_of,
 };
-pub use discover::{Place, discover};
+pub use discover::{Place, discover, world_of_storage};
 pub use error::{Error, Result, TextProblem};
 #[cfg(any(test, feature = "testing"))]
 pub use file_system::MemoryFileSystem;
@@ -88,4 +88,4 @@ pub use server::{ServerSign, server_sign};
 pub use tree::{TreeSize, tree_size};
 pub use universe::{Universe, WorldEntry};
 pub use uuid::{NotAUuid, Uuid};
-pub use world::{World, WorldOptions};
+pub use world::{WorldFolder, WorldOptions};

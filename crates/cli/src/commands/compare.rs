@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::sync::mpsc;
 
+use hyworld::Location;
 use hyworld_maintenance::{CompareReport, Difference, compare};
 use serde_json::json;
 
-use super::location::Location;
 use crate::args::convert::ConvertArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
@@ -23,7 +23,7 @@ pub(super) fn run(
     source: &Location,
     target: &Location,
 ) -> anyhow::Result<Exit> {
-    let (first, second) = (source.open_source()?, target.open_source()?);
+    let (first, second) = (source.open()?, target.open()?);
     let bar = progress::chunks(console, "comparing", source.count(&*first));
     let (sender, differences) = mpsc::sync_channel(WAITING_MAX);
     let (jobs, advance) = (console.jobs(), |chunks| bar.inc(chunks));

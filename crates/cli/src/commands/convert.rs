@@ -1,15 +1,13 @@
 //! `convert SRC DST`: copies the chunks of one storage to another, and proves it.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hyworld_maintenance::{ConvertOptions, ConvertReport, Failure, PartialFolder, Stage, convert};
-use hyworld_providers::{ChunkStorage, MemoryStorage, RegionFilesOptions};
-use hyworld_world::{ServerCheck, WritePermit};
+use hyworld::{ConvertTarget, Location};
+use hyworld_maintenance::{ConvertOptions, ConvertReport, Failure, Stage, convert};
+use hyworld_providers::{ChunkStorage, MemoryStorage};
 use serde_json::{Value, json};
 
 use super::compare;
-use super::location::Location;
 use crate::args::convert::ConvertArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, progress, text};
@@ -18,20 +16,18 @@ use crate::output::{Console, json, progress, text};
 const SHOWN_FAILURES: usize = 20;
 
 pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let source = Location::of_source(&args.source)?;
-    let target = Location::of_target(&args.target)?;
+    let source = Location::source(&args.source)?;
+    let target = Location::target(&args.target)?;
     if args.verify_only {
         return compare::run(args, console, &source, &target);
     }
-    let opened = source.open_source()?;
+    let opened = source.open()?;
     let chunks = source.count(&*opened);
     let job = Job { args, source: &*opened, chunks, start: Instant::now() };
-    match (target.folder(), &target) {
-        _ if args.dry_run => job.dry_run(console, &target),
-        (Some(folder), _) => job.through_partial(console, &target, folder),
-        (None, Location::S3(url)) => job.onto_s3(console, url),
-        (None, _) => Err(exit::usage(format!("{}: chunks cannot be written there", target.name()))),
+    if args.dry_run {
+        return job.dry_run(console, &target);
     }
+    job.run(console, &target)
 }
 
 /// A conversion whose source is open.
@@ -52,56 +48,27 @@ impl Job<'_> {
         self.finish(console, &report, false)
     }
 
-    /// Copies into a folder that gets its name when it is whole.
-    fn through_partial(
-        &self,
-        console: &mut Console,
-        target: &Location,
-        folder: &Path,
-    ) -> anyhow::Result<Exit> {
-        let _permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
-        let partial = PartialFolder::begin(folder, &self.source.place())?;
-        if partial.is_resumed() {
-            let name = partial.path().display();
+    /// Copies everything, and gives the target its name if all of it is there.
+    fn run(&self, console: &mut Console, location: &Location) -> anyhow::Result<Exit> {
+        let target = ConvertTarget::begin(location, &self.source.place(), self.args.level)?;
+        let unfinished = target.unfinished_folder().map(|folder| folder.display().to_string());
+        if let Some(name) = unfinished.as_ref().filter(|_| target.is_resumed()) {
             console.say(format_args!("{name}: continuing what was begun before"))?;
         }
-        let storage = target.moved_to(partial.path()).open_target(&self.options())?;
-        let report = self.copy(console, &*storage);
-        drop(storage);
+        let report = self.copy(console, target.storage());
         if self.may_finish(&report) {
-            partial.finish()?;
+            target.finish()?;
             return self.finish(console, &report, true);
         }
-        let name = partial.path().display().to_string();
+        drop(target);
         let exit = self.finish(console, &report, false)?;
-        console.say(format_args!(
-            "{name}: kept as it is, and not given its name; run the same command again to go on, \
-             or with --skip-unreadable to do without what cannot be read"
-        ))?;
-        Ok(exit)
-    }
-
-    /// Copies onto an object store, which says that it is unfinished until it is whole.
-    #[cfg(feature = "s3")]
-    fn onto_s3(&self, console: &mut Console, url: &str) -> anyhow::Result<Exit> {
-        let options = hyworld_providers::S3Options::new(url)?.building(&self.source.place());
-        let storage = options.compression_level(self.args.level).open()?;
-        let report = self.copy(console, &storage);
-        let is_finished = self.may_finish(&report);
-        if is_finished {
-            storage.finish_building()?;
+        if let Some(name) = unfinished {
+            console.say(format_args!(
+                "{name}: kept as it is, and not given its name; run the same command again to go \
+                 on, or with --skip-unreadable to do without what cannot be read"
+            ))?;
         }
-        self.finish(console, &report, is_finished)
-    }
-
-    #[cfg(not(feature = "s3"))]
-    #[expect(clippy::unused_self, reason = "it has the shape that it has with the feature")]
-    fn onto_s3(&self, _console: &mut Console, _url: &str) -> anyhow::Result<Exit> {
-        Err(super::location::s3_not_built())
-    }
-
-    fn options(&self) -> RegionFilesOptions {
-        RegionFilesOptions::new().compression_level(self.args.level)
+        Ok(exit)
     }
 
     fn copy(&self, console: &Console, target: &dyn ChunkStorage) -> ConvertReport {

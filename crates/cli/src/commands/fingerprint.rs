@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use anyhow::Context;
+use hyworld::Location;
 use hyworld_chunk::Fingerprint;
 use hyworld_coords::ChunkPos;
 use hyworld_providers::ChunkStorage;
 use serde_json::{Value, json};
 
-use super::location::Location;
 use super::parallel;
 use crate::args::fingerprint::FingerprintArgs;
 use crate::exit::{self, Exit};
@@ -21,7 +21,7 @@ const BATCH_CHUNKS: usize = 256;
 const PART_CHUNKS: usize = 16;
 
 pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let storage = Location::of_source(&args.path)?.open_source()?;
+    let storage = Location::source(&args.path)?.open()?;
     let mut exit = Exit::Clean;
     let positions = sorted(&*storage, &mut exit);
     if !args.json {

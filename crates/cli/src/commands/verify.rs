@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::mpsc;
 
+use hyworld::Location;
 use hyworld_maintenance::{Class, Finding, Level, VerifyReport, verify};
 use serde_json::json;
 
-use super::location::Location;
 use crate::args::storage::VerifyArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
@@ -20,8 +20,8 @@ const SHOWN_OF_CLASS: u64 = 20;
 const WAITING_MAX: usize = 1024;
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let location = Location::of_source(&args.path)?;
-    let storage = location.open_source()?;
+    let location = Location::source(&args.path)?;
+    let storage = location.open()?;
     let bar = progress::chunks(console, "checking", location.count(&*storage));
     let (sender, findings) = mpsc::sync_channel(WAITING_MAX);
     let (storage, jobs, advance) = (&*storage, console.jobs(), |chunks| bar.inc(chunks));

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use hyworld::Location;
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ConvertOptions, NoProgress, convert};
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFilesOptions};
@@ -13,7 +14,6 @@ use serde_json::{Value, json};
 use super::scratch::Scratch;
 use super::{factor, micros, quotient};
 use crate::args::bench::ProvidersArgs;
-use crate::commands::location::Location;
 use crate::exit::{self, Exit};
 use crate::output::table::{Align, Table};
 use crate::output::{Console, json, progress, text};
@@ -25,7 +25,7 @@ const BATCH_CHUNKS: usize = 32;
 const BASE: &str = "region files";
 
 pub(super) fn run(args: &ProvidersArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let source = Location::of_source(&args.path)?.open_source()?;
+    let source = Location::source(&args.path)?.open()?;
     let chunks = Chunks::load(&*source, args.chunks)?;
     let folder = Scratch::make(args.scratch.as_deref())?;
     let spinner = progress::spinner(console, "measuring");
@@ -116,7 +116,7 @@ fn measure(
         if let Some(folder) = location.folder().filter(|folder| folder.exists()) {
             std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
-        let storage = location.open_target(&RegionFilesOptions::new())?;
+        let storage = location.open_for_writing(&RegionFilesOptions::new())?;
         best.write = best.write.min(chunks.write(&*storage)?);
         best.read = best.read.min(chunks.read(&*storage)?);
         drop(storage);
