@@ -3,4 +3,4 @@
 pub use hyworld_chunk::{Block, Chunk, ContainerRole, ItemStack};
 pub use hyworld_coords::{BlockBox, BlockPos, ChunkBlock, ChunkBox, ChunkPos};
 
-pub use crate::{Error, ErrorKind, FoundContainer, Location, RunningWorld, World, open};
+pub use crate::{Error, ErrorKind, FoundContainer, Location, RunningWorld, World};

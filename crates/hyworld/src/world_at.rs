@@ -107,7 +107,7 @@ impl World {
     /// Another program uses the world, or a chunk could not be read, changed or written. Chunks
     /// before that one are changed.
     pub fn edit(
-        &self,
+        &mut self,
         area: BlockBox,
         mut change: impl FnMut(&mut Chunk, ChunkBox) -> Result<()>,
     ) -> Result<EditReport> {
@@ -127,11 +127,15 @@ impl World {
             }
         }
         storage.sync()?;
+        drop(storage);
+        // What was open for reading does not see what was written.
+        self.storage = self.location.open()?.into();
         Ok(report)
     }
 
     /// Runs the world: a store of its chunks with the settings of its configuration, which
-    /// `change` may change. No other program of hyworld can write it meanwhile.
+    /// `change` may change. No other program of hyworld can write it meanwhile. To read what was
+    /// saved, open the world again.
     ///
     /// # Errors
     /// The chunks belong to no world, or as for [`RunningWorld::open`].
