@@ -105,7 +105,7 @@ impl From<hyworld_world::Error> for Error {
                 ErrorKind::InUse
             }
             World::NeedsMigration { .. } => ErrorKind::NotReady,
-            World::Generator { .. } | World::Ancient { .. } => ErrorKind::NotReady,
+            World::Generator { .. } | World::Ancient { .. } => ErrorKind::Unsupported,
             _ => ErrorKind::Io,
         };
         Self::new(kind, error)

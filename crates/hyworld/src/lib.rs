@@ -64,6 +64,7 @@ mod error;
 mod location;
 pub mod prelude;
 mod running;
+mod seals;
 mod stored_chunk;
 mod world_at;
 
@@ -73,6 +74,7 @@ pub use convert::ConvertTarget;
 pub use error::{Error, ErrorKind, Result};
 pub use location::{Location, WriteGuard, find_world};
 pub use running::RunningWorld;
+pub use seals::{RegionSlots, SealOptions, SealOutcome, SealTags, seal_slot};
 pub use stored_chunk::StoredChunk;
 pub use world_at::{EditReport, World, open};
 

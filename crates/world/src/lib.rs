@@ -11,7 +11,7 @@
 //! | What does this world say, and where are its chunks? | [`WorldFolder`] |
 //! | How do its chunks get to another provider? | [`MigrateOptions`] |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
-//! | May I change this file, and is another program writing here? | [`WritePermit`], [`find_writer`] |
+//! | May I change this file, or does another program write here? | [`WritePermit`] |
 //!
 //! Nothing is written by reading. What is written is written so that a killed process or a power
 //! cut leaves the old or the new content ([`JsonFile`]), and only what was changed changes: keys

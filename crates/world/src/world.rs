@@ -1,4 +1,4 @@
-//! [`WorldFolder`]: a world's folder, opened: what it says, where its chunks are, what it remembers.
+//! [`WorldFolder`]: the folder of a world, opened: what it says, and where its chunks are.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -12,7 +12,6 @@ mod restore;
 mod rm;
 mod salvage;
 mod seal;
-mod seal_tags;
 mod upgrade;
 mod verify;
 

@@ -47,7 +47,7 @@ fn worlds() -> Place {
     place.file("u/worlds/a/config.json", b"{\"Version\": 4, \"Seed\": 1}");
     let mut bytes = place.bytes(FILE);
     let entry = 32 + 4 * SLOT as usize;
-    bytes[entry..entry + 4].fill(0);
+    bytes.get_mut(entry..entry + 4).unwrap().fill(0);
     place.file(FILE, &bytes);
     place
 }

@@ -66,19 +66,19 @@ fn only(path: &Path, mut worlds: Vec<PathBuf>) -> Result<Option<PathBuf>> {
 }
 
 fn several(path: &Path, first: &Path, worlds: &[PathBuf]) -> Error {
-    let (mut names, mut shown) = (String::new(), 0_usize);
-    for name in worlds.iter().filter_map(|world| world.file_name()) {
-        let name = name.display().to_string();
-        if shown > 0 && names.chars().count().saturating_add(name.len()) > NAMES_CHARS_MAX {
-            break;
-        }
-        names.push_str(if shown > 0 { ", " } else { "" });
-        names.push_str(&name);
-        shown = shown.saturating_add(1);
-    }
+    let names = worlds.iter().filter_map(|world| world.file_name());
+    let names: Vec<_> = names.map(|name| name.display().to_string()).collect();
+    let mut chars = 0_usize;
+    let fits = names.iter().take_while(|name| {
+        chars = chars.saturating_add(name.chars().count()).saturating_add(2);
+        chars <= NAMES_CHARS_MAX
+    });
+    let shown = fits.count().max(1);
+    let mut names: Vec<_> = names.into_iter().take(shown).collect();
     if let more @ 1.. = worlds.len().saturating_sub(shown) {
-        names.push_str(&format!(", {more} more"));
+        names.push(format!("{more} more"));
     }
+    let names = names.join(", ");
     let (path, count, first) = (path.display(), worlds.len(), first.display());
     let text = format!("{path}: {count} worlds are here, {names}; name one of them, as in {first}");
     Error::new(ErrorKind::SeveralWorlds, text)

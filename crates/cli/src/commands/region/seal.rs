@@ -1,13 +1,11 @@
 //! `seal FILE`, with and without `--remove`.
 
-use hyworld_indexed_storage::{
-    BlobIndex, Damage, EncodedBlob, IndexedStorageFile, Seal, SlotDamage, Verified,
-};
+use hyworld::{SealOptions, SealOutcome, SealTags, seal_slot};
+use hyworld_indexed_storage::{BlobIndex, SlotDamage};
 use serde_json::json;
 
 use super::finding::{damage_json, write_damage};
 use super::place::Places;
-use super::seal_tags::SealTags;
 use crate::args::region::SealArgs;
 use crate::commands::parallel;
 use crate::exit::Exit;
@@ -24,12 +22,14 @@ pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit
         (super::for_writing().open(&args.file)?, Some(permit))
     };
     let before = file.file_bytes()?;
-    let tags = SealTags::new(&args.file, places, Some(&file))?;
+    let tags = SealTags::new(&args.file, places.slots(), Some(&file))?;
     let slots = file.occupied();
+    let SealArgs { remove, level, dry_run, .. } = *args;
+    let options = SealOptions { remove, level, dry_run };
     let message = if args.remove { "unsealing" } else { "sealing" };
     let bar = progress::bar(console, message, slots.len());
     let outcomes = parallel::map(console.jobs(), &slots, |&slot| {
-        let outcome = rewrite(args, &file, &tags, slot);
+        let outcome = seal_slot(&file, &tags, slot, options);
         bar.inc(1);
         outcome
     });
@@ -45,45 +45,6 @@ pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
-/// What became of one slot.
-#[derive(Clone, Copy)]
-enum Outcome {
-    Rewritten,
-    Unchanged,
-    Damaged(Damage),
-}
-
-/// Rewrites a blob if it is whole. One that is not must not get a seal that vouches for it.
-fn rewrite(
-    args: &SealArgs,
-    file: &IndexedStorageFile,
-    tags: &SealTags,
-    slot: BlobIndex,
-) -> anyhow::Result<Outcome> {
-    let seal: Option<Seal> = match file.verify(slot)? {
-        Verified::Whole { seal } => seal,
-        Verified::Damaged(damage) => return Ok(Outcome::Damaged(damage)),
-        _ => return Ok(Outcome::Unchanged),
-    };
-    if seal.is_some() != args.remove {
-        return Ok(Outcome::Unchanged);
-    }
-    if args.dry_run {
-        return Ok(Outcome::Rewritten);
-    }
-    let Some(content) = file.read(slot)? else {
-        return Ok(Outcome::Unchanged);
-    };
-    let blob = if args.remove {
-        EncodedBlob::compress(&content, args.level)?
-    } else {
-        let tag = tags.next(slot, seal.as_ref())?;
-        EncodedBlob::compress_sealed(&content, args.level, slot, &tag)?
-    };
-    file.write_encoded(&[(slot, &blob)])?;
-    Ok(Outcome::Rewritten)
-}
-
 /// What became of all slots.
 #[derive(Default)]
 struct Done {
@@ -95,11 +56,11 @@ struct Done {
 }
 
 impl Done {
-    fn add(&mut self, slot: BlobIndex, outcome: Outcome) {
+    fn add(&mut self, slot: BlobIndex, outcome: SealOutcome) {
         match outcome {
-            Outcome::Rewritten => self.rewritten = self.rewritten.saturating_add(1),
-            Outcome::Unchanged => self.unchanged = self.unchanged.saturating_add(1),
-            Outcome::Damaged(damage) => self.damaged.push(SlotDamage { slot, damage }),
+            SealOutcome::Rewritten => self.rewritten = self.rewritten.saturating_add(1),
+            SealOutcome::Unchanged => self.unchanged = self.unchanged.saturating_add(1),
+            SealOutcome::Damaged(damage) => self.damaged.push(SlotDamage { slot, damage }),
         }
     }
 }
