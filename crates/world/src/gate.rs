@@ -36,7 +36,7 @@ pub enum ServerCheck {
 /// let permit = WritePermit::of_storage(&file, ServerCheck::Refuse)?;
 /// // Change the region file here.
 /// drop(permit);
-/// # Ok::<(), hyworld_world::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 #[must_use]
@@ -145,7 +145,9 @@ mod tests {
         for path in ["a.bin", "chunks/0.0.region.bin", "chunks", "none/chunks/0.0.region.bin"] {
             let path = folder.path().join(path);
             let permit = WritePermit::of_storage(&path, ServerCheck::Refuse).unwrap();
-            assert!(permit._lock.is_none(), "{}", path.display());
+            let locks = ["", "chunks"].map(|name| folder.path().join(name).join(LOCK_FILE));
+            assert!(!locks.iter().any(|lock| lock.exists()), "{}", path.display());
+            drop(permit);
         }
     }
 
