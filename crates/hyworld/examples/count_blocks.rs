@@ -13,7 +13,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok(blocks.map(|(name, count)| (name.into_owned(), count)).collect::<Vec<_>>())
     };
     hyworld::open(path)?.chunks().map_parallel(count, |blocks| {
-        blocks.into_iter().for_each(|(name, count)| *totals.entry(name).or_insert(0) += count);
+        for (name, count) in blocks {
+            *totals.entry(name).or_insert(0) += count;
+        }
     })?;
     for (name, count) in totals {
         println!("{count:>12} {name}");
