@@ -4,9 +4,10 @@ use std::path::Path;
 
 use hyworld_maintenance::{ConvertOptions, ConvertReport, NoProgress, PartialFolder, convert};
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+use hyworld_world::{ServerCheck, WritePermit};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::location::{Location, WriteGuard};
+use crate::location::Location;
 use crate::world_at::World;
 
 /// A storage that chunks are copied to. It gets its name, or says that it is finished, only with
@@ -15,7 +16,7 @@ use crate::world_at::World;
 pub struct ConvertTarget {
     storage: Box<dyn ChunkStorage>,
     ending: Ending,
-    _guard: WriteGuard,
+    _permit: Option<WritePermit>,
 }
 
 #[derive(Debug)]
@@ -34,29 +35,30 @@ impl ConvertTarget {
     /// there.
     pub fn begin(location: &Location, source: &str, level: i32) -> Result<Self> {
         if let Location::S3(url) = location {
-            return Self::begin_s3(location, url, source, level);
+            return Self::begin_s3(url, source, level);
         }
         let Some(folder) = location.folder() else {
             let text = format!("{}: chunks cannot be written there", location.name());
             return Err(Error::new(ErrorKind::BadLocation, text));
         };
-        let guard = location.guard()?;
+        // Only chunks are written, so the configuration of the world need not be understood.
+        let permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
         let partial = PartialFolder::begin(folder, source)?;
         let options = RegionFilesOptions::new().compression_level(level);
         let storage = location.moved_to(partial.path()).open_for_writing(&options)?;
-        Ok(Self { storage, ending: Ending::Folder(partial), _guard: guard })
+        Ok(Self { storage, ending: Ending::Folder(partial), _permit: Some(permit) })
     }
 
     #[cfg(feature = "s3")]
-    fn begin_s3(location: &Location, url: &str, source: &str, level: i32) -> Result<Self> {
+    fn begin_s3(url: &str, source: &str, level: i32) -> Result<Self> {
         let options = hyworld_providers::S3Options::new(url)?.building(source);
         let storage = std::sync::Arc::new(options.compression_level(level).open()?);
         let ending = Ending::S3(std::sync::Arc::clone(&storage));
-        Ok(Self { storage: Box::new(storage), ending, _guard: location.guard()? })
+        Ok(Self { storage: Box::new(storage), ending, _permit: None })
     }
 
     #[cfg(not(feature = "s3"))]
-    fn begin_s3(_: &Location, _: &str, _: &str, _: i32) -> Result<Self> {
+    fn begin_s3(_: &str, _: &str, _: i32) -> Result<Self> {
         Err(crate::location::s3_not_built())
     }
 
@@ -88,7 +90,7 @@ impl ConvertTarget {
     /// # Errors
     /// The operating system or the server refused; the same copy can be continued.
     pub fn finish(self) -> Result<()> {
-        let Self { storage, ending, _guard } = self;
+        let Self { storage, ending, _permit } = self;
         match ending {
             Ending::Folder(partial) => {
                 drop(storage);

@@ -154,3 +154,16 @@ fn the_first_bad_chunk_ends_parallel_work_with_its_position() {
     assert_eq!(error.kind(), ErrorKind::Damaged);
     assert!(error.to_string().contains("chunk 7,0"), "{error}");
 }
+
+/// Only chunks are written, so the configuration beside them need not be understood.
+#[test]
+fn chunks_are_converted_into_a_world_with_a_newer_configuration() {
+    let save = save(&["a"]);
+    let target = save.path().join("newer/chunks");
+    fs::create_dir(save.path().join("newer")).unwrap();
+    let mut config = File::create(save.path().join("newer/config.json")).unwrap();
+    config.write_all(b"{\"Version\": 9}").unwrap();
+    drop(config);
+    let report = hyworld::open(save.path()).unwrap().convert_to(&target).unwrap();
+    assert_eq!(report.verified, 1);
+}
