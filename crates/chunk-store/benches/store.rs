@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyworld_chunk_store::bench::{self, Error, RawSide};
-use hyworld_chunk_store::{BlockingGenerator, GenerateRequest, SampleTerrain};
+use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::{ChunkPos, Rect, RegionPos};
 use hyworld_indexed_storage::BlobIndex;
 use hyworld_indexed_storage::bench::{RawRegion, RawZstd};

@@ -33,14 +33,6 @@ pub enum LoadError {
         /// Its id.
         component: &'static str,
     },
-    /// A generator made another chunk than the one it was asked for.
-    #[error("chunk {at}: the generator made chunk {found} instead")]
-    WrongPosition {
-        /// What was asked for.
-        at: ChunkPos,
-        /// What was made.
-        found: ChunkPos,
-    },
     /// The generator failed.
     #[error("chunk {at}: cannot be generated: {source}")]
     Generator {

@@ -1,13 +1,11 @@
 //! Who does the work that blocks: reading, generating, encoding, writing.
 
 mod step;
-mod task;
 mod thread_pool;
 
 use std::fmt;
 
 pub use step::StepExecutor;
-pub(crate) use task::spawn_future;
 pub use thread_pool::ThreadPool;
 
 /// A piece of work.

@@ -1,4 +1,4 @@
-//! Who makes chunks that are not stored.
+//! Generators: they create the chunks that are not stored.
 
 mod blocks;
 mod flat;
@@ -6,8 +6,6 @@ mod noise;
 mod terrain;
 
 use std::fmt;
-use std::future::{self, Future};
-use std::pin::Pin;
 use std::sync::Arc;
 
 use hyworld_chunk::Chunk;
@@ -17,15 +15,6 @@ use crate::error::BoxedError;
 
 pub use flat::FlatGenerator;
 pub use terrain::SampleTerrain;
-
-/// A chunk that was made, and for where: the document of a chunk does not say.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Generated {
-    /// Where it belongs.
-    pub at: ChunkPos,
-    /// The chunk.
-    pub chunk: Chunk,
-}
 
 /// Answers whether some viewer still wants a chunk.
 pub type StillNeeded = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -54,41 +43,15 @@ impl fmt::Debug for GenerateRequest {
     }
 }
 
-/// A chunk, sooner or later; `None` if the generator gave up because nobody wants it any more.
-pub type GeneratedFuture =
-    Pin<Box<dyn Future<Output = Result<Option<Generated>, BoxedError>> + Send>>;
-
-/// Makes chunks.
-///
-/// The future is polled by the store's workers, so it may compute for as long as it takes. A
-/// generator that computes and never waits is easier to write as a [`BlockingGenerator`].
+/// Generates chunks, on the store's workers.
 pub trait ChunkGenerator: Send + Sync + fmt::Debug {
-    /// Makes a chunk. The same request always gives the same chunk.
-    fn generate(self: Arc<Self>, request: GenerateRequest) -> GeneratedFuture;
-
-    /// The store is being shut down: what waits should end soon.
-    fn shut_down(&self) {}
-}
-
-/// A generator that computes and never waits.
-pub trait BlockingGenerator: Send + Sync + fmt::Debug {
-    /// Makes a chunk. The same request always gives the same chunk.
+    /// Generates a chunk; the same request always gives the same chunk. Returns `None` if it gave
+    /// up because no viewer wants the chunk any more.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The chunk cannot be generated.
     fn generate(&self, request: &GenerateRequest) -> Result<Option<Chunk>, BoxedError>;
-}
 
-impl<G: BlockingGenerator + 'static> ChunkGenerator for G {
-    fn generate(self: Arc<Self>, request: GenerateRequest) -> GeneratedFuture {
-        // Computed when it is polled, not when it is asked for: that is on a worker.
-        let mut work = Some((self, request));
-        Box::pin(future::poll_fn(move |_| {
-            let made = work.take().map_or(Ok(None), |(generator, request)| {
-                let chunk = BlockingGenerator::generate(&*generator, &request)?;
-                Ok(chunk.map(|chunk| Generated { at: request.at, chunk }))
-            });
-            std::task::Poll::Ready(made)
-        }))
-    }
+    /// Is called when the store is shut down: requests under way should end soon.
+    fn shut_down(&self) {}
 }

@@ -93,10 +93,7 @@ pub use events::{AddReason, RemoveReason, SaveDecision, StoreListener, UnloadDec
 pub use executor::{Executor, Job, Lane, StepExecutor, ThreadPool};
 pub use filling::{FillFailure, FillReport};
 pub use flags::{ChunkFlags, RequestFlags};
-pub use generator::{
-    BlockingGenerator, ChunkGenerator, FlatGenerator, GenerateRequest, Generated, GeneratedFuture,
-    SampleTerrain, StillNeeded,
-};
+pub use generator::{ChunkGenerator, FlatGenerator, GenerateRequest, SampleTerrain, StillNeeded};
 pub use histogram::Times;
 pub use loaded_chunk::{LoadedChunk, Pin};
 pub use metrics::Metrics;

@@ -10,9 +10,9 @@ use hyworld_coords::ChunkPos;
 
 use crate::error::LoadError;
 use crate::events::RemoveReason;
-use crate::executor::{Lane, spawn_future};
+use crate::executor::Lane;
 use crate::flags::ChunkFlags;
-use crate::generator::{ChunkGenerator, GenerateRequest, Generated, StillNeeded};
+use crate::generator::{ChunkGenerator, GenerateRequest, StillNeeded};
 use crate::loaded_chunk::LoadedChunk;
 use crate::request::Outcome;
 use crate::shared::Shared;
@@ -92,10 +92,8 @@ impl ChunkStore {
             seed: low_32_bits(self.inner.settings.seed),
             still_needed: polls.then(|| self.still_needed(at)),
         };
-        spawn_future(&self.inner.executor, async move {
-            let made = generator.generate(request).await;
-            stage.generated(made);
-        });
+        let generate = move || stage.generated(generator.generate(&request));
+        self.inner.executor.spawn(Lane::Load, Box::new(generate));
     }
 
     /// Whether a viewer should see a chunk.
@@ -175,7 +173,7 @@ impl Stage {
     }
 
     /// On a worker.
-    fn generated(self, made: Result<Option<Generated>, crate::error::BoxedError>) {
+    fn generated(self, made: Result<Option<Chunk>, crate::error::BoxedError>) {
         let at = self.at;
         match made {
             Err(source) => self.fail(LoadError::Generator { at, source }),
@@ -186,10 +184,7 @@ impl Stage {
                 }
                 self.finish(Ok(None));
             }
-            Ok(Some(made)) if made.at != at => {
-                self.fail(LoadError::WrongPosition { at, found: made.at });
-            }
-            Ok(Some(made)) => self.pre_load(made.chunk, true),
+            Ok(Some(chunk)) => self.pre_load(chunk, true),
         }
     }
 

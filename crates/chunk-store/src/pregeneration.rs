@@ -61,13 +61,8 @@ impl fmt::Debug for Pregeneration {
 }
 
 impl ChunkStore {
-    /// Asks for chunks from now on until all that the region touches were there once, a few at a
-    /// time. Replaces what was left of an earlier one.
-    pub fn pregenerate(&self, region: BlockRect) {
-        *lock(&self.inner.pregeneration) = Pregeneration::of(Some(region));
-    }
-
-    /// How far that is.
+    /// Returns how far the chunks of
+    /// [`pregenerate_region`](crate::StoreOptions::pregenerate_region) are generated.
     pub fn pregeneration(&self) -> PregenerationProgress {
         let mut pregeneration = lock(&self.inner.pregeneration);
         pregeneration.collect();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hyworld_chunk::{AssetKey, Chunk};
 use hyworld_chunk_store::{
-    BlockingGenerator, ChunkStore, FlatGenerator, GenerateRequest, RequestFlags, StoreOptions,
+    ChunkGenerator, ChunkStore, FlatGenerator, GenerateRequest, RequestFlags, StoreOptions,
     ThreadPool,
 };
 use hyworld_coords::{ChunkBlock, ChunkPos, Circle};
@@ -44,7 +44,7 @@ fn cell(number: u32) -> ChunkBlock {
 fn flat() -> Chunk {
     let request = GenerateRequest { at: ChunkPos::new(0, 0), seed: 0, still_needed: None };
     let flat = FlatGenerator::meadow().unwrap();
-    BlockingGenerator::generate(&flat, &request).unwrap().unwrap()
+    ChunkGenerator::generate(&flat, &request).unwrap().unwrap()
 }
 
 fn all_positions() -> impl Iterator<Item = ChunkPos> {

@@ -13,7 +13,6 @@ mod info;
 mod interrupt;
 mod ls;
 mod man;
-mod parallel;
 mod pregen;
 mod region;
 mod stress;

@@ -1,5 +1,6 @@
 //! What the program writes: data to stdout, talk and progress to stderr.
 
+pub(crate) mod advice;
 pub(crate) mod json;
 pub(crate) mod progress;
 pub(crate) mod table;

@@ -1,13 +1,15 @@
 //! [`Chunks`]: the chunks of a world, one after the other or on all processors.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyworld_chunk::Chunk;
 use hyworld_coords::{BlockBox, ChunkPos, ChunkRect};
+use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
 use hyworld_providers::{ChunkStorage, Positions};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Chunks of an area that are looked for one by one; beyond that the whole storage is listed.
 const AREA_CHUNKS_MAX: u128 = 1 << 16;
@@ -61,7 +63,7 @@ impl<'a> Chunks<'a> {
     }
 
     /// Maps every chunk on several threads and hands the results to `reduce` on this one, in any
-    /// order. As many chunks as there are threads are in memory.
+    /// order. The documents in memory stay within the bytes of a [`ScanOptions`].
     ///
     /// # Errors
     /// The first chunk that cannot be read, decoded or mapped ends the work.
@@ -70,36 +72,30 @@ impl<'a> Chunks<'a> {
         map: impl Fn(ChunkPos, Chunk) -> Result<T> + Sync,
         mut reduce: impl FnMut(T),
     ) -> Result<()> {
-        let positions = Mutex::new(self.positions());
-        let (sender, results) = mpsc::sync_channel(self.jobs.get());
-        let work = |sender: mpsc::SyncSender<Result<T>>| {
-            loop {
-                let at = positions.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some(at) = at else { return };
-                let mapped = at
-                    .map_err(Into::into)
-                    .and_then(|at| read(self.storage, at)?.map(|chunk| map(at, chunk)).transpose());
-                // The receiver is gone after an error.
-                if mapped.transpose().is_some_and(|result| sender.send(result).is_err()) {
-                    return;
+        let stop = Arc::new(AtomicBool::new(false));
+        let options = ScanOptions::new().jobs(self.jobs).cancel(Arc::clone(&stop));
+        let decode_and_map = |at, document: hyworld_providers::Result<_>| -> Result<Option<T>> {
+            decode(self.storage, at, document?)?.map(|chunk| map(at, chunk)).transpose()
+        };
+        let mut failed = None;
+        let add = |step: Scanned<Result<Option<T>>>| {
+            let result = match step {
+                Scanned::Chunk(_, result) => result,
+                Scanned::Unlisted(error) => Err(error.into()),
+            };
+            match result {
+                Ok(result) if failed.is_none() => result.into_iter().for_each(&mut reduce),
+                Ok(_) => {}
+                Err(error) => {
+                    stop.store(true, Ordering::Relaxed);
+                    failed = failed.take().or(Some(error));
                 }
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.get() {
-                let (sender, work) = (sender.clone(), &work);
-                // Fewer threads than were asked for do the same work.
-                let spawned = std::thread::Builder::new().spawn_scoped(scope, move || work(sender));
-                spawned.map_err(|error| {
-                    crate::Error::new(crate::ErrorKind::Io, format!("cannot start: {error}"))
-                })?;
-            }
-            drop(sender);
-            for result in results {
-                reduce(result?);
-            }
-            Ok(())
-        })
+        // It is cancelled only after a failure.
+        let _completion =
+            scan_positions(self.storage, self.positions(), &options, decode_and_map, add);
+        failed.map_or(Ok(()), Err)
     }
 }
 
@@ -120,10 +116,18 @@ impl<'a> IntoIterator for Chunks<'a> {
 
 /// Reads and decodes a chunk; `None` if it is not stored.
 pub(crate) fn read(storage: &dyn ChunkStorage, at: ChunkPos) -> Result<Option<Chunk>> {
-    let Some(document) = storage.read(at)?.filter(|document| !document.is_empty()) else {
+    decode(storage, at, storage.read(at)?)
+}
+
+fn decode(
+    storage: &dyn ChunkStorage,
+    at: ChunkPos,
+    document: Option<Vec<u8>>,
+) -> Result<Option<Chunk>> {
+    let Some(document) = document.filter(|document| !document.is_empty()) else {
         return Ok(None);
     };
-    let decoded = Chunk::decode(document);
     let about = || format!("{}: chunk {},{}", storage.place(), at.x, at.z);
-    Ok(Some(decoded.map_err(|error| crate::Error::from(error).about(about()))?))
+    let chunk = Chunk::decode(document).map_err(|error| Error::from(error).about(about()))?;
+    Ok(Some(chunk))
 }

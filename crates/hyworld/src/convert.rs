@@ -1,8 +1,11 @@
-//! [`ConvertTarget`]: where chunks are copied to, unfinished until all of them are there.
+//! Copying the chunks of one location to another.
 
 use std::path::Path;
 
-use hyworld_maintenance::{ConvertOptions, ConvertReport, NoProgress, PartialFolder, convert};
+use hyworld_maintenance::{
+    ConvertOptions, ConvertReport, FolderCopy, NoProgress, Progress, SourceIdentity,
+    convert_to_folder,
+};
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 use hyworld_world::{ServerCheck, WritePermit};
 
@@ -10,96 +13,65 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::location::Location;
 use crate::world_at::World;
 
-/// A storage that chunks are copied to. It gets its name, or says that it is finished, only with
-/// [`finish`](Self::finish): a world that was copied half-way never looks whole.
-#[derive(Debug)]
-pub struct ConvertTarget {
-    storage: Box<dyn ChunkStorage>,
-    ending: Ending,
-    _permit: Option<WritePermit>,
+/// Copies every chunk of a storage to a location, and proves it. Region files and objects are
+/// compressed with `level` where they are compressed anew.
+///
+/// The target gets its name, or says that it is finished, when all chunks are there: a world that
+/// was copied half-way never looks complete. A copy that was interrupted is continued.
+///
+/// # Errors
+/// There are chunks already, another program uses the location, or chunks cannot be written
+/// there. What happened to single chunks is in the report.
+pub fn convert(
+    source: &dyn ChunkStorage,
+    identity: &SourceIdentity,
+    target: &Location,
+    level: i32,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<FolderCopy> {
+    if let Location::S3(url) = target {
+        return convert_to_s3(source, identity, url, level, options, progress);
+    }
+    let Some(folder) = target.folder() else {
+        let text = format!("{}: chunks cannot be written there", target.name());
+        return Err(Error::new(ErrorKind::BadLocation, text));
+    };
+    // Only chunks are written, so the configuration of the world need not be understood.
+    let _permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
+    let region_options = RegionFilesOptions::new().compression_level(level);
+    let open = |path: &Path| target.moved_to(path).open_new(&region_options);
+    convert_to_folder(source, identity, folder, open, options, progress)
 }
 
-#[derive(Debug)]
-enum Ending {
-    Folder(PartialFolder),
-    #[cfg(feature = "s3")]
-    S3(std::sync::Arc<hyworld_providers::S3Storage>),
+#[cfg(feature = "s3")]
+fn convert_to_s3(
+    source: &dyn ChunkStorage,
+    identity: &SourceIdentity,
+    url: &str,
+    level: i32,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<FolderCopy> {
+    let target = hyworld_providers::S3Options::new(url)?.building(&identity.to_string());
+    let storage = target.compression_level(level).open()?;
+    let report = hyworld_maintenance::convert(source, &storage, options, progress);
+    if report.may_finish {
+        storage.finish_building()?;
+    }
+    Ok(FolderCopy { report, is_resumed: false, unfinished: None })
 }
 
-impl ConvertTarget {
-    /// Begins a copy of `source` at a location, or continues one that was interrupted. Region
-    /// files and objects are compressed with this level where they are compressed anew.
-    ///
-    /// # Errors
-    /// There are chunks already, another program uses the location, or chunks cannot be written
-    /// there.
-    pub fn begin(location: &Location, source: &str, level: i32) -> Result<Self> {
-        if let Location::S3(url) = location {
-            return Self::begin_s3(url, source, level);
-        }
-        let Some(folder) = location.folder() else {
-            let text = format!("{}: chunks cannot be written there", location.name());
-            return Err(Error::new(ErrorKind::BadLocation, text));
-        };
-        // Only chunks are written, so the configuration of the world need not be understood.
-        let permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
-        let partial = PartialFolder::begin(folder, source)?;
-        let options = RegionFilesOptions::new().compression_level(level);
-        let storage = location.moved_to(partial.path()).open_for_writing(&options)?;
-        Ok(Self { storage, ending: Ending::Folder(partial), _permit: Some(permit) })
-    }
-
-    #[cfg(feature = "s3")]
-    fn begin_s3(url: &str, source: &str, level: i32) -> Result<Self> {
-        let options = hyworld_providers::S3Options::new(url)?.building(source);
-        let storage = std::sync::Arc::new(options.compression_level(level).open()?);
-        let ending = Ending::S3(std::sync::Arc::clone(&storage));
-        Ok(Self { storage: Box::new(storage), ending, _permit: None })
-    }
-
-    #[cfg(not(feature = "s3"))]
-    fn begin_s3(_: &str, _: &str, _: i32) -> Result<Self> {
-        Err(crate::location::s3_not_built())
-    }
-
-    /// The storage to copy to.
-    pub fn storage(&self) -> &dyn ChunkStorage {
-        &*self.storage
-    }
-
-    /// The folder that has the chunks until they are all there.
-    pub fn unfinished_folder(&self) -> Option<&Path> {
-        match &self.ending {
-            Ending::Folder(partial) => Some(partial.path()),
-            #[cfg(feature = "s3")]
-            Ending::S3(_) => None,
-        }
-    }
-
-    /// Whether it continues a copy that was interrupted.
-    pub fn is_resumed(&self) -> bool {
-        match &self.ending {
-            Ending::Folder(partial) => partial.is_resumed(),
-            #[cfg(feature = "s3")]
-            Ending::S3(_) => false,
-        }
-    }
-
-    /// Gives the target its name. What was copied must be synced.
-    ///
-    /// # Errors
-    /// The operating system or the server refused; the same copy can be continued.
-    pub fn finish(self) -> Result<()> {
-        let Self { storage, ending, _permit } = self;
-        match ending {
-            Ending::Folder(partial) => {
-                drop(storage);
-                Ok(partial.finish()?)
-            }
-            #[cfg(feature = "s3")]
-            Ending::S3(storage) => Ok(storage.finish_building()?),
-        }
-    }
+#[cfg(not(feature = "s3"))]
+fn convert_to_s3(
+    _source: &dyn ChunkStorage,
+    _identity: &SourceIdentity,
+    _url: &str,
+    _level: i32,
+    _options: &ConvertOptions,
+    _progress: &dyn Progress,
+) -> Result<FolderCopy> {
+    Err(crate::location::s3_not_built())
 }
 
 impl World {
@@ -110,18 +82,19 @@ impl World {
     /// The copy could not be begun or finished, or a chunk could not be copied: then the target
     /// is kept under another name, and the same call continues it.
     pub fn convert_to(&self, target: impl AsRef<Path>) -> Result<ConvertReport> {
-        let location = Location::target(target.as_ref())?;
-        let level = hyworld_indexed_storage::DEFAULT_LEVEL;
-        let target = ConvertTarget::begin(&location, &self.storage().place(), level)?;
-        let report = convert(self.storage(), target.storage(), &ConvertOptions::new(), &NoProgress);
-        match report.failures.first() {
-            None if report.is_complete() => target.finish().map(|()| report),
-            first => {
-                let why = first.map_or_else(String::new, |first| format!(": {}", first.message));
-                let (name, failed) = (location.name(), report.failed);
-                let text = format!("{name}: {failed} chunks could not be copied{why}");
-                Err(Error::new(ErrorKind::Damaged, text))
-            }
+        let target = Location::target(target.as_ref())?;
+        let (identity, level) =
+            (self.location().identity(), hyworld_indexed_storage::DEFAULT_LEVEL);
+        let options = ConvertOptions::new();
+        let copy = convert(self.storage(), &identity, &target, level, &options, &NoProgress)?;
+        let report = copy.report;
+        if report.may_finish {
+            return Ok(report);
         }
+        let first = report.findings.kept().first();
+        let why = first.map_or_else(String::new, |first| format!(": {}", first.message));
+        let (name, failed) = (target.name(), report.findings.total());
+        let text = format!("{name}: {failed} chunks could not be copied{why}");
+        Err(Error::new(ErrorKind::Damaged, text))
     }
 }

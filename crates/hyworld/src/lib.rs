@@ -70,7 +70,7 @@ mod world_at;
 
 pub use chunks::Chunks;
 pub use containers::FoundContainer;
-pub use convert::ConvertTarget;
+pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
 pub use location::{Location, WriteGuard, find_world};
 pub use running::RunningWorld;

@@ -10,6 +10,7 @@ mod worlds;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::RegionPos;
+use hyworld_maintenance::SourceIdentity;
 use hyworld_providers::{ChunkStorage, ProviderConfig, ProviderKind};
 use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
 
@@ -172,8 +173,23 @@ impl Location {
     /// How many chunks a storage has, where that is quickly known.
     pub fn count(&self, storage: &dyn ChunkStorage) -> Option<u64> {
         match self {
-            Self::S3(_) | Self::World { .. } | Self::Backup { .. } => None,
+            // Listing a database reads every document.
+            Self::S3(_) | Self::World { .. } | Self::RocksDb(_) | Self::Backup { .. } => None,
             _ => Some(storage.positions().flatten().count() as u64),
+        }
+    }
+
+    /// Which world the chunks are from.
+    pub fn identity(&self) -> SourceIdentity {
+        match self {
+            Self::Region { folder, region } => {
+                SourceIdentity::of_path(&folder.join(region.file_name()))
+            }
+            Self::Regions(folder) | Self::RocksDb(folder) | Self::World { folder, .. } => {
+                SourceIdentity::of_path(folder)
+            }
+            Self::S3(url) => SourceIdentity::of_address(url),
+            Self::Backup { zip, world } => SourceIdentity::of_path(&zip.join(world)),
         }
     }
 

@@ -1,13 +1,14 @@
 //! [`World`]: the chunks at a location, and what can be done with them.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyworld_chunk::{Block, Chunk};
 use hyworld_chunk_store::StoreOptions;
 use hyworld_coords::{BlockBox, BlockPos, ChunkBox, ChunkPos};
-use hyworld_maintenance::{Contents, Finding, NoProgress, VerifyReport, count_contents, verify};
+use hyworld_maintenance::{
+    Contents, Finding, NoProgress, ScanOptions, VerifyReport, count_contents, verify,
+};
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
 use crate::chunks::{Chunks, read};
@@ -148,16 +149,12 @@ impl World {
     }
 
     /// Reads and decodes every chunk in full; `found` gets what is wrong.
-    pub fn verify(&self, mut found: impl FnMut(&Finding) + Send) -> VerifyReport {
-        verify(self.storage(), jobs(), &mut found, &NoProgress)
+    pub fn verify(&self, mut found: impl FnMut(&Finding)) -> VerifyReport {
+        verify(self.storage(), &ScanOptions::new(), &mut found, &NoProgress)
     }
 
     /// Counts chunks, entities and block entities; `found` gets what cannot be read.
-    pub fn totals(&self, mut found: impl FnMut(&Finding) + Send) -> Contents {
-        count_contents(self.storage(), jobs(), &mut found, &NoProgress)
+    pub fn totals(&self, mut found: impl FnMut(&Finding)) -> Contents {
+        count_contents(self.storage(), &ScanOptions::new(), &mut found, &NoProgress)
     }
-}
-
-fn jobs() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

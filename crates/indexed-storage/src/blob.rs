@@ -125,6 +125,18 @@ impl EncodedBlob {
         Ok(content)
     }
 
+    /// The content, read as from `slot` of a file: the seal is checked, and content that is
+    /// shorter than the header claims is filled up with zeros.
+    ///
+    /// # Errors
+    /// [`Error::NotABlob`] if the blob is damaged.
+    pub fn document(&self, slot: BlobIndex) -> Result<Vec<u8>> {
+        let mut content = Vec::new();
+        let decoded = decode(slot, self.header, self.frames(), &mut content);
+        decoded.map_err(|damage| Error::NotABlob { damage })?;
+        Ok(content)
+    }
+
     pub(crate) fn decompress_into(&self, content: &mut Vec<u8>) -> Result<(), Damage> {
         let expected = self.header.raw_bytes;
         let found = compression::decompress(self.frames(), expected, content)?;
@@ -153,6 +165,39 @@ impl EncodedBlob {
         }
         Ok(seal)
     }
+}
+
+/// Decompresses the blob of a slot and checks its seal. Content that is too short is filled up with
+/// zeros, as the game does.
+pub(crate) fn decode(
+    slot: BlobIndex,
+    header: BlobHeader,
+    frames: &[u8],
+    content: &mut Vec<u8>,
+) -> Result<(), Damage> {
+    let expected = header.raw_bytes;
+    let found = compression::decompress(frames, expected, content)?;
+    let shorter = Damage::ContentShorter { expected, found };
+    if found < expected && !shorter.is_readable() {
+        return Err(shorter);
+    }
+    // Only sealed blobs have a checksum, so ordinary ones pay nothing for this.
+    if frame::has_checksum(frames) {
+        checked_seal(slot, header, frames)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn checked_seal(
+    slot: BlobIndex,
+    header: BlobHeader,
+    frames: &[u8],
+) -> Result<Option<Seal>, Damage> {
+    let seal = Seal::find(frames)?;
+    if let Some(seal) = &seal {
+        seal.check_place(slot, header.raw_bytes)?;
+    }
+    Ok(seal)
 }
 
 #[cfg(test)]

@@ -2,27 +2,32 @@
 //!
 //! | function | what it does |
 //! |---|---|
+//! | [`scan`] | reads every chunk of a storage on several threads, within a budget of memory |
 //! | [`convert()`] | copies every chunk from one storage to another, and proves it |
-//! | [`compare`] | says in what two storages differ |
-//! | [`count_contents`], [`region_totals`] | say how much there is |
-//! | [`verify()`] | reads and decodes every chunk in full, and reports what is wrong |
+//! | [`convert_to_folder`] | the same, into a folder that gets its name when it is complete |
+//! | [`compare`] | lists the differences between two storages |
+//! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
+//! | [`verify()`], [`verify_region`] | read everything in full, and report what is wrong |
 //!
-//! One bad chunk never ends the work: it is a [`Failure`] or a [`Finding`] in the report. All of
-//! it is done on several threads and in constant memory, whatever the size of the world.
+//! A damaged chunk never ends the work: it is a [`Finding`] in the report. All of it runs on
+//! several threads, and the documents in memory stay within a number of bytes.
 
-mod batches;
 mod convert;
 mod finding;
 mod partial;
 mod progress;
+mod scan;
+mod source;
 mod totals;
 mod verify;
 
 pub use convert::{
-    CompareReport, ConvertOptions, ConvertReport, Difference, Failure, Stage, compare, convert,
+    CompareReport, ConvertOptions, ConvertReport, FolderCopy, compare, convert, convert_to_folder,
 };
-pub use finding::{Class, Finding, Level};
+pub use finding::{Advice, Class, Finding, Findings, Severity};
 pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
+pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
+pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
-pub use verify::{VerifyReport, verify};
+pub use verify::{RegionReport, VerifyReport, verify, verify_region};

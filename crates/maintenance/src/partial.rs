@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use crate::source::SourceIdentity;
 
 /// What the name of an unfinished folder ends with.
 const SUFFIX: &str = ".hyworld-partial";
@@ -68,15 +68,16 @@ impl PartialFolder {
     ///
     /// # Errors
     /// `target` is there already, or an unfinished copy of something else is.
-    pub fn begin(target: &Path, source: &str) -> Result<Self, PartialError> {
+    pub fn begin(target: &Path, source: &SourceIdentity) -> Result<Self, PartialError> {
         let (path, note) = (with_suffix(target, SUFFIX), with_suffix(target, NOTE_SUFFIX));
         if has_content(target)? {
             return Err(PartialError::Exists { path: target.to_owned() });
         }
         let is_resumed = match read_note(&note)? {
-            Some(found) if found == source => true,
+            Some(Ok(found)) if found == *source => true,
             Some(found) => {
-                return Err(PartialError::Other { path, found, wanted: source.to_owned() });
+                let found = found.map_or_else(|unknown| unknown, |found| found.to_string());
+                return Err(PartialError::Other { path, found, wanted: source.to_string() });
             }
             None if has_content(&path)? => return Err(PartialError::Exists { path }),
             None => false,
@@ -140,21 +141,17 @@ fn has_content(path: &Path) -> Result<bool, PartialError> {
     }
 }
 
-fn read_note(note: &Path) -> Result<Option<String>, PartialError> {
+fn read_note(note: &Path) -> Result<Option<Result<SourceIdentity, String>>, PartialError> {
     match fs::read(note) {
-        Ok(bytes) => {
-            let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-            let source = value.get("source").and_then(Value::as_str);
-            Ok(Some(source.unwrap_or("something unknown").to_owned()))
-        }
+        Ok(bytes) => Ok(Some(SourceIdentity::from_note(&bytes))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io_error(note, "read")(error)),
     }
 }
 
-fn write_note(note: &Path, source: &str) -> io::Result<()> {
+fn write_note(note: &Path, source: &SourceIdentity) -> io::Result<()> {
     let mut file = File::create(note)?;
-    writeln!(file, "{}", json!({ "source": source }))?;
+    writeln!(file, "{}", source.to_note())?;
     file.sync_all()
 }
 
@@ -163,16 +160,20 @@ mod tests {
     use super::*;
     use hyworld_testkit::write_file;
 
+    fn of(address: &str) -> SourceIdentity {
+        SourceIdentity::of_address(address)
+    }
+
     #[test]
     fn it_has_its_name_only_when_it_is_finished() {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("a/chunks");
-        let partial = PartialFolder::begin(&target, "world A").unwrap();
+        let partial = PartialFolder::begin(&target, &of("world A")).unwrap();
         assert!(!partial.is_resumed());
         write_file(&partial.path().join("1"), b"1");
         assert!(!target.exists());
         drop(partial);
-        let partial = PartialFolder::begin(&target, "world A").unwrap();
+        let partial = PartialFolder::begin(&target, &of("world A")).unwrap();
         assert!(partial.is_resumed());
         partial.finish().unwrap();
         assert_eq!(fs::read(target.join("1")).unwrap(), b"1");
@@ -185,25 +186,39 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("chunks");
         fs::create_dir(&target).unwrap();
-        PartialFolder::begin(&target, "A").unwrap().finish().unwrap();
+        PartialFolder::begin(&target, &of("A")).unwrap().finish().unwrap();
         write_file(&target.join("0.0.region.bin"), b"");
-        let error = PartialFolder::begin(&target, "A").unwrap_err();
+        let error = PartialFolder::begin(&target, &of("A")).unwrap_err();
         assert!(matches!(error, PartialError::Exists { .. }), "{error}");
         let file = parent.path().join("file");
         write_file(&file, b"");
-        assert!(PartialFolder::begin(&file, "A").is_err());
+        assert!(PartialFolder::begin(&file, &of("A")).is_err());
     }
 
     #[test]
     fn a_copy_of_something_else_is_not_continued() {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("chunks");
-        drop(PartialFolder::begin(&target, "world A").unwrap());
-        let error = PartialFolder::begin(&target, "world B").unwrap_err().to_string();
+        drop(PartialFolder::begin(&target, &of("world A")).unwrap());
+        let error = PartialFolder::begin(&target, &of("world B")).unwrap_err().to_string();
         assert!(error.contains("unfinished copy of world A, not of world B"), "{error}");
         let foreign = parent.path().join("other.hyworld-partial");
         fs::create_dir(&foreign).unwrap();
         write_file(&foreign.join("x"), b"");
-        assert!(PartialFolder::begin(&parent.path().join("other"), "A").is_err());
+        assert!(PartialFolder::begin(&parent.path().join("other"), &of("A")).is_err());
+    }
+
+    #[test]
+    fn a_copy_begun_by_an_older_version_is_not_continued() {
+        let parent = tempfile::tempdir().unwrap();
+        let target = parent.path().join("chunks");
+        drop(PartialFolder::begin(&target, &of("world")).unwrap());
+        let note = parent.path().join("chunks.hyworld-partial.json");
+        write_file(&note, br#"{"source":"world"}"#);
+        let error = PartialFolder::begin(&target, &of("world")).unwrap_err().to_string();
+        assert!(error.contains("older version"), "{error}");
+        write_file(&note, b"garbage");
+        let error = PartialFolder::begin(&target, &of("world")).unwrap_err().to_string();
+        assert!(error.contains("an unknown source"), "{error}");
     }
 }

@@ -1,12 +1,15 @@
-//! How long work says how far it has got.
+//! Progress reporting for long operations.
 
-/// Is told how work goes on, from any thread.
+/// Receives the progress of an operation, on the thread that called it.
 pub trait Progress: Sync {
-    /// So many more chunks are done.
+    /// So many more chunks were processed.
     fn advance(&self, chunks: u64);
+
+    /// So many more chunks of the target of a copy were verified, after all were written.
+    fn advance_verified(&self, _chunks: u64) {}
 }
 
-/// Tells nobody.
+/// Ignores progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoProgress;
 

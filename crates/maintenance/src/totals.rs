@@ -1,17 +1,15 @@
 //! How much there is: region files and what their bytes are used for, chunks and what is in them.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use hyworld_chunk::{BlockComponentChunk, Chunk, Component, EntityChunk, Error};
-use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
+use hyworld_chunk::{BlockComponentChunk, Chunk, Component, EntityChunk};
+use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::{IndexedStorageFile, Usage};
-use hyworld_providers::ChunkStorage;
+use hyworld_providers::{ChunkStorage, Error as StorageError};
 
-use crate::batches::{Batch, for_each_batch, on_threads};
 use crate::finding::{Class, Finding};
 use crate::progress::Progress;
+use crate::scan::{ScanOptions, Scanned, scan, scan_items};
 
 /// Region files, and what their bytes are used for: the sums of [`Usage`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -51,51 +49,40 @@ impl RegionTotals {
     }
 }
 
-/// Adds up region files of a folder, on up to `jobs` threads. Blobs are not read: `found` gets
-/// files that cannot be opened, and chunks of which the lengths show that they are damaged.
+/// Adds up region files of a folder. Blobs are not read: `found` gets files that cannot be opened,
+/// and chunks whose lengths show that they are damaged.
 pub fn region_totals(
     folder: &Path,
     regions: &[RegionPos],
-    jobs: NonZeroUsize,
-    found: &mut (dyn FnMut(&Finding) + Send),
+    options: &ScanOptions,
+    found: &mut dyn FnMut(&Finding),
 ) -> RegionTotals {
-    let state = Mutex::new((RegionTotals::default(), found));
-    let next = Mutex::new(regions.iter());
-    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let worker = || {
-        while let Some(region) = take() {
-            let (usage, findings) = look_at(folder, *region);
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            let (totals, found) = &mut *state;
-            totals.files = totals.files.saturating_add(1);
-            totals.add(&usage);
-            for finding in &findings {
-                found(finding);
-            }
-        }
-    };
-    on_threads(jobs, worker);
-    state.into_inner().unwrap_or_else(PoisonError::into_inner).0
+    let mut totals = RegionTotals::default();
+    // An open file takes little memory, and there are as many as threads.
+    let files = regions.iter().map(|region| (0, *region));
+    let look = |region| look_at(folder, region);
+    let _ended = scan_items(files, options, look, |(usage, findings)| {
+        totals.files = totals.files.saturating_add(1);
+        totals.add(&usage);
+        findings.iter().for_each(&mut *found);
+    });
+    totals
 }
 
 fn look_at(folder: &Path, region: RegionPos) -> (Usage, Vec<Finding>) {
     let opened = IndexedStorageFile::open_read_only(folder.join(region.file_name()))
         .and_then(|file| Ok((file.usage()?, file)));
-    let (usage, file) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
-            let message = error.to_string();
-            let finding = Finding { class: Class::Storage, chunk: None, message };
-            return (Usage::default(), vec![finding]);
+    match opened {
+        Ok((usage, file)) => {
+            let damage = file.damage().into_iter().map(|found| {
+                let message = format!("{}: {}", file.path().display(), found.damage);
+                let class = Class::Unreadable;
+                Finding { class, message, ..Finding::of_slot(&file, &found) }
+            });
+            (usage, damage.collect())
         }
-    };
-    let damage = file.damage().into_iter().map(|found| {
-        let slot = u16::try_from(found.slot.get()).ok().and_then(RegionSlot::from_index);
-        let chunk = slot.and_then(|slot| region.chunk(slot));
-        let message = format!("{}: {}", file.path().display(), found.damage);
-        Finding { class: Class::Unreadable, chunk, message }
-    });
-    (usage, damage.collect())
+        Err(error) => (Usage::default(), vec![Finding::new(Class::Storage, error)]),
+    }
 }
 
 /// What is in the chunks of a storage.
@@ -113,30 +100,33 @@ pub struct Contents {
     pub block_entities: u64,
 }
 
-/// Reads every chunk of a storage on up to `jobs` threads, and counts what is in them. `found`
-/// gets what cannot be read. Blocks are not looked at: that is for [`verify()`](crate::verify()).
+/// Reads every chunk of a storage and counts what is in them. `found` gets what cannot be read.
+/// Blocks are not looked at: that is for [`verify()`](crate::verify()).
 pub fn count_contents(
     storage: &dyn ChunkStorage,
-    jobs: NonZeroUsize,
-    found: &mut (dyn FnMut(&Finding) + Send),
+    options: &ScanOptions,
+    found: &mut dyn FnMut(&Finding),
     progress: &dyn Progress,
 ) -> Contents {
-    let state = Mutex::new((Contents::default(), found));
-    for_each_batch(storage, jobs, |batch| {
-        let chunks = batch.positions.len() as u64;
-        let (contents, findings) = count_batch(storage, batch);
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (sum, found) = &mut *state;
-        sum.add(&contents);
-        for finding in &findings {
-            found(finding);
+    let mut sum = Contents::default();
+    let _ended = scan(storage, options, count_chunk, |step| match step {
+        Scanned::Unlisted(error) => found(&Finding::new(Class::Storage, error)),
+        Scanned::Chunk(_, (contents, findings)) => {
+            sum.add(&contents);
+            findings.iter().for_each(&mut *found);
+            progress.advance(1);
         }
-        progress.advance(chunks);
     });
-    state.into_inner().unwrap_or_else(PoisonError::into_inner).0
+    sum
 }
 
 impl Contents {
+    fn count(&mut self, at: ChunkPos, chunk: &Chunk, findings: &mut Vec<Finding>) {
+        self.entities = count_in(at, chunk, |found: &EntityChunk| found.entities.len(), findings);
+        let block_entities = |found: &BlockComponentChunk| found.len();
+        self.block_entities = count_in(at, chunk, block_entities, findings);
+    }
+
     fn add(&mut self, other: &Self) {
         let sums = [
             (&mut self.chunks, other.chunks),
@@ -151,41 +141,26 @@ impl Contents {
     }
 }
 
-fn count_batch(storage: &dyn ChunkStorage, batch: Batch) -> (Contents, Vec<Finding>) {
-    let message = |error: hyworld_providers::Error| error.to_string();
-    let storage_finding = |message| Finding { class: Class::Storage, chunk: None, message };
-    let mut findings: Vec<_> = batch.errors.into_iter().map(message).map(storage_finding).collect();
-    let mut contents = Contents::default();
-    let documents = storage.read_many(&batch.positions);
-    for (at, document) in batch.positions.into_iter().zip(documents) {
-        let before = findings.len();
-        let chunk = match document {
-            Ok(Some(document)) => count_chunk(at, document, &mut findings),
-            // Removed since it was listed.
-            Ok(None) => continue,
-            Err(error) => {
-                findings.push(Finding::new(Class::Unreadable, at, error));
-                Contents::default()
+fn count_chunk(
+    at: ChunkPos,
+    document: Result<Option<Vec<u8>>, StorageError>,
+) -> (Contents, Vec<Finding>) {
+    let mut findings = Vec::new();
+    let mut contents = Contents { chunks: 1, ..Contents::default() };
+    match document {
+        // Removed since it was listed.
+        Ok(None) => return (Contents::default(), findings),
+        Ok(Some(document)) => {
+            contents.raw_bytes = document.len() as u64;
+            match Chunk::decode(document) {
+                Ok(chunk) => contents.count(at, &chunk, &mut findings),
+                Err(error) => findings.push(Finding::at(Class::Document, at, error)),
             }
-        };
-        let unreadable = u64::from(findings.len() > before);
-        contents.add(&Contents { chunks: 1, unreadable, ..chunk });
-    }
-    (contents, findings)
-}
-
-fn count_chunk(at: ChunkPos, document: Vec<u8>, findings: &mut Vec<Finding>) -> Contents {
-    let raw_bytes = document.len() as u64;
-    let chunk = match Chunk::decode(document) {
-        Ok(chunk) => chunk,
-        Err(error) => {
-            findings.push(Finding::new(Class::Document, at, error.to_string()));
-            return Contents { raw_bytes, ..Contents::default() };
         }
-    };
-    let entities = count_in(at, &chunk, |found: &EntityChunk| found.entities.len(), findings);
-    let block_entities = count_in(at, &chunk, |found: &BlockComponentChunk| found.len(), findings);
-    Contents { raw_bytes, entities, block_entities, ..Contents::default() }
+        Err(error) => findings.push(Finding::at(Class::Unreadable, at, error)),
+    }
+    contents.unreadable = u64::from(!findings.is_empty());
+    (contents, findings)
 }
 
 fn count_in<C: Component>(
@@ -197,9 +172,7 @@ fn count_in<C: Component>(
     match chunk.get::<C>() {
         Ok(component) => component.map_or(0, |component| count(component) as u64),
         Err(error) => {
-            let is_newer = matches!(error, Error::Newer { .. });
-            let class = if is_newer { Class::Newer } else { Class::Component };
-            findings.push(Finding::new(class, at, error));
+            findings.push(Finding::of_component(at, &error));
             0
         }
     }
@@ -207,13 +180,17 @@ fn count_in<C: Component>(
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use super::*;
     use crate::progress::NoProgress;
     use hyworld_chunk::Holder;
     use hyworld_providers::{MemoryStorage, RegionFiles};
     use hyworld_testkit::write_file;
 
-    const JOBS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
+    fn options() -> ScanOptions {
+        ScanOptions::new().jobs(NonZeroUsize::new(3).unwrap())
+    }
 
     fn chunk(entities: usize) -> Vec<u8> {
         let mut chunk = Chunk::new();
@@ -234,7 +211,7 @@ mod tests {
         raw_bytes += 11;
         let mut findings = Vec::new();
         let mut found = |finding: &Finding| findings.push(finding.clone());
-        let contents = count_contents(&storage, JOBS, &mut found, &NoProgress);
+        let contents = count_contents(&storage, &options(), &mut found, &NoProgress);
         let expected =
             Contents { chunks: 101, unreadable: 1, raw_bytes, entities: 99, block_entities: 0 };
         assert_eq!(contents, expected);
@@ -254,7 +231,7 @@ mod tests {
         let regions: Vec<_> = [0, 1, 2, 9].map(|x| RegionPos::new(x, x / 9 * 9)).into();
         let mut findings = Vec::new();
         let mut found = |finding: &Finding| findings.push(finding.clone());
-        let totals = region_totals(folder.path(), &regions, JOBS, &mut found);
+        let totals = region_totals(folder.path(), &regions, &options(), &mut found);
         assert_eq!((totals.files, totals.chunks), (4, 70));
         assert_eq!(totals.raw_bytes, 70 * chunk(1).len() as u64);
         let parts = [totals.live_bytes, totals.slack_bytes, totals.unreferenced_bytes];

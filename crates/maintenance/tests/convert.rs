@@ -4,12 +4,12 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{
-    CompareReport, ConvertOptions, Difference, NoProgress, Stage, compare, convert,
+    Class, Completion, ConvertOptions, NoProgress, ScanOptions, Severity, compare, convert,
 };
 use hyworld_providers::conformance::FailingStorage;
 use hyworld_providers::{
@@ -18,7 +18,9 @@ use hyworld_providers::{
 };
 use hyworld_testkit::sample;
 
-const JOBS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
+fn jobs() -> ScanOptions {
+    ScanOptions::new().jobs(NonZeroUsize::MIN.saturating_add(2))
+}
 
 fn fill(storage: &dyn ChunkStorage) {
     for n in 0..300 {
@@ -28,11 +30,20 @@ fn fill(storage: &dyn ChunkStorage) {
     }
 }
 
-fn differences(first: &dyn ChunkStorage, second: &dyn ChunkStorage) -> Vec<Difference> {
-    let found = Mutex::new(Vec::new());
-    let mut note = |difference: &Difference| found.lock().unwrap().push(difference.clone());
-    compare(first, second, JOBS, &mut note, &NoProgress);
-    found.into_inner().unwrap()
+fn differences(
+    first: &dyn ChunkStorage,
+    second: &dyn ChunkStorage,
+) -> Vec<(Class, Option<ChunkPos>)> {
+    let mut found = Vec::new();
+    let report = compare(
+        first,
+        second,
+        &jobs(),
+        &mut |finding| found.push((finding.class, finding.chunk)),
+        &NoProgress,
+    );
+    assert_eq!(report.findings.total(), found.len() as u64);
+    found
 }
 
 fn region_files(folder: &Path) -> RegionFiles {
@@ -49,8 +60,11 @@ fn everything_arrives_whatever_the_storages() {
     let progress = |chunks: u64| {
         done.fetch_add(chunks, Ordering::Relaxed);
     };
-    let report = convert(&source, &target, &ConvertOptions::new().jobs(JOBS), &progress);
-    assert_eq!((report.chunks, report.copied, report.verified, report.failed), (300, 300, 300, 0));
+    let report = convert(&source, &target, &ConvertOptions::new().scan(jobs()), &progress);
+    assert_eq!(
+        (report.chunks, report.copied, report.verified, report.findings.total()),
+        (300, 300, 300, 0)
+    );
     assert!(report.is_complete() && !report.verbatim);
     assert_eq!(done.into_inner(), 300);
     assert_eq!(differences(&source, &target), []);
@@ -113,10 +127,11 @@ fn failures_are_said_and_cost_no_other_chunk() {
     source.fail_every(11);
     let target = MemoryStorage::new();
     let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
-    assert!(report.failed > 10 && !report.is_complete());
-    assert_eq!(report.failures.len() as u64, report.failed);
-    assert!(report.failures.iter().all(|failure| failure.stage == Stage::Read));
-    assert_eq!(report.copied + report.failed, 300);
+    let failed = report.findings.count(Severity::Error);
+    assert!(failed > 10 && !report.is_complete() && !report.may_finish);
+    assert_eq!(report.findings.kept().len() as u64, failed);
+    assert_eq!(report.findings.by_class(), &[(Class::Unreadable, failed)].into());
+    assert_eq!(report.copied + failed, 300);
     source.fail_every(0);
     let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
     assert!(report.is_complete());
@@ -125,8 +140,8 @@ fn failures_are_said_and_cost_no_other_chunk() {
     let target = FailingStorage::new(MemoryStorage::new());
     target.fail_writes(true);
     let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
-    let stages = |stage| report.failures.iter().filter(|failure| failure.stage == stage).count();
-    assert_eq!((stages(Stage::Write), stages(Stage::Sync), report.copied), (300, 1, 0));
+    let classes = [(Class::Write, 300), (Class::Sync, 1)].into();
+    assert_eq!((report.findings.by_class(), report.copied), (&classes, 0));
 }
 
 /// A storage that stores something else than it is given.
@@ -169,6 +184,10 @@ impl ChunkStorage for Liar {
         chunks.iter().map(|(at, document)| self.write(*at, document)).collect()
     }
 
+    fn knows_sizes(&self) -> bool {
+        self.0.knows_sizes()
+    }
+
     fn shares_writes(&self) -> bool {
         self.0.shares_writes()
     }
@@ -188,8 +207,8 @@ fn a_target_that_stores_something_else_is_caught() {
     fill(&source);
     let target = Liar(MemoryStorage::new());
     let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
-    assert_eq!((report.copied, report.verified, report.failed), (300, 0, 300));
-    assert!(report.failures.iter().all(|failure| failure.stage == Stage::Verify));
+    assert_eq!((report.copied, report.verified), (300, 0));
+    assert_eq!(report.findings.by_class(), &[(Class::Verify, 300)].into());
 }
 
 #[test]
@@ -202,10 +221,58 @@ fn storages_are_compared_both_ways() {
     second.write(extra, b"x").unwrap();
     second.write(other, b"y").unwrap();
     let mut found = differences(&first, &second);
-    found.sort_by_key(|difference| format!("{difference:?}"));
-    let expected =
-        [Difference::Content(other), Difference::OnlyFirst(gone), Difference::OnlySecond(extra)];
+    found.sort_unstable();
+    let expected = [
+        (Class::OnlyInSource, Some(gone)),
+        (Class::OnlyInTarget, Some(extra)),
+        (Class::Different, Some(other)),
+    ];
     assert_eq!(found, expected);
-    let report = compare(&first, &second, JOBS, &mut |_| (), &NoProgress);
-    assert_eq!(report, CompareReport { same: 298, different: 3 });
+    let report = compare(&first, &second, &jobs(), &mut |_| (), &NoProgress);
+    assert_eq!((report.same, report.findings.total()), (298, 3));
+}
+
+/// A target that is new is not read before it is written, and once afterwards.
+#[test]
+fn a_new_target_is_read_once() {
+    let source = MemoryStorage::new();
+    fill(&source);
+    let target = CountingStorage::new(MemoryStorage::new());
+    let report = convert(&source, &target, &ConvertOptions::new(), &NoProgress);
+    assert!(report.is_complete() && report.may_finish);
+    assert_eq!((target.counts().writes, target.counts().reads), (300, 300));
+}
+
+/// Chunks of another world are not passed off as those of the source.
+#[test]
+fn chunks_that_only_the_target_has_are_failures() {
+    for verify in [true, false] {
+        let (source, target) = (MemoryStorage::new(), MemoryStorage::new());
+        fill(&source);
+        let strange = ChunkPos::new(1000, 1000);
+        target.write(strange, b"of another world").unwrap();
+        let options = ConvertOptions::new().verify(verify).skip_unreadable(true);
+        let report = convert(&source, &target, &options, &NoProgress);
+        assert!(!report.may_finish && !report.is_complete());
+        let found = report.findings.kept();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].class, found[0].chunk), (Class::OnlyInTarget, Some(strange)));
+        assert_eq!(report.copied, 300, "the rest is copied");
+    }
+}
+
+#[test]
+fn a_cancelled_copy_may_not_finish_and_is_continued() {
+    let (source, target) = (MemoryStorage::new(), MemoryStorage::new());
+    fill(&source);
+    let flag = Arc::new(AtomicBool::new(false));
+    let options = ConvertOptions::new().scan(jobs().cancel(Arc::clone(&flag)));
+    let stop = |_| flag.store(true, Ordering::Relaxed);
+    let report = convert(&source, &target, &options, &stop);
+    assert_eq!(report.completion, Completion::Cancelled);
+    assert!(!report.may_finish && report.copied < 300);
+    flag.store(false, Ordering::Relaxed);
+    let before = report.copied;
+    let report = convert(&source, &target, &options, &NoProgress);
+    assert!(report.may_finish && report.already == before && report.verified == 300);
 }

@@ -7,16 +7,22 @@ use std::num::NonZeroUsize;
 use hyworld_chunk::Chunk;
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_coords::{ChunkPos, SectionY};
-use hyworld_maintenance::{Class, Finding, Level, NoProgress, VerifyReport, verify};
+use hyworld_maintenance::{
+    Class, Finding, NoProgress, ScanOptions, Severity, VerifyReport, verify,
+};
 use hyworld_providers::conformance::FailingStorage;
 use hyworld_providers::{ChunkStorage, MemoryStorage, RegionFiles};
 use hyworld_testkit::{WORLDS, fixture, region_files, write_file};
 
 fn check(storage: &dyn ChunkStorage) -> (VerifyReport, Vec<Finding>) {
     let mut found = Vec::new();
-    let jobs = NonZeroUsize::new(3).unwrap();
-    let report =
-        verify(storage, jobs, &mut |finding: &Finding| found.push(finding.clone()), &NoProgress);
+    let options = ScanOptions::new().jobs(NonZeroUsize::new(3).unwrap());
+    let report = verify(
+        storage,
+        &options,
+        &mut |finding: &Finding| found.push(finding.clone()),
+        &NoProgress,
+    );
     (report, found)
 }
 
@@ -30,7 +36,7 @@ fn only_finding(document: &[u8]) -> Finding {
     let (report, mut found) = check(&stored(document));
     assert_eq!(found.len(), 1, "{found:?}");
     let finding = found.remove(0);
-    assert_eq!(report.findings, [(finding.class, 1)].into());
+    assert_eq!(report.findings.by_class(), &[(finding.class, 1)].into());
     assert_eq!(finding.chunk, Some(ChunkPos::new(4, -5)));
     finding
 }
@@ -45,7 +51,7 @@ fn a_new_chunk_is_clean() {
 #[test]
 fn bytes_that_are_no_document() {
     let finding = only_finding(b"not a document");
-    assert_eq!((finding.class, finding.class.level()), (Class::Document, Level::Error));
+    assert_eq!((finding.class, finding.severity), (Class::Document, Severity::Error));
     let mut bytes = Chunk::new().encode();
     bytes.truncate(500);
     assert_eq!(only_finding(&bytes).class, Class::Document);
@@ -78,7 +84,7 @@ fn components_that_cannot_be_decoded() {
     let start = "ChunkColumn.Sections.2.Block.Data: at byte 4";
     assert!(finding.message.starts_with(start), "{}", finding.message);
     let finding = only_finding(&with_block(7, &[]));
-    assert_eq!((finding.class, finding.class.level()), (Class::Newer, Level::Warning));
+    assert_eq!((finding.class, finding.severity), (Class::Newer, Severity::Warning));
 }
 
 #[test]
@@ -95,7 +101,7 @@ fn oddities_are_warnings() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].class, Class::Anomaly);
     assert!(found[0].message.starts_with("section 2: "), "{}", found[0].message);
-    assert!(report.is_clean() && report.count(Level::Warning) == 1);
+    assert!(report.is_clean() && report.findings.count(Severity::Warning) == 1);
 }
 
 #[test]

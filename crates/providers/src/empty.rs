@@ -44,6 +44,10 @@ impl ChunkStorage for EmptyStorage {
         chunks.iter().map(|_| Ok(())).collect()
     }
 
+    fn knows_sizes(&self) -> bool {
+        true
+    }
+
     fn shares_writes(&self) -> bool {
         false
     }

@@ -79,6 +79,10 @@ impl ChunkStorage for MemoryStorage {
         write_each(self, chunks)
     }
 
+    fn knows_sizes(&self) -> bool {
+        true
+    }
+
     fn shares_writes(&self) -> bool {
         false
     }

@@ -96,6 +96,10 @@ impl ChunkStorage for MigrationStorage {
         self.saver.write_many(chunks)
     }
 
+    fn knows_sizes(&self) -> bool {
+        self.loaders().all(ChunkStorage::knows_sizes)
+    }
+
     fn shares_writes(&self) -> bool {
         self.saver.shares_writes()
     }

@@ -61,6 +61,8 @@ pub struct RocksDbStorage {
     /// What is in the database that is not known here.
     unknown: Option<String>,
     write_options: WriteOptions,
+    /// Whether many chunks are written before any is read.
+    is_building: bool,
     /// Held while something is removed: of two who remove a chunk only one did.
     removing: Mutex<()>,
 }
@@ -71,11 +73,12 @@ pub struct RocksDbStorage {
 pub struct RocksDbOptions {
     access: Access,
     flush_on_write: bool,
+    building: bool,
 }
 
 impl Default for RocksDbOptions {
     fn default() -> Self {
-        Self { access: Access::ReadWrite, flush_on_write: false }
+        Self { access: Access::ReadWrite, flush_on_write: false, building: false }
     }
 }
 
@@ -97,6 +100,14 @@ impl RocksDbOptions {
         self
     }
 
+    /// Whether the database is the target of a copy: many chunks are written before any is read.
+    /// Writes bypass the log then, and survive the end of the process only after
+    /// [`sync`](ChunkStorage::sync), which also puts the tables in order.
+    pub fn building(mut self, building: bool) -> Self {
+        self.building = building;
+        self
+    }
+
     /// Opens the database in `folder`. If there is none, it is made, with the folder; for reading,
     /// it counts as empty.
     ///
@@ -107,18 +118,25 @@ impl RocksDbOptions {
     /// The database is damaged, another program has it open for writing, or the folder cannot be
     /// read or made.
     pub fn open(&self, folder: &Path) -> Result<RocksDbStorage> {
-        Ok(self.storage(folder, open::open(folder, self.access)?))
+        let storage = self.storage(folder, open::open(folder, self.access)?);
+        if storage.is_building {
+            storage.set_options(&options::BUILDING)?;
+        }
+        Ok(storage)
     }
 
     fn storage(&self, folder: &Path, opened: open::Opened) -> RocksDbStorage {
         let mut write_options = WriteOptions::default();
-        write_options.set_sync(self.flush_on_write);
+        let is_building = self.building && opened.read_only.is_none();
+        write_options.set_sync(self.flush_on_write && !is_building);
+        write_options.disable_wal(is_building);
         RocksDbStorage {
             folder: folder.to_owned(),
             db: opened.db,
             read_only: opened.read_only,
             unknown: opened.unknown,
             write_options,
+            is_building,
             removing: Mutex::default(),
         }
     }
@@ -192,6 +210,19 @@ impl RocksDbStorage {
     /// What was written last may not be durable. The database is closed all the same.
     pub fn close(self) -> Result<()> {
         self.sync()
+    }
+
+    fn set_options(&self, options: &[(&str, &str)]) -> Result<()> {
+        let (db, chunks) = self.writable()?;
+        db.set_options_cf(chunks, options).map_err(error::failed(&self.folder, "configure"))
+    }
+
+    /// Writes everything to tables, and those to one sorted run.
+    fn finish_building(&self) -> Result<()> {
+        let (db, chunks) = self.writable()?;
+        db.flush_cf(chunks).map_err(error::failed(&self.folder, "sync"))?;
+        db.compact_range_cf(chunks, None::<&[u8]>, None::<&[u8]>);
+        self.set_options(&options::BUILT)
     }
 
     /// The database and its chunks; `None` if there are none.

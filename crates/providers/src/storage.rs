@@ -72,6 +72,10 @@ pub trait ChunkStorage: Send + Sync + fmt::Debug {
     /// shared, such as syncs. A position that is given twice has the last document afterwards.
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>>;
 
+    /// Whether [`size`](Self::size) is known without reading the chunk. A scan asks it before each
+    /// read then, to bound its memory.
+    fn knows_sizes(&self) -> bool;
+
     /// Whether [`write_many`](Self::write_many) is cheaper than writing one by one, because syncs
     /// or requests are shared. Where it is not, nothing is gained by collecting documents for it.
     fn shares_writes(&self) -> bool;
@@ -186,6 +190,10 @@ macro_rules! through_pointer {
 
             fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
                 (**self).write_many(chunks)
+            }
+
+            fn knows_sizes(&self) -> bool {
+                (**self).knows_sizes()
             }
 
             fn shares_writes(&self) -> bool {

@@ -4,7 +4,7 @@ use hyworld_chunk::{AssetKey, Chunk, EnvironmentChunk};
 use hyworld_coords::{ColumnArray, WORLD_HEIGHT_BLOCKS};
 
 use super::blocks::{Grid, Parts, build};
-use super::{BlockingGenerator, GenerateRequest};
+use super::{ChunkGenerator, GenerateRequest};
 use crate::error::BoxedError;
 
 /// Grass where it is neither dry nor wet, as 0xAARRGGBB.
@@ -55,7 +55,7 @@ impl FlatGenerator {
     }
 }
 
-impl BlockingGenerator for FlatGenerator {
+impl ChunkGenerator for FlatGenerator {
     fn generate(&self, _request: &GenerateRequest) -> Result<Option<Chunk>, BoxedError> {
         Ok(Some(self.chunk.clone()))
     }

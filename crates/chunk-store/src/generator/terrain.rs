@@ -16,7 +16,7 @@ use hyworld_coords::{ChunkPos, ColumnArray, LocalColumn};
 
 use super::blocks::{Grid, Parts, build, names};
 use super::noise::hash;
-use super::{BlockingGenerator, GenerateRequest};
+use super::{ChunkGenerator, GenerateRequest};
 use crate::error::BoxedError;
 use caves::Caves;
 use surface::Surface;
@@ -81,7 +81,7 @@ const FLUID_NAMES: [&str; 3] = ["Empty", "Water_Source", "Lava_Source"];
 /// Makes a natural-looking world.
 ///
 /// ```
-/// use hyworld_chunk_store::{BlockingGenerator, GenerateRequest, SampleTerrain};
+/// use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 /// use hyworld_coords::ChunkPos;
 ///
 /// let request = GenerateRequest { at: ChunkPos::new(3, -7), seed: 42, still_needed: None };
@@ -92,7 +92,7 @@ const FLUID_NAMES: [&str; 3] = ["Empty", "Water_Source", "Lava_Source"];
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SampleTerrain;
 
-impl BlockingGenerator for SampleTerrain {
+impl ChunkGenerator for SampleTerrain {
     fn generate(&self, request: &GenerateRequest) -> Result<Option<Chunk>, BoxedError> {
         if request.is_abandoned() {
             return Ok(None);

@@ -7,7 +7,7 @@ use hyworld_providers::{ChunkStorage, MemoryStorage};
 
 use super::mark::MarkState;
 use super::*;
-use crate::generator::{BlockingGenerator, FlatGenerator, GenerateRequest};
+use crate::generator::{ChunkGenerator, FlatGenerator, GenerateRequest};
 use crate::options::StoreOptions;
 use crate::sync::lock;
 

@@ -102,7 +102,8 @@ fn a_save_stores_those_that_live() {
     rig.half_seconds(2);
     assert_eq!(stored(&rig, pos(0, 0)), [1, 9]);
     assert!(!chunk.is_dirty());
-    let document = chunk.read(|chunk| chunk.get::<EntityChunk>().map(|found| found.cloned()));
+    let document =
+        chunk.read(|chunk| chunk.get::<EntityChunk>().map(Option::<&EntityChunk>::cloned));
     let entities = document.unwrap().unwrap().unwrap().entities;
     assert_eq!(entities.len(), 2, "the document says what was last stored");
     let removed = rig.store.remove_entity(id).unwrap();

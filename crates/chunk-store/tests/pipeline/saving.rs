@@ -230,6 +230,9 @@ impl ChunkStorage for Batches {
         self.0.lock().unwrap().push(chunks.iter().map(|(at, _)| *at).collect());
         self.1.write_many(chunks)
     }
+    fn knows_sizes(&self) -> bool {
+        self.1.knows_sizes()
+    }
     fn shares_writes(&self) -> bool {
         self.2
     }

@@ -1,18 +1,12 @@
 //! Generating, and what happens between a document and a chunk in memory.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::future::Future;
-use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
-use hyworld_chunk_store::{
-    ChunkGenerator, GenerateRequest, Generated, GeneratedFuture, LoadError, RequestFlags,
-};
+use hyworld_chunk_store::{LoadError, RequestFlags};
 use hyworld_coords::{BlockRect, ColumnPos};
 
-use crate::support::{Rig, flat, pos};
+use crate::support::{Rig, pos};
 
 const POLL: RequestFlags = RequestFlags::POLL_STILL_NEEDED;
 
@@ -87,65 +81,6 @@ fn a_generator_that_fails_holds_requests_back() {
     assert!(error.to_string().contains("told to fail"), "{error}");
     assert!(rig.get(pos(1, 1), RequestFlags::NONE).is_err());
     assert_eq!(rig.generator.calls(), 1);
-}
-
-#[derive(Debug)]
-struct Elsewhere;
-
-impl ChunkGenerator for Elsewhere {
-    fn generate(self: Arc<Self>, _: GenerateRequest) -> GeneratedFuture {
-        Box::pin(async { Ok(Some(Generated { at: pos(0, 0), chunk: flat() })) })
-    }
-}
-
-#[test]
-fn a_chunk_for_another_place_is_refused() {
-    let rig = Rig::with(|options| options.generator = Some(Arc::new(Elsewhere)));
-    assert!(rig.get(pos(0, 0), RequestFlags::NONE).unwrap().is_some());
-    let error = rig.get(pos(1, 1), RequestFlags::NONE).unwrap_err();
-    assert!(matches!(*error, LoadError::WrongPosition { .. }), "{error}");
-}
-
-/// A generator that waits for something.
-#[derive(Debug, Default)]
-struct Slow {
-    waker: Mutex<Option<Waker>>,
-    is_ready: std::sync::atomic::AtomicBool,
-}
-
-struct SlowFuture(Arc<Slow>);
-
-impl Future for SlowFuture {
-    type Output = Result<Option<Generated>, hyworld_chunk_store::BoxedError>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.0.is_ready.load(Ordering::SeqCst) {
-            return Poll::Ready(Ok(Some(Generated { at: pos(1, 1), chunk: flat() })));
-        }
-        *self.0.waker.lock().unwrap() = Some(context.waker().clone());
-        Poll::Pending
-    }
-}
-
-impl ChunkGenerator for Slow {
-    fn generate(self: Arc<Self>, _: GenerateRequest) -> GeneratedFuture {
-        Box::pin(SlowFuture(self))
-    }
-}
-
-#[test]
-fn a_generator_may_wait() {
-    let slow = Arc::new(Slow::default());
-    let rig = Rig::with(|options| options.generator = Some(Arc::clone(&slow) as _));
-    let future = rig.store.get(pos(1, 1), RequestFlags::NONE);
-    rig.store.step_until_idle();
-    assert!(future.peek().is_none());
-    assert_eq!(rig.store.metrics().loading, 1);
-    slow.is_ready.store(true, Ordering::SeqCst);
-    slow.waker.lock().unwrap().take().unwrap().wake();
-    rig.store.step_until_idle();
-    assert!(future.peek().unwrap().unwrap().is_some());
-    assert_eq!(rig.store.metrics().loading, 0);
 }
 
 #[test]

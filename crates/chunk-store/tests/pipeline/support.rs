@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hyworld_chunk::{AssetKey, Chunk, Holder};
 use hyworld_chunk_store::{
-    AddReason, BlockingGenerator, BoxedError, ChunkStore, EntityId, FlatGenerator, GenerateRequest,
+    AddReason, BoxedError, ChunkGenerator, ChunkStore, EntityId, FlatGenerator, GenerateRequest,
     LoadError, LoadedChunk, Outcome, RemoveReason, RequestFlags, SaveDecision, SaveError,
     StepExecutor, StoreListener, StoreOptions, TestClock, UnloadDecision,
 };
@@ -107,7 +107,7 @@ pub(crate) fn pos(x: i32, z: i32) -> ChunkPos {
 pub(crate) fn flat() -> Chunk {
     let request = GenerateRequest { at: pos(0, 0), seed: 0, still_needed: None };
     let flat = FlatGenerator::meadow().unwrap();
-    BlockingGenerator::generate(&flat, &request).unwrap().unwrap()
+    ChunkGenerator::generate(&flat, &request).unwrap().unwrap()
 }
 
 pub(crate) fn cell(y: u16) -> ChunkBlock {
@@ -141,7 +141,7 @@ impl Generator {
     }
 }
 
-impl BlockingGenerator for Generator {
+impl ChunkGenerator for Generator {
     fn generate(&self, request: &GenerateRequest) -> Result<Option<Chunk>, BoxedError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         *self.last_seed.lock().unwrap() = Some(request.seed);

@@ -1,6 +1,6 @@
 //! The words and flags of `bench`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
@@ -73,7 +73,12 @@ pub(crate) struct StoreArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ProvidersArgs {
     /// A world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
-    pub(crate) path: PathBuf,
+    #[arg(required_unless_present = "scale", conflicts_with = "scale")]
+    path: Option<PathBuf>,
+    /// Copy a synthetic world of N chunks instead, and print what a chunk costs at its beginning
+    /// and at its end
+    #[arg(long, value_name = "N")]
+    pub(crate) scale: Option<u32>,
     /// How many chunks at most are measured with; they are held in memory
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub(crate) chunks: usize,
@@ -89,6 +94,13 @@ pub(crate) struct ProvidersArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl ProvidersArgs {
+    /// The storage whose chunks are measured with; empty with `--scale`.
+    pub(crate) fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
 }
 
 #[derive(Debug, Args)]

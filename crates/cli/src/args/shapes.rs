@@ -130,7 +130,11 @@ pub(super) const BENCH_PROVIDERS: &str = r#"--json: one object, times in microse
   {"path","chunks","raw",
    "providers":[{"provider","write_us","read_us","write_ratio","read_ratio","stored"}],
    "convert":{"verbatim_us","recompressed_us","ratio"}}
-The ratios of providers are to region files. stored is null for what is not on this disk."#;
+The ratios of providers are to region files. stored is null for what is not on this disk.
+--scale --json: one object, processor time per chunk
+  {"chunks","providers":[{"provider",
+   "copy":{"first_tenth_us","last_tenth_us","ratio"},
+   "verify":{"first_tenth_us","last_tenth_us","ratio"},"peak_memory"}]}"#;
 
 pub(super) const BENCH_STORE: &str = r#"--json: one object, times in microseconds
   {"path","threads","chunks","raw",

@@ -3,6 +3,7 @@
 mod chunk;
 mod providers;
 mod region;
+mod scale;
 mod scratch;
 mod store;
 

@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use hyworld::{ConvertTarget, Location};
-use hyworld_maintenance::{ConvertOptions, ConvertReport, Failure, Stage, convert};
+use hyworld::Location;
+use hyworld_maintenance::{
+    Class, ConvertOptions, ConvertReport, Finding, Progress, ScanOptions, SourceIdentity, convert,
+};
 use hyworld_providers::{ChunkStorage, MemoryStorage};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::compare;
@@ -22,8 +25,8 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
         return compare::run(args, console, &source, &target);
     }
     let opened = source.open()?;
-    let chunks = source.count(&*opened);
-    let job = Job { args, source: &*opened, chunks, start: Instant::now() };
+    let (chunks, identity) = (source.count(&*opened), source.identity());
+    let job = Job { args, source: &*opened, identity, chunks, start: Instant::now() };
     if args.dry_run {
         return job.dry_run(console, &target);
     }
@@ -34,8 +37,26 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
 struct Job<'a> {
     args: &'a ConvertArgs,
     source: &'a dyn ChunkStorage,
+    identity: SourceIdentity,
     chunks: Option<u64>,
     start: Instant,
+}
+
+/// The progress of a copy, and then of its verification.
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn advance(&self, chunks: u64) {
+        self.0.inc(chunks);
+    }
+
+    fn advance_verified(&self, chunks: u64) {
+        if self.0.message() != "verifying" {
+            self.0.set_position(0);
+            self.0.set_message("verifying");
+        }
+        self.0.inc(chunks);
+    }
 }
 
 impl Job<'_> {
@@ -44,47 +65,37 @@ impl Job<'_> {
         if let Some(folder) = target.folder() {
             console.detail(format_args!("{} would be made", folder.display()))?;
         }
-        let report = self.copy(console, &MemoryStorage::new());
+        let bar = self.bar(console);
+        let report = convert(self.source, &MemoryStorage::new(), &self.options(console), &bar);
+        bar.0.finish_and_clear();
         self.finish(console, &report, false)
     }
 
-    /// Copies everything, and gives the target its name if all of it is there.
-    fn run(&self, console: &mut Console, location: &Location) -> anyhow::Result<Exit> {
-        let target = ConvertTarget::begin(location, &self.source.place(), self.args.level)?;
-        let unfinished = target.unfinished_folder().map(|folder| folder.display().to_string());
-        if let Some(name) = unfinished.as_ref().filter(|_| target.is_resumed()) {
-            console.say(format_args!("{name}: continuing what was begun before"))?;
+    /// Copies everything. The target gets its name when all of it is there.
+    fn run(&self, console: &mut Console, target: &Location) -> anyhow::Result<Exit> {
+        let (options, bar) = (self.options(console), self.bar(console));
+        let (identity, level) = (&self.identity, self.args.level);
+        let copy = hyworld::convert(self.source, identity, target, level, &options, &bar)?;
+        bar.0.finish_and_clear();
+        if copy.is_resumed {
+            console.say(format_args!("{}: continued an earlier copy", target.name()))?;
         }
-        let report = self.copy(console, target.storage());
-        if self.may_finish(&report) {
-            target.finish()?;
-            return self.finish(console, &report, true);
-        }
-        drop(target);
-        let exit = self.finish(console, &report, false)?;
-        if let Some(name) = unfinished {
-            console.say(format_args!(
-                "{name}: kept as it is, and not given its name; run the same command again to go \
-                 on, or with --skip-unreadable to do without what cannot be read"
-            ))?;
+        let exit = self.finish(console, &copy.report, copy.report.may_finish)?;
+        if let Some(unfinished) = copy.unfinished {
+            let advice = advice(&copy.report);
+            console.say(format_args!("{}: kept unfinished; {advice}", unfinished.display()))?;
         }
         Ok(exit)
     }
 
-    fn copy(&self, console: &Console, target: &dyn ChunkStorage) -> ConvertReport {
-        let options = ConvertOptions::new().jobs(console.jobs()).recompress(self.args.recompress);
-        let options = options.dry_run(self.args.dry_run);
-        let bar = progress::chunks(console, "copying", self.chunks);
-        let report = convert(self.source, target, &options, &|chunks| bar.inc(chunks));
-        bar.finish_and_clear();
-        report
+    fn options(&self, console: &Console) -> ConvertOptions {
+        let scan = ScanOptions::new().jobs(console.jobs());
+        let options = ConvertOptions::new().scan(scan).recompress(self.args.recompress);
+        options.dry_run(self.args.dry_run).skip_unreadable(self.args.skip_unreadable)
     }
 
-    /// Whether what was copied may stand for the source.
-    fn may_finish(&self, report: &ConvertReport) -> bool {
-        let is_read = |failure: &Failure| matches!(failure.stage, Stage::List | Stage::Read);
-        let only_unreadable = report.failures.iter().all(is_read);
-        report.is_complete() || (self.args.skip_unreadable && only_unreadable)
+    fn bar(&self, console: &Console) -> Bar {
+        Bar(progress::chunks(console, "copying", self.chunks))
     }
 
     /// Says what came of it. `is_finished` if the target has its name now.
@@ -100,10 +111,10 @@ impl Job<'_> {
         } else {
             console.report(format_args!("{}", self.summary(report, time)))?;
         }
-        for failure in report.failures.iter().take(SHOWN_FAILURES) {
-            exit::complain(&exit::problem(describe(failure)));
+        for finding in report.findings.kept().iter().take(SHOWN_FAILURES) {
+            exit::complain(&exit::problem(describe(finding)));
         }
-        let more = report.failed.saturating_sub(SHOWN_FAILURES as u64);
+        let more = report.findings.total().saturating_sub(SHOWN_FAILURES as u64);
         if more > 0 {
             console.say(format_args!("and {}", text::count(more, "more failure")))?;
         }
@@ -113,7 +124,7 @@ impl Job<'_> {
     fn summary(&self, report: &ConvertReport, time: Duration) -> String {
         let (chunks, raw) = (text::count(report.chunks, "chunk"), text::size(report.raw_bytes));
         let (took, from) = (text::duration(time), self.source.place());
-        let failed = text::count(report.failed, "failure");
+        let failed = text::count(report.findings.total(), "failure");
         if self.args.dry_run {
             return format!("{from}: {chunks}, {raw} read in {took}, {failed}; nothing written");
         }
@@ -129,18 +140,18 @@ impl Job<'_> {
     }
 
     fn object(&self, report: &ConvertReport, is_finished: bool, time: Duration) -> Value {
-        let failures = report.failures.iter().map(|failure| {
+        let failures = report.findings.kept().iter().map(|finding| {
             json!({
-                "stage": failure.stage.to_string(),
-                "x": failure.chunk.map(|at| at.x), "z": failure.chunk.map(|at| at.z),
-                "message": failure.message,
+                "stage": stage(finding),
+                "x": finding.chunk.map(|at| at.x), "z": finding.chunk.map(|at| at.z),
+                "message": finding.message,
             })
         });
         json!({
             "source": self.source.place(), "target": self.args.target.display().to_string(),
             "chunks": report.chunks, "raw": report.raw_bytes,
             "copied": report.copied, "already": report.already, "verified": report.verified,
-            "verbatim": report.verbatim, "failed": report.failed,
+            "verbatim": report.verbatim, "failed": report.findings.total(),
             "failures": failures.collect::<Vec<_>>(),
             "finished": is_finished, "dry_run": self.args.dry_run,
             "ms": u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
@@ -148,12 +159,35 @@ impl Job<'_> {
     }
 }
 
-fn describe(failure: &Failure) -> String {
-    let Failure { stage, chunk, message } = failure;
-    match chunk {
+/// The step of the copy that failed.
+fn stage(finding: &Finding) -> &'static str {
+    match finding.class {
+        Class::Storage => "list",
+        Class::Unreadable => "read",
+        Class::OnlyInTarget => "compare",
+        other => other.name(),
+    }
+}
+
+fn describe(finding: &Finding) -> String {
+    let (stage, message) = (stage(finding), &finding.message);
+    match finding.chunk {
+        Some(at) if finding.class == Class::OnlyInTarget => {
+            format!("chunk {},{}: {message}", at.x, at.z)
+        }
         Some(at) if !message.starts_with("chunk ") => {
             format!("chunk {},{}: cannot {stage}: {message}", at.x, at.z)
         }
         _ => format!("cannot {stage}: {message}"),
     }
+}
+
+/// What to do with a copy that did not get its name.
+fn advice(report: &ConvertReport) -> &'static str {
+    if report.findings.by_class().contains_key(&Class::OnlyInTarget) {
+        return "it has chunks that the source does not have: remove it, and run the same command \
+                again";
+    }
+    "run the same command again to go on, or with --skip-unreadable to do without what cannot be \
+     read"
 }

@@ -1,24 +1,20 @@
 //! `fingerprint PATH`: what every chunk holds, as digests.
 
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use hyworld::Location;
 use hyworld_chunk::Fingerprint;
 use hyworld_coords::ChunkPos;
+use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
 use hyworld_providers::ChunkStorage;
 use serde_json::{Value, json};
 
-use super::parallel;
 use crate::args::fingerprint::FingerprintArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, progress, text};
-
-/// Chunks whose fingerprints are held before they are printed.
-const BATCH_CHUNKS: usize = 256;
-
-/// Chunks that a thread reads at a time.
-const PART_CHUNKS: usize = 16;
 
 pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let storage = Location::source(&args.path)?.open()?;
@@ -27,23 +23,31 @@ pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Resu
     if !args.json {
         writeln!(console, "{}", title())?;
     }
-    let bar = progress::chunks(console, "fingerprints", Some(positions.len() as u64));
-    for batch in positions.chunks(BATCH_CHUNKS) {
-        let parts: Vec<_> = batch.chunks(PART_CHUNKS).collect();
-        let taken = parallel::map(console.jobs(), &parts, |part| {
-            let taken = take(&*storage, part);
-            bar.inc(part.len() as u64);
-            taken
-        });
-        for (at, taken) in batch.iter().zip(taken.into_iter().flatten()) {
-            match taken {
-                Ok(found) => print(args, console, *at, &found)?,
-                Err(error) => exit = complain(&error),
+    let count = positions.len() as u64;
+    let bar = progress::chunks(console, "fingerprints", Some(count));
+    let stop = Arc::new(AtomicBool::new(false));
+    let options = ScanOptions::new().jobs(console.jobs()).ordered(true).cancel(Arc::clone(&stop));
+    let take = |at: ChunkPos, document: hyworld_providers::Result<Option<Vec<u8>>>| {
+        let place = || format!("chunk {},{} in {}", at.x, at.z, storage.place());
+        Fingerprint::of(document?.unwrap_or_default()).with_context(place)
+    };
+    let mut printed = Ok(());
+    let listed = Box::new(positions.into_iter().map(Ok));
+    let _ended = scan_positions(&*storage, listed, &options, take, |step| {
+        bar.inc(1);
+        match step {
+            Scanned::Chunk(at, Ok(found)) if printed.is_ok() => {
+                printed = print(args, console, at, &found);
+                stop.store(printed.is_err(), Ordering::Relaxed);
             }
+            Scanned::Chunk(_, Ok(_)) => {}
+            Scanned::Chunk(_, Err(error)) => exit = complain(&error),
+            Scanned::Unlisted(error) => exit = complain(&error.into()),
         }
-    }
+    });
     bar.finish_and_clear();
-    console.say(format_args!("{}", text::count(positions.len() as u64, "chunk")))?;
+    printed?;
+    console.say(format_args!("{}", text::count(count, "chunk")))?;
     Ok(exit)
 }
 
@@ -64,16 +68,6 @@ fn sorted(storage: &dyn ChunkStorage, exit: &mut Exit) -> Vec<ChunkPos> {
     }
     positions.sort_unstable_by_key(|at| (at.z, at.x));
     positions
-}
-
-fn take(storage: &dyn ChunkStorage, positions: &[ChunkPos]) -> Vec<anyhow::Result<Fingerprint>> {
-    let documents = storage.read_many(positions).into_iter().zip(positions);
-    documents
-        .map(|(document, at)| {
-            let place = || format!("chunk {},{} in {}", at.x, at.z, storage.place());
-            Fingerprint::of(document?.unwrap_or_default()).with_context(place)
-        })
-        .collect()
 }
 
 fn print(

@@ -2,87 +2,76 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyworld::Location;
-use hyworld_maintenance::{Class, Finding, Level, VerifyReport, verify};
+use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport, verify};
 use serde_json::json;
 
 use crate::args::storage::VerifyArgs;
 use crate::exit::Exit;
-use crate::output::{Console, json, progress, text};
+use crate::output::{Console, advice, json, progress, text};
 
 /// How many findings of one class are printed for people, who want to know that there are more
 /// rather than read them all. `--json` has all of them.
 const SHOWN_OF_CLASS: u64 = 20;
 
-/// How many findings may wait to be printed.
-const WAITING_MAX: usize = 1024;
-
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let location = Location::source(&args.path)?;
     let storage = location.open()?;
     let bar = progress::chunks(console, "checking", location.count(&*storage));
-    let (sender, findings) = mpsc::sync_channel(WAITING_MAX);
-    let (storage, jobs, advance) = (&*storage, console.jobs(), |chunks| bar.inc(chunks));
-    let report = std::thread::scope(|scope| {
-        let work = scope.spawn(move || {
-            // Nobody listens any more if stdout is closed; then there is nothing to tell.
-            let mut tell = |finding: &Finding| sender.send(finding.clone()).unwrap_or_default();
-            verify(storage, jobs, &mut tell, &advance)
-        });
-        let printed = print_all(args, console, findings);
-        let report = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        printed.map(|()| report)
-    })?;
-    bar.finish_and_clear();
-    summary(args, console, &storage.place(), &report)?;
-    Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
-}
-
-fn print_all(
-    args: &VerifyArgs,
-    console: &mut Console,
-    findings: mpsc::Receiver<Finding>,
-) -> std::io::Result<()> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let options = ScanOptions::new().jobs(console.jobs()).cancel(Arc::clone(&stop));
     let mut shown: BTreeMap<Class, u64> = BTreeMap::new();
-    for finding in findings {
+    let mut printed = Ok(());
+    let mut tell = |finding: &Finding| {
         let count = shown.entry(finding.class).or_default();
         *count = count.saturating_add(1);
-        if args.json {
-            print_json(console, &finding)?;
-        } else if *count <= SHOWN_OF_CLASS {
-            print(console, &finding)?;
+        if printed.is_ok() && args.json {
+            printed = print_json(console, finding);
+        } else if printed.is_ok() && *count <= SHOWN_OF_CLASS {
+            printed = print(console, finding);
         }
-    }
+        // Once stdout is closed, nothing more can be reported.
+        stop.store(printed.is_err(), Ordering::Relaxed);
+    };
+    let report = verify(&*storage, &options, &mut tell, &|chunks| bar.inc(chunks));
+    bar.finish_and_clear();
+    printed?;
     for (class, count) in shown.iter().filter(|(_, count)| **count > SHOWN_OF_CLASS) {
         let more = text::count(count.saturating_sub(SHOWN_OF_CLASS), "more finding");
         if !args.json {
             writeln!(console, "{class}: {more}, not shown; --json has them all")?;
         }
     }
-    Ok(())
+    summary(args, console, &storage.place(), &report)?;
+    Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
 }
 
 fn level(finding: &Finding) -> &'static str {
-    match finding.class.level() {
-        Level::Warning => "warning",
-        Level::Error => "error",
+    match finding.severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
     }
+}
+
+fn advice_of(finding: &Finding) -> &'static str {
+    finding.advice.map_or("", advice::words)
 }
 
 fn print(console: &mut Console, finding: &Finding) -> std::io::Result<()> {
     let place = finding.chunk.map_or_else(String::new, |at| format!("chunk {},{}: ", at.x, at.z));
     let message = text::printable(&finding.message);
     writeln!(console, "{} ({}): {place}{message}", level(finding), finding.class)?;
-    writeln!(console, "  {}", finding.class.advice())
+    writeln!(console, "  {}", advice_of(finding))
 }
 
 fn print_json(console: &mut Console, finding: &Finding) -> std::io::Result<()> {
     let object = json!({
         "type": "finding", "class": finding.class.name(), "level": level(finding),
         "x": finding.chunk.map(|at| at.x), "z": finding.chunk.map(|at| at.z),
-        "message": finding.message, "advice": finding.class.advice(),
+        "message": finding.message, "advice": advice_of(finding),
     });
     json::line(console, &object)
 }
@@ -93,10 +82,12 @@ fn summary(
     place: &str,
     report: &VerifyReport,
 ) -> std::io::Result<()> {
-    let (errors, warnings) = (report.count(Level::Error), report.count(Level::Warning));
+    let (errors, warnings) =
+        (report.findings.count(Severity::Error), report.findings.count(Severity::Warning));
     if args.json {
         let classes: serde_json::Map<_, _> = report
             .findings
+            .by_class()
             .iter()
             .map(|(class, count)| (class.name().to_owned(), (*count).into()))
             .collect();

@@ -68,6 +68,19 @@ fn providers_are_measured_against_region_files() {
 }
 
 #[test]
+fn the_cost_of_a_chunk_is_measured_at_both_ends_of_a_large_copy() {
+    let place = Place::new();
+    let arguments = ["bench", "providers", "--scale", "3000", "--scratch", "."];
+    let object = place.run(&[&arguments[..], &["--json"]].concat()).ends(0).json();
+    assert_eq!(object["chunks"], 3000);
+    assert_eq!(object["providers"][0]["provider"], "region files");
+    assert!(object["providers"][0]["copy"]["first_tenth_us"].is_u64(), "{object}");
+    assert!(place.run(&arguments).ok().contains("last tenth"));
+    assert!(place.names().is_empty(), "what was made is removed");
+    place.run(&["bench", "providers"]).ends(2);
+}
+
+#[test]
 fn a_chunk_that_cannot_be_decoded_cannot_be_measured() {
     let place = Place::with("v1/multiseg", "0.0.region.bin");
     let error = place.run(&["bench", "chunk", "0.0.region.bin"]).fails(3);

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use hyworld_chunk::Chunk;
 use hyworld_chunk_store::stress::mark::{self, MarkState};
-use hyworld_chunk_store::{BlockingGenerator, GenerateRequest, SampleTerrain};
+use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::ChunkPos;
-use hyworld_maintenance::{Finding, NoProgress, verify};
+use hyworld_maintenance::{Finding, NoProgress, ScanOptions, verify};
 use hyworld_providers::{Access, ChunkStorageExt};
 use hyworld_testkit::Random;
 use hyworld_world::WorldFolder;
@@ -99,8 +99,7 @@ fn check(place: &Place, totals: &mut Totals) {
     let world = WorldFolder::open(&place.path("world"), Access::ReadWrite).unwrap();
     let mut findings = Vec::new();
     let mut tell = |finding: &Finding| findings.push(finding.clone());
-    let jobs = std::num::NonZeroUsize::new(2).unwrap();
-    let report = verify(world.storage(), jobs, &mut tell, &NoProgress);
+    let report = verify(world.storage(), &ScanOptions::new(), &mut tell, &NoProgress);
     assert!(report.is_clean(), "{findings:?}");
     let stored = world.storage().all_positions().unwrap();
     for at in &stored {

@@ -6,6 +6,7 @@
 mod bad_input;
 mod bench;
 mod block;
+mod bombs;
 #[cfg(all(feature = "rocksdb", feature = "s3"))]
 mod chain;
 mod checking;
@@ -18,6 +19,7 @@ mod generated;
 mod in_use;
 mod info;
 mod killed;
+mod mixed_worlds;
 #[cfg(unix)]
 mod permissions;
 mod pregen;

@@ -1,7 +1,7 @@
 //! `pregen`: what is missing is made, what is there stays, and it can be continued.
 
 use hyworld_chunk::Chunk;
-use hyworld_chunk_store::{BlockingGenerator, GenerateRequest, SampleTerrain};
+use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
 use hyworld_world::{ServerCheck, WritePermit};

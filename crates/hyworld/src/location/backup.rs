@@ -132,6 +132,10 @@ impl ChunkStorage for BackupStorage {
         Ok(document.map(|document| ChunkSize { raw: document.len() as u64, stored: None }))
     }
 
+    fn knows_sizes(&self) -> bool {
+        false
+    }
+
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<ProviderResult<Option<Vec<u8>>>> {
         positions.iter().map(|at| self.read(*at)).collect()
     }

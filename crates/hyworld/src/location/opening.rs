@@ -49,6 +49,18 @@ impl Location {
         self.open_storage(Access::ReadWrite, options)
     }
 
+    /// Opens the storage for writing, for a copy that is not read before it is complete: region
+    /// files with `options`, a database with settings for many writes.
+    ///
+    /// # Errors
+    /// It cannot be opened, or this program was built without its provider.
+    pub fn open_new(&self, options: &RegionFilesOptions) -> Result<Box<dyn ChunkStorage>> {
+        match self {
+            Self::RocksDb(folder) => open_rocksdb(folder, Access::ReadWrite, true),
+            other => other.open_storage(Access::ReadWrite, options),
+        }
+    }
+
     /// The file or folder that is written to.
     fn path(&self) -> Option<std::path::PathBuf> {
         match self {
@@ -82,7 +94,7 @@ impl Location {
             Self::RocksDb(folder) if must_exist && !is_database(folder) => {
                 return Err(no_chunks(folder, "there is no RocksDB database here"));
             }
-            Self::RocksDb(folder) => open_rocksdb(folder, access)?,
+            Self::RocksDb(folder) => open_rocksdb(folder, access, false)?,
             Self::S3(url) => open_s3(url, access)?,
             Self::Backup { zip, world } => super::backup::open(zip, world, access)?,
         })
@@ -94,13 +106,17 @@ fn no_chunks(folder: &Path, problem: &str) -> Error {
 }
 
 #[cfg(feature = "rocksdb")]
-fn open_rocksdb(folder: &Path, access: Access) -> Result<Box<dyn ChunkStorage>> {
-    let options = hyworld_providers::RocksDbOptions::new().access(access);
+fn open_rocksdb(folder: &Path, access: Access, is_building: bool) -> Result<Box<dyn ChunkStorage>> {
+    let options = hyworld_providers::RocksDbOptions::new().access(access).building(is_building);
     Ok(Box::new(options.open(folder)?))
 }
 
 #[cfg(not(feature = "rocksdb"))]
-fn open_rocksdb(_folder: &Path, _access: Access) -> Result<Box<dyn ChunkStorage>> {
+fn open_rocksdb(
+    _folder: &Path,
+    _access: Access,
+    _is_building: bool,
+) -> Result<Box<dyn ChunkStorage>> {
     let kind = "RocksDb".to_owned();
     Err(hyworld_providers::Error::NotBuilt { kind, feature: "rocksdb" }.into())
 }

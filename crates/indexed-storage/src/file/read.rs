@@ -3,12 +3,11 @@
 use std::io;
 
 use super::IndexedStorageFile;
-use crate::blob::EncodedBlob;
+use crate::blob::{self, EncodedBlob};
 use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
-use crate::compression::{self, Scratch};
+use crate::compression::Scratch;
 use crate::damage::Damage;
 use crate::error::{Error, Result};
-use crate::frame;
 use crate::header::FormatVersion;
 use crate::index_table::Entry;
 use crate::layout::{BlobIndex, SegmentRun};
@@ -35,7 +34,7 @@ impl IndexedStorageFile {
     /// As for [`read`](Self::read); `content` is then unspecified.
     pub fn read_into(&self, slot: BlobIndex, content: &mut Vec<u8>) -> Result<bool> {
         self.follow(slot, |stored, header| {
-            decode(slot, header, stored.get(8..).unwrap_or_default(), content)
+            blob::decode(slot, header, stored.get(8..).unwrap_or_default(), content)
         })
         .map(|found| found.is_some())
     }
@@ -55,7 +54,7 @@ impl IndexedStorageFile {
     /// As for [`read`](Self::read); a seal that contradicts its blob is [`Error::Damaged`].
     pub fn seal(&self, slot: BlobIndex) -> Result<Option<Seal>> {
         let seal = self.follow(slot, |stored, header| {
-            checked_seal(slot, header, stored.get(8..).unwrap_or_default())
+            blob::checked_seal(slot, header, stored.get(8..).unwrap_or_default())
         });
         Ok(seal?.flatten())
     }
@@ -166,38 +165,6 @@ impl IndexedStorageFile {
         }
         Ok(!same)
     }
-}
-
-/// Decompresses a blob and checks its seal.
-fn decode(
-    slot: BlobIndex,
-    header: BlobHeader,
-    frames: &[u8],
-    content: &mut Vec<u8>,
-) -> Result<(), Damage> {
-    let expected = header.raw_bytes;
-    let found = compression::decompress(frames, expected, content)?;
-    let shorter = Damage::ContentShorter { expected, found };
-    if found < expected && !shorter.is_readable() {
-        return Err(shorter);
-    }
-    // Only sealed blobs have a checksum, so ordinary ones pay nothing for this.
-    if frame::has_checksum(frames) {
-        checked_seal(slot, header, frames)?;
-    }
-    Ok(())
-}
-
-fn checked_seal(
-    slot: BlobIndex,
-    header: BlobHeader,
-    frames: &[u8],
-) -> Result<Option<Seal>, Damage> {
-    let seal = Seal::find(frames)?;
-    if let Some(seal) = &seal {
-        seal.check_place(slot, header.raw_bytes)?;
-    }
-    Ok(seal)
 }
 
 const _: () = assert!(BLOB_HEADER_BYTES == 8, "`stored.get(8..)` is the frames");

@@ -1,175 +1,216 @@
-//! Copying one batch.
+//! Copies batches of chunks, and verifies the target when all of them are written.
+
+use std::collections::{HashMap, HashSet};
 
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::EncodedBlob;
-use hyworld_providers::{ChunkStorage, FrameStorage, Result};
-use sha2::{Digest, Sha256};
+use hyworld_providers::ChunkStorage;
 
-use super::{ConvertOptions, ConvertReport, Stage};
-use crate::batches::Batch;
+use super::content::{Content, Digest};
+use super::{ConvertOptions, ConvertReport};
+use crate::finding::{Class, Finding};
+use crate::progress::Progress;
+use crate::scan::{Batch, Completion, Reader, scan_items};
 
-/// The SHA-256 of what was read.
-type Hash = [u8; 32];
+/// What the target must have: the digest of each chunk of the source, `None` for those that could
+/// not be copied. Takes about 40 bytes for each.
+type Expected = HashMap<ChunkPos, Option<Digest>>;
 
-fn hash(bytes: &[u8]) -> Hash {
-    Sha256::digest(bytes).into()
+/// A copy from one storage to another.
+pub(super) struct Copier<'a> {
+    pub(super) source: &'a dyn ChunkStorage,
+    pub(super) target: &'a dyn ChunkStorage,
+    pub(super) options: &'a ConvertOptions,
+    pub(super) progress: &'a dyn Progress,
 }
 
-/// What is copied: documents, or frames as they are.
-trait Content: Sized {
-    fn read(side: &Self::Side<'_>, positions: &[ChunkPos]) -> Vec<Result<Option<Self>>>;
-    fn write(side: &Self::Side<'_>, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>>;
-    fn bytes(&self) -> &[u8];
-    fn raw_bytes(&self) -> u64;
-
-    /// A storage that has such content.
-    type Side<'a>;
+/// What became of the chunks of one batch.
+#[derive(Default)]
+struct Copied {
+    report: ConvertReport,
+    expected: Vec<(ChunkPos, Option<Digest>)>,
 }
 
-struct Document(Vec<u8>);
-
-impl Content for Document {
-    type Side<'a> = &'a dyn ChunkStorage;
-
-    fn read(side: &Self::Side<'_>, positions: &[ChunkPos]) -> Vec<Result<Option<Self>>> {
-        let documents = side.read_many(positions).into_iter();
-        documents.map(|document| Ok(document?.map(Self))).collect()
-    }
-
-    fn write(side: &Self::Side<'_>, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>> {
-        let chunks: Vec<_> = chunks.iter().map(|(at, document)| (*at, &*document.0)).collect();
-        side.write_many(&chunks)
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    fn raw_bytes(&self) -> u64 {
-        self.0.len() as u64
+impl Copied {
+    fn fail(&mut self, class: Class, at: ChunkPos, message: impl std::fmt::Display) {
+        self.report.findings.add(Finding::at(class, at, message));
+        self.expected.push((at, None));
     }
 }
 
-impl Content for EncodedBlob {
-    type Side<'a> = &'a dyn FrameStorage;
-
-    fn read(side: &Self::Side<'_>, positions: &[ChunkPos]) -> Vec<Result<Option<Self>>> {
-        side.read_frames(positions)
-    }
-
-    fn write(side: &Self::Side<'_>, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>> {
-        side.write_frames(chunks)
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.stored()
-    }
-
-    fn raw_bytes(&self) -> u64 {
-        self.header().raw_bytes.into()
-    }
-}
-
-pub(super) fn batch(
-    source: &dyn ChunkStorage,
-    target: &dyn ChunkStorage,
-    options: &ConvertOptions,
-    batch: Batch,
-) -> ConvertReport {
-    let mut report = ConvertReport::default();
-    for error in batch.errors {
-        report.fail(Stage::List, None, error);
-    }
-    match (source.frames(), target.frames()) {
-        (Some(from), Some(to)) if !options.recompress => {
-            copy::<EncodedBlob>(&from, &to, options, &batch.positions, &mut report);
+impl Copier<'_> {
+    /// Copies all chunks, makes them durable, and compares the target with the source.
+    pub(super) fn run<C: Content>(&self) -> ConvertReport {
+        let is_dry_run = self.options.dry_run;
+        // A target that is new is not asked for every chunk.
+        let present = if is_dry_run { HashSet::new() } else { self.present() };
+        let (mut report, expected) = self.copy_all::<C>(&present);
+        if is_dry_run || report.completion == Completion::Cancelled {
+            return report;
         }
-        _ => copy::<Document>(&source, &target, options, &batch.positions, &mut report),
-    }
-    report
-}
-
-fn copy<C: Content>(
-    from: &C::Side<'_>,
-    to: &C::Side<'_>,
-    options: &ConvertOptions,
-    positions: &[ChunkPos],
-    report: &mut ConvertReport,
-) {
-    let read = read::<C>(from, positions, report);
-    if options.dry_run {
-        return;
-    }
-    let missing = without_present(to, read, report);
-    let chunks: Vec<_> = missing.iter().map(|(at, content)| (*at, content)).collect();
-    let mut written = Vec::with_capacity(chunks.len());
-    for ((at, content), result) in chunks.iter().zip(C::write(to, &chunks)) {
-        match result {
-            Ok(()) => written.push((*at, hash(content.bytes()))),
-            Err(error) => report.fail(Stage::Write, Some(*at), error),
+        if let Err(error) = self.target.sync() {
+            report.findings.add(Finding::new(Class::Sync, error));
         }
-    }
-    report.copied = report.copied.saturating_add(written.len() as u64);
-    drop(chunks);
-    drop(missing);
-    if options.verify {
-        verify::<C>(to, &written, report);
-    }
-}
-
-fn read<C: Content>(
-    from: &C::Side<'_>,
-    positions: &[ChunkPos],
-    report: &mut ConvertReport,
-) -> Vec<(ChunkPos, C)> {
-    let mut read = Vec::with_capacity(positions.len());
-    for (at, content) in positions.iter().zip(C::read(from, positions)) {
-        report.chunks = report.chunks.saturating_add(1);
-        match content {
-            Ok(Some(content)) => {
-                report.raw_bytes = report.raw_bytes.saturating_add(content.raw_bytes());
-                read.push((*at, content));
-            }
-            Ok(None) => report.fail(Stage::Read, Some(*at), "it is gone since it was listed"),
-            Err(error) => report.fail(Stage::Read, Some(*at), error),
-        }
-    }
-    read
-}
-
-/// What the target does not have already. Something else in its place is written over: it is from
-/// the source as it was when an earlier run was interrupted.
-fn without_present<C: Content>(
-    to: &C::Side<'_>,
-    read: Vec<(ChunkPos, C)>,
-    report: &mut ConvertReport,
-) -> Vec<(ChunkPos, C)> {
-    let positions: Vec<_> = read.iter().map(|(at, _)| *at).collect();
-    let present = C::read(to, &positions);
-    let mut missing = Vec::new();
-    for ((at, content), present) in read.into_iter().zip(present) {
-        // What cannot be read there is written anew.
-        let is_same = |found: C| found.bytes() == content.bytes();
-        if present.ok().flatten().is_some_and(is_same) {
-            report.already = report.already.saturating_add(1);
-            report.verified = report.verified.saturating_add(1);
+        if self.options.verify {
+            self.verify::<C>(expected, &mut report);
         } else {
-            missing.push((at, content));
+            self.compare_positions(&expected, &mut report);
+        }
+        report
+    }
+
+    /// The chunks that the target has before the copy. What cannot be listed is found out when the
+    /// target is verified.
+    fn present(&self) -> HashSet<ChunkPos> {
+        self.target.positions().flatten().collect()
+    }
+
+    fn copy_all<C: Content>(&self, present: &HashSet<ChunkPos>) -> (ConvertReport, Expected) {
+        let mut report = ConvertReport::default();
+        let mut expected = Expected::new();
+        let from = Reader::new(self.source, &self.options.scan);
+        let to = Reader::new(self.target, &self.options.scan);
+        let batches = from.batches(self.source.positions(), C::FORM);
+        let copy = |batch: Batch| self.copy_batch::<C>(&from, &to, present, batch);
+        report.completion = scan_items(batches, &self.options.scan, copy, |copied| {
+            self.progress.advance(copied.report.chunks);
+            report.add(copied.report);
+            expected.extend(copied.expected);
+        });
+        (report, expected)
+    }
+
+    fn copy_batch<C: Content>(
+        &self,
+        from: &Reader<'_>,
+        to: &Reader<'_>,
+        present: &HashSet<ChunkPos>,
+        batch: Batch,
+    ) -> Copied {
+        let mut copied = Copied::default();
+        for error in batch.errors {
+            copied.report.findings.add(Finding::new(Class::Storage, error));
+        }
+        let positions = batch.positions.iter();
+        let there: Vec<_> = positions.copied().filter(|at| present.contains(at)).collect();
+        // Chunks that cannot be read from the target are written again.
+        let digests = C::digests(to, &there).into_iter();
+        let there: HashMap<_, _> =
+            digests.filter_map(|(at, digest)| Some((at, digest.ok()??))).collect();
+        C::read(from, &batch.positions, |group| {
+            let mut read = Vec::with_capacity(group.len());
+            for (at, content) in group {
+                copied.report.chunks = copied.report.chunks.saturating_add(1);
+                match content {
+                    Ok(Some(content)) => read.push((at, content)),
+                    Ok(None) => {
+                        copied.fail(Class::Unreadable, at, "removed after it was listed");
+                    }
+                    Err(error) => copied.fail(Class::Unreadable, at, error),
+                }
+            }
+            self.write::<C>(&read, &there, &mut copied);
+        });
+        copied
+    }
+
+    /// Writes chunks, except those that the target has already. A different document in the target
+    /// is replaced: it is an older state of the source, from a copy that was interrupted.
+    fn write<C: Content>(
+        &self,
+        read: &[(ChunkPos, C)],
+        there: &HashMap<ChunkPos, Digest>,
+        copied: &mut Copied,
+    ) {
+        let mut missing = Vec::with_capacity(read.len());
+        let mut digests = Vec::with_capacity(read.len());
+        for (at, content) in read {
+            let raw_bytes = &mut copied.report.raw_bytes;
+            *raw_bytes = raw_bytes.saturating_add(content.raw_bytes());
+            if self.options.dry_run {
+                continue;
+            }
+            let digest = content.digest();
+            if there.get(at) == Some(&digest) {
+                copied.report.already = copied.report.already.saturating_add(1);
+                copied.expected.push((*at, there.get(at).copied()));
+            } else {
+                missing.push((*at, content));
+                digests.push(digest);
+            }
+        }
+        let written = C::write(self.target, &missing);
+        for (((at, _), digest), result) in missing.iter().zip(digests).zip(written) {
+            match result {
+                Ok(()) => {
+                    copied.report.copied = copied.report.copied.saturating_add(1);
+                    copied.expected.push((*at, Some(digest)));
+                }
+                Err(error) => copied.fail(Class::Write, *at, error),
+            }
         }
     }
-    missing
+
+    /// Reads the whole target in its own order, and compares it with what was copied.
+    fn verify<C: Content>(&self, mut expected: Expected, report: &mut ConvertReport) {
+        let reader = Reader::new(self.target, &self.options.scan);
+        let batches = reader.batches(self.target.positions(), C::FORM);
+        let read = |batch: Batch| (C::digests(&reader, &batch.positions), batch.errors);
+        let ended = scan_items(batches, &self.options.scan, read, |(digests, errors)| {
+            self.progress.advance_verified(digests.len() as u64);
+            for error in errors {
+                report.findings.add(Finding::new(Class::Verify, error));
+            }
+            for (at, found) in digests {
+                match expected.remove(&at) {
+                    Some(expected) => report.check(at, expected, found),
+                    None => report.findings.add(extra(at)),
+                }
+            }
+        });
+        report.completion = ended;
+        if ended == Completion::Cancelled {
+            return;
+        }
+        for (at, _) in expected.into_iter().filter(|(_, digest)| digest.is_some()) {
+            let message = "the target does not have it";
+            report.findings.add(Finding::at(Class::Verify, at, message));
+        }
+    }
+
+    fn compare_positions(&self, expected: &Expected, report: &mut ConvertReport) {
+        for at in self.target.positions() {
+            match at {
+                Ok(at) if expected.contains_key(&at) => {}
+                Ok(at) => report.findings.add(extra(at)),
+                Err(error) => report.findings.add(Finding::new(Class::Verify, error)),
+            }
+        }
+    }
 }
 
-fn verify<C: Content>(to: &C::Side<'_>, written: &[(ChunkPos, Hash)], report: &mut ConvertReport) {
-    let positions: Vec<_> = written.iter().map(|(at, _)| *at).collect();
-    for ((at, expected), found) in written.iter().zip(C::read(to, &positions)) {
-        match found {
-            Ok(Some(content)) if hash(content.bytes()) == *expected => {
-                report.verified = report.verified.saturating_add(1);
+fn extra(at: ChunkPos) -> Finding {
+    Finding::at(Class::OnlyInTarget, at, "the target has it, the source does not")
+}
+
+impl ConvertReport {
+    /// Compares a chunk of the target with what it should be; `None` for a chunk that could not be
+    /// copied, of which the target may have an older state.
+    fn check(
+        &mut self,
+        at: ChunkPos,
+        expected: Option<Digest>,
+        found: hyworld_providers::Result<Option<Digest>>,
+    ) {
+        let finding = match (expected, found) {
+            (None, _) => return,
+            (Some(expected), Ok(Some(found))) if expected == found => {
+                self.verified = self.verified.saturating_add(1);
+                return;
             }
-            Ok(Some(_)) => report.fail(Stage::Verify, Some(*at), "the target has other bytes"),
-            Ok(None) => report.fail(Stage::Verify, Some(*at), "the target does not have it"),
-            Err(error) => report.fail(Stage::Verify, Some(*at), error),
-        }
+            (_, Ok(Some(_))) => Finding::at(Class::Verify, at, "the target has other bytes"),
+            (_, Ok(None)) => Finding::at(Class::Verify, at, "the target does not have it"),
+            (_, Err(error)) => Finding::at(Class::Verify, at, error),
+        };
+        self.findings.add(finding);
     }
 }

@@ -23,13 +23,13 @@ const NEEDED: [&str; 5] = [
 pub(super) fn check(at: ChunkPos, document: Vec<u8>, findings: &mut Vec<Finding>) {
     let whole = RawDocument::new(&document).and_then(RawDocument::check);
     if let Err(malformed) = whole {
-        findings.push(Finding::new(Class::Document, at, malformed));
+        findings.push(Finding::at(Class::Document, at, malformed));
         return;
     }
     let chunk = match Chunk::decode(document) {
         Ok(chunk) => chunk,
         Err(error) => {
-            findings.push(Finding::new(Class::Document, at, error));
+            findings.push(Finding::at(Class::Document, at, error));
             return;
         }
     };
@@ -48,7 +48,7 @@ struct Checks<'a> {
 
 impl Checks<'_> {
     fn found(&mut self, class: Class, message: impl std::fmt::Display) {
-        self.findings.push(Finding::new(class, self.at, message));
+        self.findings.push(Finding::at(class, self.at, message));
     }
 
     fn components(&mut self) {
@@ -103,12 +103,8 @@ impl Checks<'_> {
     fn decoded<R>(&mut self, decoded: Result<Option<R>, Error>) -> Option<R> {
         match decoded {
             Ok(found) => found,
-            Err(error @ Error::Newer { .. }) => {
-                self.found(Class::Newer, error);
-                None
-            }
             Err(error) => {
-                self.found(Class::Component, error);
+                self.findings.push(Finding::of_component(self.at, &error));
                 None
             }
         }

@@ -102,6 +102,10 @@ impl<S: ChunkStorage> ChunkStorage for FailingStorage<S> {
         write_each(self, chunks)
     }
 
+    fn knows_sizes(&self) -> bool {
+        false
+    }
+
     fn shares_writes(&self) -> bool {
         self.inner.shares_writes()
     }

@@ -114,6 +114,10 @@ impl ChunkStorage for RegionFiles {
         })
     }
 
+    fn knows_sizes(&self) -> bool {
+        true
+    }
+
     fn shares_writes(&self) -> bool {
         self.durability == Durability::EachWrite
     }

@@ -90,7 +90,7 @@ fn look(folder: &Path) -> Result<Opened> {
     let families = families(folder)?;
     let known = options::families(options::TABLE_FORMAT_VERSION).into_iter();
     let known = known.filter(|family| families.iter().any(|name| name == family.name()));
-    let db = DB::open_cf_descriptors_read_only(&Options::default(), folder, known, false)
+    let db = DB::open_cf_descriptors_read_only(&options::reading(), folder, known, false)
         .map_err(error::opening(folder))?;
     let unknown = layout::unknown_families(&families).or_else(|| layout::unknown_keys(&db));
     Ok(Opened::with(db, unknown))

@@ -25,9 +25,20 @@ pub(super) const BLOB_REWRITE_SHARE_OF_GAME: &str = "0.25";
 /// How much memory the chunks may take that are not yet in tables. Other options follow from it.
 const MEMTABLE_BYTES: usize = 128 << 20;
 
+/// Files that a database has open at once. Without a limit it has all of them open, and a process
+/// may have 1,024 on most systems.
+const OPEN_FILES_MAX: i32 = 512;
+
+/// Options of the whole database, to read it.
+pub(super) fn reading() -> Options {
+    let mut options = Options::default();
+    options.set_max_open_files(OPEN_FILES_MAX);
+    options
+}
+
 /// Options of the whole database, to write to it.
 pub(super) fn writing() -> Options {
-    let mut options = Options::default();
+    let mut options = reading();
     options.create_if_missing(true);
     options.create_missing_column_families(true);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -42,6 +53,26 @@ pub(super) fn families(table_format_version: i32) -> [ColumnFamilyDescriptor; 2]
         ColumnFamilyDescriptor::new(CHUNKS_FAMILY, chunks(table_format_version)),
     ]
 }
+
+/// Changes the options of the chunks for a database that is written once and read afterwards.
+///
+/// With the game's options every second memtable starts a compaction of all keys, and each of
+/// those moves the documents of the oldest quarter of the files: the cost of a chunk grows with
+/// the number of chunks. In a new database there is no garbage to collect.
+pub(super) const BUILDING: [(&str, &str); 4] = [
+    ("enable_blob_garbage_collection", "false"),
+    ("level0_file_num_compaction_trigger", "64"),
+    ("level0_slowdown_writes_trigger", "128"),
+    ("level0_stop_writes_trigger", "192"),
+];
+
+/// The way back from [`BUILDING`], to what [`chunks`] has.
+pub(super) const BUILT: [(&str, &str); 4] = [
+    ("enable_blob_garbage_collection", "true"),
+    ("level0_file_num_compaction_trigger", "2"),
+    ("level0_slowdown_writes_trigger", "20"),
+    ("level0_stop_writes_trigger", "36"),
+];
 
 /// The family that every database has. Nothing is in it.
 fn default(table_format_version: i32) -> Options {

@@ -139,6 +139,10 @@ impl ChunkStorage for RocksDbStorage {
         results.collect()
     }
 
+    fn knows_sizes(&self) -> bool {
+        false
+    }
+
     fn shares_writes(&self) -> bool {
         true
     }
@@ -146,6 +150,9 @@ impl ChunkStorage for RocksDbStorage {
     /// Syncs the log of the database, in which everything is that is not yet in its tables; those
     /// are synced when they are written.
     fn sync(&self) -> Result<()> {
+        if self.is_building {
+            self.finish_building()?;
+        }
         match &self.db {
             Some(db) if self.read_only.is_none() => {
                 db.flush_wal(true).map_err(error::failed(&self.folder, "sync"))

@@ -73,3 +73,37 @@ fn many_chunks_are_read_in_few_requests() {
     assert_eq!(counts.get_ticker_count(Ticker::NumberMultigetCalls), 3);
     assert_eq!(counts.get_ticker_count(Ticker::NumberMultigetKeysRead), 150);
 }
+
+/// The options of the chunks in the newest `OPTIONS` file, without numbers of files.
+fn stored_options(storage: &RocksDbStorage) -> Vec<String> {
+    let names = storage.folder().read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let is_options = |path: &std::path::PathBuf| {
+        path.file_name().unwrap().to_str().unwrap().starts_with("OPTIONS-")
+    };
+    let newest = names.filter(is_options).max().unwrap();
+    let text = std::fs::read_to_string(newest).unwrap();
+    let lines = text.lines().skip_while(|line| !line.contains("CFOptions \"chunks\""));
+    lines.map(str::to_owned).collect()
+}
+
+/// A database that was built by a copy is like any other once it is synced.
+#[test]
+fn a_built_database_has_everything_and_the_usual_options() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let usual = stored_options(&RocksDbStorage::open(other.path()).unwrap());
+    let storage = RocksDbOptions::new().building(true).open(folder.path()).unwrap();
+    assert_ne!(stored_options(&storage), usual);
+    for x in 0..500 {
+        storage.write(ChunkPos::new(x, -x), x.to_string().as_bytes()).unwrap();
+    }
+    storage.sync().unwrap();
+    assert_eq!(stored_options(&storage), usual);
+    // Nothing of it is only in memory: the process may end without closing the database.
+    let copy = tempfile::tempdir().unwrap();
+    for entry in folder.path().read_dir().unwrap().map(Result::unwrap) {
+        std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    let copy = RocksDbStorage::open_read_only(copy.path()).unwrap();
+    assert_eq!(copy.all_positions().unwrap().len(), 500);
+    assert_eq!(copy.read(ChunkPos::new(7, -7)).unwrap().unwrap(), b"7");
+}

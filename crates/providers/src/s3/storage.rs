@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
-use hyworld_indexed_storage::{Damage, EncodedBlob};
+use hyworld_indexed_storage::{BlobIndex, EncodedBlob};
 
 use super::S3Storage;
 use super::cache::CacheEntry;
@@ -115,23 +115,8 @@ impl S3Storage {
     }
 
     fn document(&self, at: ChunkPos, blob: &EncodedBlob) -> Result<Vec<u8>> {
-        use hyworld_indexed_storage::Error::NotABlob;
-        if let Some(seal) = blob.seal().map_err(|error| self.damaged(at, error))?
-            && seal.slot.get() != u32::from(at.slot().index())
-        {
-            return Err(self.damaged(at, format!("its seal says that it is slot {}", seal.slot)));
-        }
-        match blob.decompress() {
-            // The game reads the rest as zeros, and so do region files.
-            Err(NotABlob { damage: Damage::ContentShorter { expected, found } }) if found > 0 => {
-                let shorter = EncodedBlob::from_frames(found, blob.frames());
-                let shorter = shorter.and_then(|blob| blob.decompress());
-                let mut document = shorter.map_err(|error| self.damaged(at, error))?;
-                document.resize(expected as usize, 0);
-                Ok(document)
-            }
-            other => other.map_err(|error| self.damaged(at, error)),
-        }
+        let slot = BlobIndex::new(at.slot().index().into());
+        blob.document(slot).map_err(|error| self.damaged(at, error))
     }
 
     fn keep(&self, name: &str, object: Object) {
@@ -295,6 +280,10 @@ impl ChunkStorage for S3Storage {
 
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
         self.store(chunks, |document| self.encode(document))
+    }
+
+    fn knows_sizes(&self) -> bool {
+        false
     }
 
     fn shares_writes(&self) -> bool {

@@ -135,6 +135,10 @@ impl<S: ChunkStorage> ChunkStorage for CountingStorage<S> {
         results.map(|(result, (_, document))| self.count_write(document.len(), result)).collect()
     }
 
+    fn knows_sizes(&self) -> bool {
+        self.inner.knows_sizes()
+    }
+
     fn shares_writes(&self) -> bool {
         self.inner.shares_writes()
     }

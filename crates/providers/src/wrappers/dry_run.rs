@@ -84,6 +84,10 @@ impl<S: ChunkStorage> ChunkStorage for DryRunStorage<S> {
         write_each(self, chunks)
     }
 
+    fn knows_sizes(&self) -> bool {
+        self.inner.knows_sizes()
+    }
+
     fn shares_writes(&self) -> bool {
         false
     }

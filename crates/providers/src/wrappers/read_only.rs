@@ -58,6 +58,10 @@ impl<S: ChunkStorage> ChunkStorage for ReadOnlyStorage<S> {
         chunks.iter().map(|_| Err(self.refused())).collect()
     }
 
+    fn knows_sizes(&self) -> bool {
+        self.inner.knows_sizes()
+    }
+
     fn shares_writes(&self) -> bool {
         self.inner.shares_writes()
     }

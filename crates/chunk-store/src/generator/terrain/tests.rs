@@ -44,7 +44,7 @@ fn every_chunk_decodes_and_the_world_has_all_that_was_promised() {
     let mut tints = BTreeSet::new();
     for (x, z) in (-12..12).step_by(3).flat_map(|x| (-12..12).step_by(3).map(move |z| (x, z))) {
         let chunk = chunk(x, z);
-        blocks.extend(chunk.histogram().unwrap().into_keys().map(|key| key.into_owned()));
+        blocks.extend(chunk.histogram().unwrap().into_keys().map(std::borrow::Cow::into_owned));
         for section in chunk.sections() {
             let section = section.fluids().unwrap();
             let entries = section.fluids().entries();

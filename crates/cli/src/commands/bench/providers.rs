@@ -11,6 +11,7 @@ use hyworld_maintenance::{ConvertOptions, NoProgress, convert};
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFilesOptions};
 use serde_json::{Value, json};
 
+use super::scale;
 use super::scratch::Scratch;
 use super::{factor, micros, quotient};
 use crate::args::bench::ProvidersArgs;
@@ -25,7 +26,10 @@ const BATCH_CHUNKS: usize = 32;
 const BASE: &str = "region files";
 
 pub(super) fn run(args: &ProvidersArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let source = Location::source(&args.path)?.open()?;
+    if let Some(chunks) = args.scale {
+        return scale::run(args, chunks, console);
+    }
+    let source = Location::source(args.path())?.open()?;
     let chunks = Chunks::load(&*source, args.chunks)?;
     let folder = Scratch::make(args.scratch.as_deref())?;
     let spinner = progress::spinner(console, "measuring");
@@ -44,7 +48,7 @@ pub(super) fn run(args: &ProvidersArgs, console: &mut Console) -> anyhow::Result
 }
 
 /// Which storages are measured, and where they are made.
-fn providers(args: &ProvidersArgs, folder: &Path) -> Vec<(&'static str, Location)> {
+pub(super) fn providers(args: &ProvidersArgs, folder: &Path) -> Vec<(&'static str, Location)> {
     let mut providers = vec![(BASE, Location::Regions(folder.join("regions")))];
     if cfg!(feature = "rocksdb") {
         providers.push(("RocksDb", Location::RocksDb(folder.join("rocksdb"))));
@@ -180,7 +184,7 @@ fn write(
 ) -> anyhow::Result<()> {
     let count = chunks.chunks.len();
     let (number, raw) = (text::count(count as u64, "chunk"), text::size(chunks.raw_bytes));
-    writeln!(console, "{}: {number}, {raw}", args.path.display())?;
+    writeln!(console, "{}: {number}, {raw}", args.path().display())?;
     let mut table = Table::new(&[
         ("1 thread", Align::Left),
         ("writes/s", Align::Right),
@@ -227,7 +231,7 @@ fn object(args: &ProvidersArgs, chunks: &Chunks, measured: &[Measured], copies: 
         })
     });
     json!({
-        "path": args.path.display().to_string(),
+        "path": args.path().display().to_string(),
         "chunks": chunks.chunks.len(), "raw": chunks.raw_bytes,
         "providers": providers.collect::<Vec<_>>(),
         "convert": {

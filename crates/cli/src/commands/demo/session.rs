@@ -12,9 +12,9 @@ use hyworld_chunk_store::{
     ChunkStore, FlushReport, LoadedChunk, RequestFlags, StoreOptions, ThreadPool,
 };
 use hyworld_coords::ChunkPos;
+use hyworld_maintenance::{ScanOptions, scan_items};
 
 use super::tour::ensure;
-use crate::commands::parallel;
 
 /// What every chunk holds.
 pub(super) type Fingerprints = BTreeMap<ChunkPos, Fingerprint>;
@@ -73,10 +73,15 @@ impl Session {
 
     /// What chunks hold as they are in memory.
     pub(super) fn fingerprints(&self, chunks: &[Arc<LoadedChunk>]) -> anyhow::Result<Fingerprints> {
-        let taken = parallel::map(self.jobs, chunks, |chunk| {
+        let take = |chunk: &Arc<LoadedChunk>| {
             let document = chunk.read(Chunk::encode)?;
             anyhow::Ok((chunk.at(), Fingerprint::of(document)?))
-        });
+        };
+        let mut taken = Vec::with_capacity(chunks.len());
+        let options = ScanOptions::new().jobs(self.jobs);
+        // The chunks are in memory already.
+        let chunks = chunks.iter().map(|chunk| (0, chunk));
+        let _complete = scan_items(chunks, &options, take, |one| taken.push(one));
         taken.into_iter().collect()
     }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hyworld_maintenance::{Contents, Finding, Level, RegionTotals, count_contents, region_totals};
+use hyworld_maintenance::{
+    Contents, Finding, RegionTotals, ScanOptions, Severity, count_contents, region_totals,
+};
 use hyworld_providers::{ChunkStorage, RegionFiles};
 
 use super::Problems;
@@ -37,7 +39,7 @@ impl Stored {
             let before = found.seen.clone();
             let mut tell = |finding: &Finding| found.add(finding, &before);
             let advance = |chunks| bar.inc(chunks);
-            let contents = count_contents(storage, console.jobs(), &mut tell, &advance);
+            let contents = count_contents(storage, &options(console), &mut tell, &advance);
             bar.finish_and_clear();
             contents
         });
@@ -51,6 +53,10 @@ impl Stored {
         };
         Self { place, regions, chunks, contents }
     }
+}
+
+fn options(console: &Console) -> ScanOptions {
+    ScanOptions::new().jobs(console.jobs())
 }
 
 /// What two passes over the same chunks found, each thing once.
@@ -71,7 +77,7 @@ impl Found<'_> {
         });
         let spinner = progress::spinner(console, "region files");
         let mut tell = |finding: &Finding| self.add(finding, &Seen::new());
-        let totals = region_totals(files.folder(), &regions, console.jobs(), &mut tell);
+        let totals = region_totals(files.folder(), &regions, &options(console), &mut tell);
         spinner.finish_and_clear();
         totals
     }
@@ -80,7 +86,7 @@ impl Found<'_> {
     fn add(&mut self, finding: &Finding, before: &Seen) {
         let key = (finding.class.name(), finding.chunk.map(|at| (at.x, at.z)));
         self.seen.insert(key);
-        if before.contains(&key) || finding.class.level() == Level::Warning {
+        if before.contains(&key) || finding.severity == Severity::Warning {
             return;
         }
         let message = &finding.message;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::RegionPos;
 use hyworld_indexed_storage::{FormatVersion, IndexedStorageFile, Usage};
+use hyworld_maintenance::Finding;
 use serde_json::{Value, json};
 
-use super::finding::Finding;
+use super::finding;
 use super::place::Places;
 use crate::args::region::InfoArgs;
 use crate::exit::Exit;
@@ -86,7 +87,7 @@ impl Info<'_> {
             count => writeln!(out, "  damage         {}", text::count(count as u64, "finding"))?,
         }
         for finding in &self.findings {
-            finding.write(out, &self.places)?;
+            finding::write(finding, out, &self.places)?;
         }
         Ok(())
     }
@@ -138,6 +139,7 @@ impl Info<'_> {
         let (geometry, usage) = (self.file.geometry(), &self.usage);
         let region = self.places.slots().region();
         let findings = self.findings.iter();
+        let damage = findings.map(|finding| finding::object(finding, &self.places));
         let interrupted = self.file.interrupted().iter().map(|write| {
             let [slot, x, z] = self.places.json(Some(write.slot));
             json!({"slot": slot, "x": x, "z": z, "segment": write.segment.get()})
@@ -157,7 +159,7 @@ impl Info<'_> {
             },
             "segments": {"all": usage.segment_count, "used": usage.used_segment_count},
             "blobs": {"all": usage.used_slots, "sealed": self.sealed},
-            "damage": findings.map(|finding| finding.json(&self.places)).collect::<Vec<_>>(),
+            "damage": damage.collect::<Vec<_>>(),
             "interrupted": interrupted.collect::<Vec<_>>(),
             "leftovers": leftovers.map(|path| path.display().to_string()).collect::<Vec<_>>(),
         })

@@ -1,9 +1,10 @@
 //! `ls FILE`.
 
 use hyworld_indexed_storage::{BlobIndex, BlobStat, Error};
+use hyworld_maintenance::Finding;
 use serde_json::{Value, json};
 
-use super::finding::Finding;
+use super::finding;
 use super::place::Places;
 use crate::args::region::LsArgs;
 use crate::exit::{self, Exit};
@@ -45,7 +46,7 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
         console.say(format_args!("{blobs}, {raw} of content stored in {compressed}"))?;
     }
     if let Some(finding) = Finding::of_table(&file)? {
-        exit::complain(&finding.problem(file.path()));
+        exit::complain(&finding::problem(&finding, file.path()));
         exit = Exit::Problems;
     }
     Ok(exit)

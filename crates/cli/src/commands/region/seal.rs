@@ -2,12 +2,12 @@
 
 use hyworld::{SealOptions, SealOutcome, SealTags, seal_slot};
 use hyworld_indexed_storage::{BlobIndex, SlotDamage};
+use hyworld_maintenance::{ScanOptions, scan_slots};
 use serde_json::json;
 
 use super::finding::{damage_json, write_damage};
 use super::place::Places;
 use crate::args::region::SealArgs;
-use crate::commands::parallel;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
@@ -23,21 +23,23 @@ pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit
     };
     let before = file.file_bytes()?;
     let tags = SealTags::new(&args.file, places.slots(), Some(&file))?;
-    let slots = file.occupied();
     let SealArgs { remove, level, dry_run, .. } = *args;
-    let options = SealOptions { remove, level, dry_run };
+    let seal = SealOptions { remove, level, dry_run };
     let message = if args.remove { "unsealing" } else { "sealing" };
-    let bar = progress::bar(console, message, slots.len());
-    let outcomes = parallel::map(console.jobs(), &slots, |&slot| {
-        let outcome = seal_slot(&file, &tags, slot, options);
+    let bar = progress::bar(console, message, file.occupied().len());
+    let mut done = Done { before, ..Done::default() };
+    let mut failure = None;
+    let options = ScanOptions::new().jobs(console.jobs());
+    let rewrite = |slot| seal_slot(&file, &tags, slot, seal);
+    let _complete = scan_slots(&file, &options, rewrite, |slot, outcome| {
+        match outcome {
+            Ok(outcome) => done.add(slot, outcome),
+            Err(error) => failure = failure.take().or(Some(error)),
+        }
         bar.inc(1);
-        outcome
     });
     bar.finish_and_clear();
-    let mut done = Done { before, ..Done::default() };
-    for (slot, outcome) in slots.into_iter().zip(outcomes) {
-        done.add(slot, outcome?);
-    }
+    failure.map_or(Ok(()), Err)?;
     file.sync()?;
     done.after = (!args.dry_run).then_some(file.file_bytes()?);
     report(args, console, &places, &done)?;

@@ -1,13 +1,13 @@
 //! `verify FILE`.
 
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile, Result, SlotDamage, Verified};
+use hyworld_indexed_storage::IndexedStorageFile;
+use hyworld_maintenance::{RegionReport, ScanOptions, verify_region};
 use serde_json::{Value, json};
 
-use super::finding::Finding;
+use super::finding;
 use super::place::Places;
 use super::rebuild;
 use crate::args::region::VerifyArgs;
-use crate::commands::parallel;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, progress, text};
 
@@ -17,18 +17,23 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     }
     let file = super::open(&args.source)?;
     let places = Places::of(&file);
-    let checked = check(&file, console)?;
+    let bar = progress::bar(console, "checking", file.occupied().len());
+    let options = ScanOptions::new().jobs(console.jobs());
+    let mut checked = verify_region(&file, &options, &|slots| bar.inc(slots))?;
+    bar.finish_and_clear();
+    let failed = checked.failed.len();
+    checked.failed.drain(..).for_each(|error| exit::complain(&error.into()));
     for finding in &checked.findings {
         if args.json {
-            let mut object = finding.json(&places);
+            let mut object = finding::object(finding, &places);
             object.shift_insert(0, "type".to_owned(), json!("finding"));
             json::line(console, &Value::Object(object))?;
         } else {
-            finding.write(console, &places)?;
+            finding::write(finding, console, &places)?;
         }
     }
-    summary(args, console, &file, &checked)?;
-    let mut exit = match (checked.failed, checked.findings.is_empty()) {
+    summary(args, console, &file, &checked, failed)?;
+    let mut exit = match (failed, checked.findings.is_empty()) {
         (1.., _) => Exit::Failure,
         (0, false) => Exit::Problems,
         (0, true) => Exit::Clean,
@@ -39,65 +44,14 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     Ok(exit)
 }
 
-/// What a check of all slots found.
-#[derive(Debug, Default)]
-struct Checked {
-    slots: usize,
-    whole: usize,
-    sealed: usize,
-    findings: Vec<Finding>,
-    /// Slots that could not be checked because the operating system failed.
-    failed: usize,
-}
-
-fn check(file: &IndexedStorageFile, console: &Console) -> anyhow::Result<Checked> {
-    let slots = file.occupied();
-    let bar = progress::bar(console, "checking", slots.len());
-    let results = parallel::map(console.jobs(), &slots, |&slot| {
-        let result = file.verify(slot);
-        bar.inc(1);
-        result
-    });
-    bar.finish_and_clear();
-    let mut checked = Checked {
-        slots: slots.len(),
-        findings: Finding::of_table(file)?.into_iter().collect(),
-        ..Checked::default()
-    };
-    for (slot, result) in slots.into_iter().zip(results) {
-        checked.add(file, slot, result);
-    }
-    Ok(checked)
-}
-
-impl Checked {
-    fn add(&mut self, file: &IndexedStorageFile, slot: BlobIndex, result: Result<Verified>) {
-        match result {
-            Ok(Verified::Whole { seal }) => {
-                self.whole = self.whole.saturating_add(1);
-                self.sealed = self.sealed.saturating_add(usize::from(seal.is_some()));
-            }
-            Ok(Verified::Damaged(damage)) => {
-                let found = SlotDamage { slot, damage };
-                self.findings.push(Finding::of_slot(file, &found));
-            }
-            // Emptied by another program since the file was opened.
-            Ok(_) => self.slots = self.slots.saturating_sub(1),
-            Err(error) => {
-                exit::complain(&error.into());
-                self.failed = self.failed.saturating_add(1);
-            }
-        }
-    }
-}
-
 fn summary(
     args: &VerifyArgs,
     console: &mut Console,
     file: &IndexedStorageFile,
-    checked: &Checked,
+    checked: &RegionReport,
+    failed: usize,
 ) -> anyhow::Result<()> {
-    let Checked { slots, whole, sealed, failed, .. } = *checked;
+    let RegionReport { slots, whole, sealed, .. } = *checked;
     let findings = checked.findings.len();
     if args.json {
         let object = json!({

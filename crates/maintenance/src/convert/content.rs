@@ -1,0 +1,82 @@
+//! What is copied and compared: documents, or compressed frames as they are.
+
+use hyworld_coords::ChunkPos;
+use hyworld_indexed_storage::EncodedBlob;
+use hyworld_providers::{ChunkStorage, Result};
+use sha2::{Digest as _, Sha256};
+
+use crate::scan::{Form, Group, Reader};
+
+/// The first 16 bytes of a SHA-256: enough to notice any accident, and half the memory.
+pub(super) type Digest = [u8; 16];
+
+fn digest(bytes: &[u8]) -> Digest {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    hash.first_chunk().copied().unwrap_or_default()
+}
+
+/// The form in which chunks are copied.
+pub(super) trait Content: Sized {
+    const FORM: Form;
+
+    fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>));
+    fn write(target: &dyn ChunkStorage, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>>;
+    fn digest(&self) -> Digest;
+    fn raw_bytes(&self) -> u64;
+
+    /// The digests of chunks; nothing of the chunks is held any more.
+    fn digests(reader: &Reader<'_>, positions: &[ChunkPos]) -> Group<Digest> {
+        let mut digests = Vec::with_capacity(positions.len());
+        Self::read(reader, positions, |group| {
+            let group = group.into_iter();
+            digests.extend(group.map(|(at, content)| {
+                let content = content.map(|content| content.map(|content| content.digest()));
+                (at, content)
+            }));
+        });
+        digests
+    }
+}
+
+impl Content for Vec<u8> {
+    const FORM: Form = Form::Documents;
+
+    fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>)) {
+        reader.documents(positions, work);
+    }
+
+    fn write(target: &dyn ChunkStorage, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>> {
+        let chunks: Vec<_> = chunks.iter().map(|(at, document)| (*at, &***document)).collect();
+        target.write_many(&chunks)
+    }
+
+    fn digest(&self) -> Digest {
+        digest(self)
+    }
+
+    fn raw_bytes(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+impl Content for EncodedBlob {
+    const FORM: Form = Form::Frames;
+
+    fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>)) {
+        if let Some(frames) = reader.storage().frames() {
+            reader.frames(frames, positions, work);
+        }
+    }
+
+    fn write(target: &dyn ChunkStorage, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>> {
+        target.frames().map(|frames| frames.write_frames(chunks)).unwrap_or_default()
+    }
+
+    fn digest(&self) -> Digest {
+        digest(self.stored())
+    }
+
+    fn raw_bytes(&self) -> u64 {
+        self.header().raw_bytes.into()
+    }
+}

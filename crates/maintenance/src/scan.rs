@@ -1,0 +1,226 @@
+//! The parallel scan that every operation on many chunks uses.
+//!
+//! Items are handed out in order and admitted by weight: the documents that are in memory at the
+//! same time stay within a number of bytes, whatever the number of threads. A document that is
+//! larger than the whole budget is processed alone. Results are reduced on the calling thread.
+
+mod documents;
+mod gate;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use hyworld_coords::ChunkPos;
+use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_providers::{ChunkStorage, Error, Positions};
+
+use gate::Gate;
+
+pub(crate) use documents::{Batch, Form, Group, Reader};
+
+/// Bytes of documents in memory at the same time. Decoding takes about as much again, and the
+/// largest document that region files hold has 256 MiB: together less than 512 MB.
+const BUDGET_BYTES: u64 = 128 << 20;
+
+/// Results per thread that may wait for those before them, where order matters.
+const WAITING_PER_JOB: usize = 8;
+
+/// How a storage is scanned.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct ScanOptions {
+    jobs: NonZeroUsize,
+    budget_bytes: u64,
+    is_ordered: bool,
+    cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        let jobs = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self { jobs, budget_bytes: BUDGET_BYTES, is_ordered: false, cancel: None }
+    }
+}
+
+impl ScanOptions {
+    /// Every processor works, 128 MiB of documents are in memory, results come in any order.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of threads.
+    pub fn jobs(mut self, jobs: NonZeroUsize) -> Self {
+        self.jobs = jobs;
+        self
+    }
+
+    /// Sets how many bytes of documents may be in memory at the same time.
+    pub fn budget_bytes(mut self, bytes: u64) -> Self {
+        self.budget_bytes = bytes;
+        self
+    }
+
+    /// Sets whether results are reduced in the order of the items.
+    pub fn ordered(mut self, is_ordered: bool) -> Self {
+        self.is_ordered = is_ordered;
+        self
+    }
+
+    /// Ends the scan early once this flag is set. Items that were begun are finished.
+    pub fn cancel(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancel = Some(flag);
+        self
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
+/// How a scan ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[must_use]
+pub enum Completion {
+    /// Every item was processed.
+    #[default]
+    Complete,
+    /// The caller cancelled it before the last item.
+    Cancelled,
+}
+
+/// One step of a scan of a storage.
+#[derive(Debug)]
+pub enum Scanned<R> {
+    /// A chunk, and what `map` made of it.
+    Chunk(ChunkPos, R),
+    /// A part of the storage that cannot be listed.
+    Unlisted(Error),
+}
+
+/// Reads every chunk of a storage, maps its document on several threads, and reduces the results
+/// on the calling thread, chunk by chunk. `map` gets `Ok(None)` for a chunk that was removed after
+/// it was listed.
+pub fn scan<R: Send>(
+    storage: &dyn ChunkStorage,
+    options: &ScanOptions,
+    map: impl Fn(ChunkPos, Result<Option<Vec<u8>>, Error>) -> R + Sync,
+    reduce: impl FnMut(Scanned<R>),
+) -> Completion {
+    scan_positions(storage, storage.positions(), options, map, reduce)
+}
+
+/// As [`scan`], for the chunks at `positions`.
+pub fn scan_positions<R: Send>(
+    storage: &dyn ChunkStorage,
+    positions: Positions<'_>,
+    options: &ScanOptions,
+    map: impl Fn(ChunkPos, Result<Option<Vec<u8>>, Error>) -> R + Sync,
+    mut reduce: impl FnMut(Scanned<R>),
+) -> Completion {
+    let reader = Reader::new(storage, options);
+    let batches = reader.batches(positions, Form::Documents);
+    let map_batch = |batch: Batch| {
+        let mut results = Vec::with_capacity(batch.positions.len());
+        reader.documents(&batch.positions, |group| {
+            results.extend(group.into_iter().map(|(at, document)| (at, map(at, document))));
+        });
+        (results, batch.errors)
+    };
+    scan_items(batches, options, map_batch, |(results, errors)| {
+        for error in errors {
+            reduce(Scanned::Unlisted(error));
+        }
+        for (at, result) in results {
+            reduce(Scanned::Chunk(at, result));
+        }
+    })
+}
+
+/// Maps the occupied slots of a region file on several threads, in order.
+pub fn scan_slots<R: Send>(
+    file: &IndexedStorageFile,
+    options: &ScanOptions,
+    map: impl Fn(BlobIndex) -> R + Sync,
+    mut reduce: impl FnMut(BlobIndex, R),
+) -> Completion {
+    let weigh = |slot| {
+        let stat = file.stat(slot).ok().flatten();
+        (stat.map_or(0, |stat| u64::from(stat.raw_bytes)), slot)
+    };
+    let slots = file.occupied().into_iter().map(weigh);
+    let options = options.clone().ordered(true);
+    scan_items(slots, &options, |slot| (slot, map(slot)), |(slot, result)| reduce(slot, result))
+}
+
+/// Maps items on several threads and reduces the results on the calling thread. An item comes
+/// with the bytes of memory that mapping it takes.
+pub fn scan_items<T: Send, R: Send>(
+    items: impl Iterator<Item = (u64, T)> + Send,
+    options: &ScanOptions,
+    map: impl Fn(T) -> R + Sync,
+    reduce: impl FnMut(R),
+) -> Completion {
+    let jobs = options.jobs.get();
+    let window = jobs.saturating_mul(WAITING_PER_JOB);
+    let gate = Gate::new(items, options.budget_bytes, options.is_ordered.then_some(window));
+    let (is_ordered, waiting) = (options.is_ordered, BTreeMap::new());
+    let mut results = Results { is_ordered, waiting, reduced: 0, reduce };
+    let work = |emit: &mut dyn FnMut(u64, R) -> bool| {
+        while let Some((ticket, item)) = gate.next(|| options.is_cancelled()) {
+            let (number, result) = (ticket.number(), map(item));
+            drop(ticket);
+            if !emit(number, result) {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(window);
+        let spawn = || {
+            let (sender, work) = (sender.clone(), &work);
+            let worker = move || work(&mut |number, result| sender.send((number, result)).is_ok());
+            thread::Builder::new().spawn_scoped(scope, worker).is_ok()
+        };
+        // Fewer threads than were asked for do the same work; without any, the caller does it.
+        let threads = if jobs == 1 { 0 } else { (0..jobs).take_while(|_| spawn()).count() };
+        drop(sender);
+        if threads == 0 {
+            work(&mut |number, result| {
+                gate.set_reduced(results.add(number, result));
+                true
+            });
+        }
+        for (number, result) in receiver {
+            gate.set_reduced(results.add(number, result));
+        }
+    });
+    if gate.is_exhausted() { Completion::Complete } else { Completion::Cancelled }
+}
+
+/// Results on their way to `reduce`.
+struct Results<R, F> {
+    is_ordered: bool,
+    /// Results that came before an earlier one, by number.
+    waiting: BTreeMap<u64, R>,
+    /// How many were reduced.
+    reduced: u64,
+    reduce: F,
+}
+
+impl<R, F: FnMut(R)> Results<R, F> {
+    /// Reduces a result, or keeps it until its turn. Returns how many were reduced so far.
+    fn add(&mut self, number: u64, result: R) -> u64 {
+        let number = if self.is_ordered { number } else { self.reduced };
+        self.waiting.insert(number, result);
+        while let Some(result) = self.waiting.remove(&self.reduced) {
+            (self.reduce)(result);
+            self.reduced = self.reduced.saturating_add(1);
+        }
+        self.reduced
+    }
+}

@@ -1,0 +1,236 @@
+//! The chunks of a storage in batches that are bounded by count, by region and by bytes.
+
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use hyworld_coords::ChunkPos;
+use hyworld_indexed_storage::{BlobIndex, EncodedBlob};
+use hyworld_providers::{ChunkSize, ChunkStorage, Error, FrameStorage, Positions, Result};
+
+use super::ScanOptions;
+
+/// Most chunks in a batch; a remote storage answers as many at once.
+const BATCH_CHUNKS: usize = 32;
+
+/// Most bytes in a batch of more than one chunk.
+const BATCH_BYTES: u64 = 16 << 20;
+
+/// What a document weighs until one was read, where sizes are not known before. The largest chunk
+/// seen in real worlds has 665,146 bytes.
+const ASSUMED_BYTES: u64 = 512 << 10;
+
+/// What compressed frames weigh where sizes are not known before.
+const ASSUMED_FRAME_BYTES: u64 = 128 << 10;
+
+/// Chunks of one region, as far as the storage lists them together.
+pub(crate) struct Batch {
+    pub(crate) positions: Vec<ChunkPos>,
+    /// Parts of the storage that could not be listed.
+    pub(crate) errors: Vec<Error>,
+}
+
+/// In which form chunks are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Documents,
+    Frames,
+}
+
+/// Chunks that were read together.
+pub(crate) type Group<C> = Vec<(ChunkPos, Result<Option<C>>)>;
+
+/// Reads chunks of one storage in groups whose size is bounded.
+pub(crate) struct Reader<'a> {
+    storage: &'a dyn ChunkStorage,
+    batch_bytes: u64,
+    /// The weight of a document where the storage does not know sizes: the largest seen so far.
+    assumed: AtomicU64,
+    /// Held by the thread that processes a document above `batch_bytes` which was not admitted
+    /// with its weight: at most one such document is in memory beside the budget.
+    oversize: Mutex<()>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(storage: &'a dyn ChunkStorage, options: &ScanOptions) -> Self {
+        let jobs = options.jobs.get() as u64;
+        let batch_bytes = options.budget_bytes.checked_div(jobs).unwrap_or_default();
+        Self {
+            storage,
+            batch_bytes: batch_bytes.min(BATCH_BYTES),
+            assumed: AtomicU64::new(ASSUMED_BYTES),
+            oversize: Mutex::default(),
+        }
+    }
+
+    /// Cuts positions into batches, each with its weight.
+    pub(crate) fn batches(
+        &self,
+        positions: Positions<'a>,
+        form: Form,
+    ) -> impl Iterator<Item = (u64, Batch)> + Send {
+        let mut positions = positions.peekable();
+        let mut held = None;
+        std::iter::from_fn(move || {
+            let (weight, batch) = self.next_batch(&mut positions, &mut held, form);
+            let is_empty = batch.positions.is_empty() && batch.errors.is_empty();
+            (!is_empty).then_some((weight, batch))
+        })
+    }
+
+    /// `held` is a position that did not fit into the batch before.
+    fn next_batch(
+        &self,
+        positions: &mut Peekable<Positions<'_>>,
+        held: &mut Option<(ChunkPos, u64)>,
+        form: Form,
+    ) -> (u64, Batch) {
+        let mut batch = Batch { positions: Vec::new(), errors: Vec::new() };
+        let mut bytes = 0_u64;
+        if let Some((at, weight)) = held.take() {
+            batch.positions.push(at);
+            bytes = weight;
+        }
+        while batch.positions.len() < BATCH_CHUNKS && batch.errors.len() < BATCH_CHUNKS {
+            let region = batch.positions.first().map(|first: &ChunkPos| first.region());
+            let fits = |next: &Result<ChunkPos>| match next {
+                Ok(at) => region.is_none_or(|region| region == at.region()),
+                Err(_) => true,
+            };
+            match positions.next_if(fits) {
+                None => break,
+                Some(Err(error)) => batch.errors.push(error),
+                Some(Ok(at)) => {
+                    let weight = self.weigh(at, form);
+                    let sum = bytes.saturating_add(weight);
+                    if sum > self.batch_bytes && !batch.positions.is_empty() {
+                        *held = Some((at, weight));
+                        break;
+                    }
+                    batch.positions.push(at);
+                    bytes = sum;
+                }
+            }
+        }
+        (bytes, batch)
+    }
+
+    fn weigh(&self, at: ChunkPos, form: Form) -> u64 {
+        // A chunk whose size is an error is reported when it is read.
+        let size = self.known_size(at).map(|size| match form {
+            Form::Documents => size.raw,
+            Form::Frames => size.stored.unwrap_or(size.raw),
+        });
+        size.unwrap_or_else(|| match form {
+            _ if self.storage.knows_sizes() => 0,
+            Form::Documents => self.assumed.load(Ordering::Relaxed),
+            Form::Frames => ASSUMED_FRAME_BYTES,
+        })
+    }
+
+    fn known_size(&self, at: ChunkPos) -> Option<ChunkSize> {
+        self.storage.knows_sizes().then(|| self.storage.size(at).ok().flatten()).flatten()
+    }
+
+    /// Reads documents and passes them on in groups that are bounded by bytes.
+    pub(crate) fn documents(&self, positions: &[ChunkPos], mut work: impl FnMut(Group<Vec<u8>>)) {
+        let mut groups = Groups::new(self, &mut work);
+        match self.storage.frames() {
+            _ if self.storage.knows_sizes() => {
+                for at in positions {
+                    let raw = self.known_size(*at).map_or(0, |size| size.raw);
+                    groups.add(*at, raw, || self.storage.read(*at));
+                }
+            }
+            // The lengths are in the headers, before anything is decompressed.
+            Some(frames) => {
+                for (at, blob) in positions.iter().zip(frames.read_frames(positions)) {
+                    let found = blob.as_ref().ok().and_then(Option::as_ref);
+                    let raw = found.map_or(0, |blob| u64::from(blob.header().raw_bytes));
+                    groups.add(*at, raw, || decompress(*at, blob));
+                }
+            }
+            None => {
+                for at in positions {
+                    let document = self.storage.read(*at);
+                    let found = document.as_ref().ok().and_then(Option::as_ref);
+                    let raw = found.map_or(0, |document| document.len() as u64);
+                    self.assumed.fetch_max(raw, Ordering::Relaxed);
+                    groups.add(*at, raw, || document);
+                }
+            }
+        }
+        groups.flush();
+    }
+
+    /// Reads compressed frames and passes them on in groups that are bounded by bytes.
+    pub(crate) fn frames(
+        &self,
+        frames: &dyn FrameStorage,
+        positions: &[ChunkPos],
+        mut work: impl FnMut(Group<EncodedBlob>),
+    ) {
+        let mut groups = Groups::new(self, &mut work);
+        if self.storage.knows_sizes() {
+            for at in positions {
+                let size = self.known_size(*at).and_then(|size| size.stored).unwrap_or_default();
+                let read = || frames.read_frames(&[*at]).pop().unwrap_or(Ok(None));
+                groups.add(*at, size, read);
+            }
+        } else {
+            for (at, blob) in positions.iter().zip(frames.read_frames(positions)) {
+                let found = blob.as_ref().ok().and_then(Option::as_ref);
+                let bytes = found.map_or(0, |blob| blob.stored().len() as u64);
+                groups.add(*at, bytes, || blob);
+            }
+        }
+        groups.flush();
+    }
+
+    /// The storage that is read.
+    pub(crate) fn storage(&self) -> &'a dyn ChunkStorage {
+        self.storage
+    }
+}
+
+fn decompress(at: ChunkPos, blob: Result<Option<EncodedBlob>>) -> Result<Option<Vec<u8>>> {
+    let Some(blob) = blob? else { return Ok(None) };
+    let document = blob.document(BlobIndex::new(at.slot().index().into()));
+    document.map(Some).map_err(|error| Error::Damaged { at, source: error.into() })
+}
+
+/// Collects chunks until they are as many bytes as a batch may have.
+struct Groups<'r, 'a, C> {
+    reader: &'r Reader<'a>,
+    group: Group<C>,
+    bytes: u64,
+    work: &'r mut dyn FnMut(Group<C>),
+}
+
+impl<'r, 'a, C> Groups<'r, 'a, C> {
+    fn new(reader: &'r Reader<'a>, work: &'r mut dyn FnMut(Group<C>)) -> Self {
+        Self { reader, group: Vec::new(), bytes: 0, work }
+    }
+
+    fn add(&mut self, at: ChunkPos, bytes: u64, read: impl FnOnce() -> Result<Option<C>>) {
+        let limit = self.reader.batch_bytes;
+        if self.bytes.saturating_add(bytes) > limit {
+            self.flush();
+        }
+        if bytes > limit {
+            let alone = self.reader.oversize.lock().unwrap_or_else(PoisonError::into_inner);
+            (self.work)(vec![(at, read())]);
+            drop(alone);
+            return;
+        }
+        self.group.push((at, read()));
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn flush(&mut self) {
+        self.bytes = 0;
+        if !self.group.is_empty() {
+            (self.work)(std::mem::take(&mut self.group));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Which world a copy is made from.
+
+use std::fmt;
+use std::path::Path;
+
+use hyworld_world::WorldOptions;
+use serde_json::{Value, json};
+
+/// The form of the note that says what an unfinished copy is made from.
+const VERSION: u64 = 2;
+
+/// The identity of the source of a copy. An unfinished copy is continued only from the same one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceIdentity {
+    place: String,
+    world: Option<String>,
+}
+
+impl SourceIdentity {
+    /// The identity of a folder or region file: its absolute path without links, and the UUID of
+    /// the world that it is or belongs to, if its configuration has one.
+    pub fn of_path(path: &Path) -> Self {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        // A region file is in the chunks folder of a world.
+        let levels = if path.is_dir() { 2 } else { 3 };
+        let world = path.ancestors().take(levels).find_map(world_uuid);
+        Self { place: path.display().to_string(), world }
+    }
+
+    /// The identity of a storage that is not in a folder.
+    pub fn of_address(address: &str) -> Self {
+        Self { place: address.to_owned(), world: None }
+    }
+
+    pub(crate) fn to_note(&self) -> Value {
+        json!({ "version": VERSION, "source": self.place, "world": self.world })
+    }
+
+    /// The identity in a note, or words for what the note says instead: older versions wrote a
+    /// path that may be relative, which says nothing about the world.
+    pub(crate) fn from_note(note: &[u8]) -> Result<Self, String> {
+        let value: Value = serde_json::from_slice(note).unwrap_or_default();
+        let text = |key| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        match (value.get("version").and_then(Value::as_u64), text("source")) {
+            (Some(VERSION), Some(place)) => Ok(Self { place, world: text("world") }),
+            (None, Some(place)) => Err(format!(
+                "{place:?}, begun by an older version that did not record which world it is"
+            )),
+            _ => Err("an unknown source".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for SourceIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place)?;
+        match &self.world {
+            Some(uuid) => write!(f, " (world {uuid})"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn world_uuid(folder: &Path) -> Option<String> {
+    if !folder.is_dir() {
+        return None;
+    }
+    let world = WorldOptions::new().without_chunks().open(folder).ok()?;
+    Some(world.config().ok()?.settings.uuid?.to_string())
+}

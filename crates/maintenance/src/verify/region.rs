@@ -1,0 +1,65 @@
+//! Checks of the slots of one region file.
+
+use hyworld_indexed_storage::{BlobIndex, Error, IndexedStorageFile, Result, SlotDamage, Verified};
+
+use crate::finding::Finding;
+use crate::progress::Progress;
+use crate::scan::{Completion, ScanOptions, scan_slots};
+
+/// The result of a check of all slots of a region file.
+#[derive(Debug, Default)]
+pub struct RegionReport {
+    /// Slots that were checked.
+    pub slots: usize,
+    /// Slots whose blob is whole.
+    pub whole: usize,
+    /// Those of them with a seal.
+    pub sealed: usize,
+    /// What is wrong, in the order of the slots; at most one for each, and one for the table.
+    pub findings: Vec<Finding>,
+    /// Slots that could not be checked because the operating system failed.
+    pub failed: Vec<Error>,
+    /// Whether every slot was checked.
+    pub completion: Completion,
+}
+
+/// Checks every slot of a region file in full: position, lengths, frames and seal.
+///
+/// # Errors
+/// The length of the file cannot be read.
+pub fn verify_region(
+    file: &IndexedStorageFile,
+    options: &ScanOptions,
+    progress: &dyn Progress,
+) -> Result<RegionReport> {
+    let findings = Finding::of_table(file)?.into_iter().collect();
+    let mut report = RegionReport { findings, ..RegionReport::default() };
+    let completion = scan_slots(
+        file,
+        options,
+        |slot| file.verify(slot),
+        |slot, verified| {
+            report.add(file, slot, verified);
+            progress.advance(1);
+        },
+    );
+    Ok(RegionReport { completion, ..report })
+}
+
+impl RegionReport {
+    fn add(&mut self, file: &IndexedStorageFile, slot: BlobIndex, verified: Result<Verified>) {
+        self.slots = self.slots.saturating_add(1);
+        match verified {
+            Ok(Verified::Whole { seal }) => {
+                self.whole = self.whole.saturating_add(1);
+                self.sealed = self.sealed.saturating_add(usize::from(seal.is_some()));
+            }
+            Ok(Verified::Damaged(damage)) => {
+                self.findings.push(Finding::of_slot(file, &SlotDamage { slot, damage }));
+            }
+            // Emptied by another program since the file was opened.
+            Ok(_) => self.slots = self.slots.saturating_sub(1),
+            Err(error) => self.failed.push(error),
+        }
+    }
+}
