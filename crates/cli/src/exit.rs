@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use hyworld::ErrorKind;
 use hyworld_indexed_storage::Error;
 
 /// The four ways to end.
@@ -85,7 +86,24 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     let library = error.downcast_ref::<Error>().map(exit_of);
     let chunk = error.downcast_ref::<hyworld_chunk::Error>().map(|_| Exit::Problems);
     let world = error.downcast_ref::<hyworld_world::Error>().map(exit_of_world);
-    own.or(library).or(chunk).or(world).unwrap_or(Exit::Failure)
+    let front = error.downcast_ref::<hyworld::Error>().map(exit_of_kind);
+    own.or(library).or(chunk).or(world).or(front).unwrap_or(Exit::Failure)
+}
+
+/// Which exit code an error of the front door leads to.
+fn exit_of_kind(error: &hyworld::Error) -> Exit {
+    if let Some(world) = error.cause().downcast_ref() {
+        return exit_of_world(world);
+    }
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::BadLocation | ErrorKind::SeveralWorlds => Exit::Usage,
+        ErrorKind::NotAWorld
+        | ErrorKind::MissingChunk
+        | ErrorKind::Damaged
+        | ErrorKind::NewerVersion
+        | ErrorKind::NotReady => Exit::Problems,
+        _ => Exit::Failure,
+    }
 }
 
 /// Which exit code an error about a world leads to.

@@ -5,6 +5,7 @@ pub(crate) mod json;
 pub(crate) mod progress;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod unsaved;
 
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};

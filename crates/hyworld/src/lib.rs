@@ -1,7 +1,44 @@
 //! Hytale world storage in Rust: worlds, their chunks, and where the chunks are kept.
 //!
-//! This crate has no code of its own. It gives the crates of the project one name and one
-//! version, so that a program needs a single dependency:
+//! [`open`] takes any location: a save or universe with one world, a world, an instance template, a
+//! folder of region files, a region file, `rocksdb:PATH`, `s3://BUCKET/PREFIX`, or a backup zip.
+//! The [`World`] that it returns only reads, until it is asked to [`edit`](World::edit) or
+//! [`run`](World::run): then it makes sure that no other program uses the world. Errors have a
+//! [`kind`](Error::kind). The [`prelude`] has what most programs need.
+//!
+//! # Read a block
+//!
+//! ```no_run
+#![doc = include_str!("../examples/read_block.rs")]
+//! ```
+//!
+//! # Count the blocks of a world on all processors
+//!
+//! ```no_run
+#![doc = include_str!("../examples/count_blocks.rs")]
+//! ```
+//!
+//! # List the chests that hold an item
+//!
+//! ```no_run
+#![doc = include_str!("../examples/find_item.rs")]
+//! ```
+//!
+//! # Replace a block by another one in an area
+//!
+//! ```no_run
+#![doc = include_str!("../examples/replace_blocks.rs")]
+//! ```
+//!
+//! # Copy a world to another kind of storage
+//!
+//! ```no_run
+#![doc = include_str!("../examples/convert_world.rs")]
+//! ```
+//!
+//! # The crates below
+//!
+//! They are parts of this one, so that a program needs a single dependency:
 //!
 //! | module | what it answers |
 //! |---|---|
@@ -14,39 +51,32 @@
 //! | [`indexed_storage`] | How do I read, write, check and rescue the blobs of a region file? |
 //! | [`coords`] | In which chunk, region file and slot is this block? |
 //!
-//! The features `rocksdb` and `s3` (both: `full`) add the providers of that name.
+//! One name for one thing: [`World`] is the chunks at a location, [`world::WorldFolder`] the folder
+//! of a world with its configuration, [`RunningWorld`] a world that is loaded and saved.
 //!
-//! A program that changes a block in a world of the game takes a position from `coords`, the
-//! document of its chunk from the world's storage, and its meaning from `chunk`:
-//!
-//! ```
-//! use hyworld::chunk::Chunk;
-//! use hyworld::coords::BlockPos;
-//! use hyworld::providers::{Access, ChunkStorage};
-//! use hyworld::world::World;
-//! # use hyworld::world::{Universe, WorldName, WorldSettings};
-//!
-//! # let save = tempfile::tempdir()?;
-//! # let universe = Universe::create(&save.path().join("universe"))?;
-//! # let path = universe.create_world(&WorldName::new("default")?, WorldSettings::default())?;
-//! # let at = BlockPos::new(100, 64, -200);
-//! # World::open(&path, Access::ReadWrite)?.storage().write(at.chunk(), &Chunk::new().encode())?;
-//! // Nobody else of us can write the world while it is open for writing.
-//! let world = World::open(&path, Access::ReadWrite)?;
-//!
-//! let at = BlockPos::new(100, 64, -200);
-//! let document = world.storage().read(at.chunk())?.ok_or("no chunk is stored there")?;
-//! let mut chunk = Chunk::decode(document)?;
-//!
-//! chunk.set_block(at.in_chunk().ok_or("above or below the world")?, "Rock_Stone")?;
-//!
-//! // Only what was changed differs from what was read.
-//! world.storage().write(at.chunk(), &chunk.encode())?;
-//! world.storage().sync()?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! The command line, `hyworld`, is the package `hyworld-cli`.
+//! The features `rocksdb` and `s3` (both: `full`) add the providers of that name. The command line,
+//! `hyworld`, is the package `hyworld-cli`.
+
+mod chunks;
+mod containers;
+mod convert;
+mod error;
+mod location;
+pub mod prelude;
+mod running;
+mod seals;
+mod stored_chunk;
+mod world_at;
+
+pub use chunks::Chunks;
+pub use containers::FoundContainer;
+pub use convert::convert;
+pub use error::{Error, ErrorKind, Result};
+pub use location::{Location, WriteGuard, find_world};
+pub use running::RunningWorld;
+pub use seals::{RegionSlots, SealOptions, SealOutcome, SealTags, seal_slot};
+pub use stored_chunk::StoredChunk;
+pub use world_at::{EditReport, World, open};
 
 pub use hyworld_chunk as chunk;
 pub use hyworld_chunk_store as chunk_store;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use crate::blob_header::BLOB_HEADER_BYTES;
 use crate::damage::SlotDamage;
 use crate::error::{Error, Result};
-use crate::file::OpenOptions;
+use crate::file::{IndexedStorageFile, OpenOptions};
 use crate::raw_file;
 use crate::rewrite::rewrite;
 
@@ -59,4 +60,39 @@ pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<Compac
             Err(error)
         }
     }
+}
+
+/// What [`compact`] would do to a file. Nothing is changed.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn plan_compact(file: &IndexedStorageFile) -> Result<CompactReport> {
+    // Blobs follow each other in slot order, and the last one is not filled up to the end of its
+    // segment.
+    let geometry = file.geometry();
+    let bytes_before = file.file_bytes()?;
+    let mut report = CompactReport {
+        bytes_before,
+        bytes_after: geometry.segments_offset(),
+        blobs: 0,
+        dropped: Vec::new(),
+    };
+    let mut segments = 0_u64;
+    for slot in file.occupied() {
+        match file.stat(slot) {
+            Ok(None) => {}
+            Ok(Some(stat)) => {
+                let len = u64::from(stat.compressed_bytes) + u64::from(BLOB_HEADER_BYTES);
+                report.bytes_after = segments
+                    .saturating_mul(geometry.segment_bytes().into())
+                    .saturating_add(geometry.segments_offset())
+                    .saturating_add(len);
+                segments = segments.saturating_add(stat.segment_count.into());
+                report.blobs = report.blobs.saturating_add(1);
+            }
+            Err(Error::Damaged { damage, .. }) => report.dropped.push(SlotDamage { slot, damage }),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(report)
 }

@@ -65,7 +65,7 @@ mod v0;
 
 pub use blob::EncodedBlob;
 pub use blob_header::{BLOB_HEADER_BYTES, BlobHeader};
-pub use compact::{CompactOptions, CompactReport, compact};
+pub use compact::{CompactOptions, CompactReport, compact, plan_compact};
 pub use compression::DEFAULT_LEVEL;
 pub use damage::{Damage, SealDamage, SlotDamage};
 pub use error::{Error, HeaderProblem, Result};
@@ -82,4 +82,4 @@ pub use rebuild::{RebuildChange, RebuildPlan, apply_rebuild};
 pub use salvage::{SalvageReport, SalvagedBlob};
 pub use seal::{Seal, SealTag};
 pub use v0::InterruptedWrite;
-pub use v0::upgrade::{UpgradeReport, upgrade};
+pub use v0::upgrade::{UpgradeReport, plan_upgrade, upgrade};

@@ -174,6 +174,32 @@ fn world_of_chunks(chunks: &Path) -> Option<PathBuf> {
     chunks.ends_with("chunks").then(|| parent.to_owned())
 }
 
+/// The world that a region file, a folder of region files or a database belongs to, whether it
+/// exists or not; `None` if the folder around its `chunks/` or `db/` is not a world.
+pub fn world_of_storage(path: &Path) -> Option<PathBuf> {
+    let path = resolve(path)?;
+    let mut folders = [Some(&*path), path.parent()].into_iter().flatten();
+    let storage = folders.find(|folder| folder.ends_with("chunks") || folder.ends_with("db"))?;
+    storage.parent().filter(|world| is_world(world)).map(Path::to_owned)
+}
+
+/// Follows links. The last part of the path need not exist.
+pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
+    if let Ok(path) = path.canonicalize() {
+        return Some(path);
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or_else(|| Path::new(".")).canonicalize().ok()?;
+    Some(parent.join(path.file_name()?))
+}
+
+/// Whether a folder has a file or a place that only worlds have.
+fn is_world(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).exists();
+    let files = [CONFIG_FILE, OLD_CONFIG_FILE, "config.json.bak", INSTANCE_FILE, "resources"];
+    files.into_iter().any(has) || (folder.is_dir() && is_in_worlds(folder))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -118,14 +118,28 @@ pub enum Error {
     },
     /// A game server seems to run on this world.
     #[error(
-        "{}: a server seems to run on this world ({sign}); what is written now could be lost or do \
-         harm: stop the server, or say that the world may be written all the same",
+        "{}: a server seems to run on this world ({sign}); what is written now could be lost or \
+         damage the world: stop that program first",
         path.display()
     )]
     ServerRuns {
         /// The world.
         path: PathBuf,
         /// What it was seen by.
+        sign: ServerSign,
+    },
+    /// Another program has a region file or a database open that belongs to no world.
+    #[error(
+        "{}: another program has this {what} open ({sign}); what is written now could be lost or \
+         damage it: stop that program first",
+        path.display()
+    )]
+    InUse {
+        /// The file or folder.
+        path: PathBuf,
+        /// Which of the two it is.
+        what: &'static str,
+        /// Which program, and which file it has open.
         sign: ServerSign,
     },
     /// The chunks of a world are not where its configuration says.

@@ -109,7 +109,7 @@ mod tests {
         let settings = WorldSettings { seed: Some(7), ..WorldSettings::default() };
         let name = WorldName::new("a").unwrap();
         let made = universe.create_generated_world(&name, settings, BuiltInGenerator::Flat);
-        let world = crate::World::open(&made.unwrap(), hyworld_providers::Access::ReadOnly);
+        let world = crate::WorldFolder::open(&made.unwrap(), hyworld_providers::Access::ReadOnly);
         let world = world.unwrap();
         let settings = &world.config().unwrap().settings;
         assert_eq!((settings.seed, settings.world_gen.type_name()), (Some(7), Some("Void")));

@@ -8,10 +8,10 @@
 //! |---|---|
 //! | What is this path? | [`discover()`] |
 //! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
-//! | What does this world say, and where are its chunks? | [`World`] |
+//! | What does this world say, and where are its chunks? | [`WorldFolder`] |
 //! | How do its chunks get to another provider? | [`MigrateOptions`] |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
-//! | Is somebody else writing here? | [`WorldLock`], [`find_writer`] |
+//! | May I change this file, or does another program write here? | [`WritePermit`] |
 //!
 //! Nothing is written by reading. What is written is written so that a killed process or a power
 //! cut leaves the old or the new content ([`JsonFile`]), and only what was changed changes: keys
@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use hyworld_providers::Access;
-//! use hyworld_world::{Universe, World, WorldName, WorldSettings, discover};
+//! use hyworld_world::{Universe, WorldFolder, WorldName, WorldSettings, discover};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let save = folder.path();
@@ -28,7 +28,7 @@
 //! universe.create_world(&WorldName::new("default")?, WorldSettings::default())?;
 //!
 //! for entry in discover(save)?.worlds()? {
-//!     let world = World::open(&entry.path, Access::ReadOnly)?;
+//!     let world = WorldFolder::open(&entry.path, Access::ReadOnly)?;
 //!     let settings = &world.config().map_err(Clone::clone)?.settings;
 //!     assert_eq!(settings.chunk_storage.type_name(), "Hytale");
 //! }
@@ -41,6 +41,7 @@ mod config;
 mod discover;
 mod error;
 mod file_system;
+mod gate;
 mod generator_mark;
 mod instance;
 mod json_file;
@@ -67,15 +68,16 @@ pub use config::{
     BlockArea, CONFIG_VERSION, ChunkConfig, ClientEffects, ConfigProblem, GameTime, NotATime,
     SettingProblem, SpawnProvider, Transform, TypedObject, WorldConfig, WorldSettings, version_of,
 };
-pub use discover::{Place, discover};
+pub use discover::{Place, discover, world_of_storage};
 pub use error::{Error, Result, TextProblem};
 #[cfg(any(test, feature = "testing"))]
 pub use file_system::MemoryFileSystem;
 pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
+pub use gate::{ServerCheck, WritePermit};
 pub use generator_mark::BuiltInGenerator;
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
-pub use lock::{LOCK_FILE, ServerCheck, WorldLock, Writer, find_writer};
+pub use lock::{LOCK_FILE, Writer, find_writer};
 pub use migrate::{MigrateOptions, MigrationFailure, MigrationProgress, MigrationReport};
 pub use names::WorldName;
 pub use paths::WorldPaths;
@@ -86,4 +88,4 @@ pub use server::{ServerSign, server_sign};
 pub use tree::{TreeSize, tree_size};
 pub use universe::{Universe, WorldEntry};
 pub use uuid::{NotAUuid, Uuid};
-pub use world::{World, WorldOptions};
+pub use world::{WorldFolder, WorldOptions};

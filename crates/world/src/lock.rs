@@ -4,7 +4,7 @@
 //! system releases it when a process ends, however it ends. The game does not know it.
 
 use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -21,19 +21,9 @@ const ATTEMPTS: u32 = 10;
 /// Bytes of what a holder writes about itself.
 const HOLDER_BYTES_MAX: u64 = 200;
 
-/// What to do about a server that seems to run.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum ServerCheck {
-    /// Refuse to write.
-    #[default]
-    Refuse,
-    /// Do not look. For worlds that are known to be free, such as those of a test.
-    Skip,
-}
-
-/// The right to write a world, until it is dropped.
+/// The lock of a world, held until it is dropped. See [`WritePermit`](crate::WritePermit).
 #[derive(Debug)]
-pub struct WorldLock {
+pub(crate) struct WorldLock {
     path: PathBuf,
     _file: File,
 }
@@ -42,22 +32,14 @@ impl WorldLock {
     /// Takes the lock of a world.
     ///
     /// # Errors
-    /// Another of our processes has it, or a server seems to run on the world.
-    pub fn acquire(world: &Path, check: ServerCheck) -> Result<Self> {
-        if check == ServerCheck::Refuse
-            && let Some(sign) = server_sign(world, SystemTime::now())?
-        {
-            return Err(match holder_of(world, &sign) {
-                Some(holder) => Error::Locked { path: world.to_owned(), holder },
-                None => Error::ServerRuns { path: world.to_owned(), sign },
-            });
-        }
+    /// Another process of hyworld has it.
+    pub(crate) fn acquire(world: &Path) -> Result<Self> {
         for _ in 0..ATTEMPTS {
             if let Some(lock) = Self::attempt(world)? {
                 return Ok(lock);
             }
         }
-        let holder = "somebody who comes and goes".to_owned();
+        let holder = "another process of hyworld".to_owned();
         Err(Error::Locked { path: world.to_owned(), holder })
     }
 
@@ -151,27 +133,33 @@ fn read_holder(file: &mut File) -> String {
     }
 }
 
-/// If the sign of a server is only that one of us has the world, who that is.
-fn holder_of(world: &Path, sign: &ServerSign) -> Option<String> {
+/// What the lock file says about the process that was seen, if that is the one that wrote it.
+pub(crate) fn holder_of(world: &Path, sign: &ServerSign) -> Option<String> {
     let ServerSign::OpenFile { pid, .. } = sign else { return None };
     let mut file = File::open(world.join(LOCK_FILE)).ok()?;
     let holder = read_holder(&mut file);
     (holder == format!("hyworld, process {pid}")).then_some(holder)
 }
 
-#[cfg(unix)]
+/// Whether `path` names the file that is open. Where files have no numbers, lock files are never
+/// removed.
 fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
     match (file.metadata(), fs::metadata(path)) {
-        (Ok(ours), Ok(named)) => (ours.dev(), ours.ino()) == (named.dev(), named.ino()),
-        _ => false,
+        (Ok(ours), Ok(named)) => !cfg!(unix) || is_same_file(&ours, &named),
+        _ => !cfg!(unix),
     }
 }
 
-/// Elsewhere the file is never removed.
+/// Whether two names lead to one file.
+#[cfg(unix)]
+pub(crate) fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
 #[cfg(not(unix))]
-fn is_at(_file: &File, _path: &Path) -> bool {
-    true
+pub(crate) fn is_same_file(_a: &Metadata, _b: &Metadata) -> bool {
+    false
 }
 
 #[cfg(test)]
@@ -182,14 +170,14 @@ mod tests {
     #[test]
     fn there_is_one_holder_and_it_is_named() {
         let world = tempfile::tempdir().unwrap();
-        let lock = WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
-        let error = WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap_err();
+        let lock = WorldLock::acquire(world.path()).unwrap();
+        let error = WorldLock::acquire(world.path()).unwrap_err();
         let expected = format!("hyworld, process {}", std::process::id());
         let Error::Locked { holder, .. } = error else { panic!("{error}") };
         assert_eq!(holder, expected);
         drop(lock);
         assert!(!cfg!(unix) || !world.path().join(LOCK_FILE).exists());
-        WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+        WorldLock::acquire(world.path()).unwrap();
     }
 
     #[test]
@@ -198,7 +186,7 @@ mod tests {
         let find = || find_writer(world.path(), SystemTime::now()).unwrap();
         assert_eq!(find(), None);
         assert!(!world.path().join(LOCK_FILE).exists(), "looking leaves nothing");
-        let lock = WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+        let lock = WorldLock::acquire(world.path()).unwrap();
         let holder = format!("hyworld, process {}", std::process::id());
         assert_eq!(find(), Some(Writer::Hyworld { holder }));
         drop(lock);
@@ -211,7 +199,7 @@ mod tests {
     fn a_file_that_a_killed_process_left_does_not_lock() {
         let world = tempfile::tempdir().unwrap();
         hyworld_testkit::write_file(&world.path().join(LOCK_FILE), b"\xFFnonsense");
-        WorldLock::acquire(world.path(), ServerCheck::Refuse).unwrap();
+        WorldLock::acquire(world.path()).unwrap();
     }
 
     #[test]
@@ -222,7 +210,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..300 {
-                        let Ok(lock) = WorldLock::acquire(world.path(), ServerCheck::Skip) else {
+                        let Ok(lock) = WorldLock::acquire(world.path()) else {
                             continue;
                         };
                         assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
@@ -234,14 +222,5 @@ mod tests {
             }
         });
         assert!(times.into_inner() > 0);
-    }
-
-    #[test]
-    fn a_world_that_is_not_there_cannot_be_locked() {
-        let world = tempfile::tempdir().unwrap();
-        let missing = world.path().join("none");
-        for check in [ServerCheck::Refuse, ServerCheck::Skip] {
-            assert!(matches!(WorldLock::acquire(&missing, check), Err(Error::Io { .. })));
-        }
     }
 }

@@ -15,8 +15,8 @@ use hyworld_providers::{Access, ChunkStorage, ProviderConfig, ProviderKind, Prov
 use crate::config::provider_value;
 use crate::error::{Error, Result};
 use crate::file_system::OsFileSystem;
+use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
-use crate::lock::{ServerCheck, WorldLock};
 use crate::provider_choice::ProviderChoice;
 use crate::resources::Resources;
 use crate::world::{config_file, known_config, load_config, parse_config};
@@ -119,7 +119,7 @@ impl MigrateOptions {
         target: &ProviderConfig,
         progress: &mut dyn FnMut(MigrationProgress),
     ) -> Result<MigrationReport> {
-        let _lock = WorldLock::acquire(world, self.server_check)?;
+        let _permit = WritePermit::of_world(world, self.server_check)?;
         let loaded = load_config(&OsFileSystem, world)?;
         let mut config = known_config(world, parse_config(&loaded))?;
         let storage = &config.settings.resource_storage;

@@ -4,12 +4,14 @@
 //! from their first use to the end, and all resources are written every ten seconds, changed or
 //! not, the previous ones becoming backups.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Result};
+use crate::lock::is_same_file;
 
 /// A file that was written longer ago than this is no sign of a server: it would have been
 /// written again, twice.
@@ -63,28 +65,94 @@ impl fmt::Display for ServerSign {
 /// The folder of the world cannot be found.
 pub fn server_sign(world: &Path, now: SystemTime) -> Result<Option<ServerSign>> {
     let world = world.canonicalize().map_err(Error::io(world, "find"))?;
-    let ours = std::process::id();
-    let open = open_files(Path::new("/proc"), &world).into_iter();
-    let mut open =
-        open.filter(|sign| !matches!(sign, ServerSign::OpenFile { pid, .. } if *pid == ours));
-    Ok(open.next().or_else(|| beat(&world.join("resources"), now)))
+    let open = open_files(Path::new("/proc"), &world, &Parts::OfWorld).next();
+    Ok(open.or_else(|| beat(&world.join("resources"), now)))
 }
 
-/// Files under `world` that processes have open for writing, as Linux lists them in `proc`.
-fn open_files(proc: &Path, world: &Path) -> Vec<ServerSign> {
-    let processes = numbers_in(proc);
-    let found = processes.into_iter().flat_map(|pid| {
+/// Looks for a program that has a region file, or files of a folder, open for writing. The path
+/// is without links.
+pub(crate) fn storage_sign(path: &Path) -> Option<ServerSign> {
+    let folder = if path.is_dir() { path } else { path.parent()? };
+    let file = path.file_name().filter(|_| !path.is_dir());
+    open_files(Path::new("/proc"), folder, &Parts::OfStorage { file }).next()
+}
+
+/// Which files of a folder a server would have open.
+#[derive(Debug)]
+pub(crate) enum Parts<'a> {
+    /// The folder is a world.
+    OfWorld,
+    /// The folder has region files or a database, or only one file that counts.
+    OfStorage { file: Option<&'a OsStr> },
+}
+
+impl Parts<'_> {
+    /// Whether a path, relative to the folder, is one of them. Other files do not count, such as
+    /// one into which a shell redirects what a command prints.
+    fn contain(&self, path: &Path) -> bool {
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+        let folder = path.parent().and_then(Path::to_str).unwrap_or_default();
+        match (self, folder) {
+            (Self::OfWorld, "") => WORLD_FILES.iter().any(|file| name.starts_with(file)),
+            (Self::OfWorld, "chunks") => is_region_file(name),
+            (Self::OfWorld, "db") => is_database_file(name),
+            (Self::OfWorld, "resources") => name.contains(".json") || name.contains(".bson"),
+            (Self::OfStorage { file }, "") => {
+                is_region_file(name) || is_database_file(name) || *file == path.file_name()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// How the names of the files in the folder of a world begin; what follows is `.bak` or `.tmp`.
+const WORLD_FILES: [&str; 5] =
+    ["config.json", "config.bson", "instance.bson", "paths.json", "paths.bson"];
+
+fn is_region_file(name: &str) -> bool {
+    name.split_once(".region.bin").is_some()
+}
+
+/// The files of a RocksDB database that only its owner opens for writing.
+fn is_database_file(name: &str) -> bool {
+    let has_number = |ending: &str| {
+        let number = name.strip_suffix(ending).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    name == "LOCK"
+        || name == "LOG"
+        || name.starts_with("MANIFEST-")
+        || [".log", ".sst", ".blob"].into_iter().any(has_number)
+}
+
+/// Files of a folder that other processes have open for writing, as Linux lists them in `proc`.
+/// A file counts under whatever name it was opened: a container gives folders other names.
+fn open_files(proc: &Path, folder: &Path, parts: &Parts<'_>) -> impl Iterator<Item = ServerSign> {
+    let others = numbers_in(proc).into_iter().filter(|pid| *pid != std::process::id());
+    others.filter_map(move |pid| {
         let process = proc.join(pid.to_string());
+        let mut files = numbers_in(&process.join("fd")).into_iter();
+        let path = files.find_map(|number| open_file(&process, number, folder, parts))?;
         let program = fs::read_to_string(process.join("comm")).unwrap_or_default();
-        let files = numbers_in(&process.join("fd")).into_iter().filter_map(move |number| {
-            let path = fs::read_link(process.join(format!("fd/{number}"))).ok()?;
-            let flags = fs::read_to_string(process.join(format!("fdinfo/{number}"))).ok()?;
-            (path.starts_with(world) && is_for_writing(&flags)).then_some(path)
-        });
-        let program = program.trim_end().to_owned();
-        files.map(move |path| ServerSign::OpenFile { pid, program: program.clone(), path })
-    });
-    found.collect()
+        Some(ServerSign::OpenFile { pid, program: program.trim_end().to_owned(), path })
+    })
+}
+
+/// The file of the folder that a process has open for writing under a number.
+fn open_file(process: &Path, number: u32, folder: &Path, parts: &Parts<'_>) -> Option<PathBuf> {
+    let link = process.join(format!("fd/{number}"));
+    let target = fs::read_link(&link).ok()?;
+    let name = Path::new(target.file_name()?);
+    let inside =
+        target.parent().and_then(Path::file_name).map(|folder| Path::new(folder).join(name));
+    let mut candidates = [Some(name.to_owned()), inside].into_iter().flatten();
+    candidates.find_map(|path| {
+        let named = folder.join(&path);
+        let is_open = parts.contain(&path)
+            && is_same_file(&fs::metadata(&link).ok()?, &fs::metadata(&named).ok()?)
+            && is_for_writing(&fs::read_to_string(process.join(format!("fdinfo/{number}"))).ok()?);
+        is_open.then_some(named)
+    })
 }
 
 /// The entries of a folder whose names are numbers; none if it cannot be read.
@@ -152,35 +220,54 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn files_that_a_process_writes_are_seen() {
+    fn files_that_another_process_writes_are_seen() {
         let world = tempfile::tempdir().unwrap();
         let folder = world.path().canonicalize().unwrap();
-        let path = folder.join("0.0.region.bin");
+        let path = folder.join("chunks/0.0.region.bin");
+        fs::create_dir(folder.join("chunks")).unwrap();
         write_file(&path, b"");
-        let reading = File::open(&path).unwrap();
-        assert_eq!(open_files(Path::new("/proc"), &folder), [], "readers do no harm");
-        let writing = File::options().append(true).open(&path).unwrap();
-        let found = open_files(Path::new("/proc"), &folder);
-        let [ServerSign::OpenFile { pid, path: named, .. }] = found.as_slice() else {
-            panic!("{found:?}");
+        let sign = || server_sign(&folder, SystemTime::now()).unwrap();
+        let sleep = |file: File, is_input: bool| {
+            let mut command = std::process::Command::new("sleep");
+            let command = if is_input { command.stdin(file) } else { command.stdout(file) };
+            command.arg("60").spawn().unwrap()
         };
-        assert_eq!((*pid, named), (std::process::id(), &path));
-        assert_eq!(server_sign(&folder, SystemTime::now()).unwrap(), None, "it is ourselves");
-        drop((reading, writing));
+        let mut reader = sleep(File::open(&path).unwrap(), true);
+        let writing = File::options().append(true).open(&path).unwrap();
+        assert_eq!(sign(), None, "readers do no harm, and neither does this process itself");
+        let mut writer = sleep(writing, false);
+        let found = sign();
+        for child in [&mut reader, &mut writer] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let program = "sleep".to_owned();
+        assert_eq!(found, Some(ServerSign::OpenFile { pid: writer.id(), program, path }));
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn another_process_is_named() {
-        let world = tempfile::tempdir().unwrap();
-        let path = world.path().join("log");
-        let out = File::create(&path).unwrap();
-        let mut child = std::process::Command::new("sleep").arg("60").stdout(out).spawn().unwrap();
-        let sign = server_sign(world.path(), SystemTime::now());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let text = sign.unwrap().unwrap().to_string();
-        assert!(text.starts_with(&format!("process {}, ", child.id())), "{text}");
+    fn only_files_of_a_world_count() {
+        let is_part = |path: &str| Parts::OfWorld.contain(Path::new(path));
+        for path in [
+            "config.json",
+            "config.json.bak",
+            "instance.bson",
+            "paths.json.tmp",
+            "chunks/-1.0.region.bin",
+            "chunks/0.0.region.bin.compact.tmp",
+            "db/000012.sst",
+            "db/MANIFEST-000004",
+            "db/LOCK",
+            "resources/Time.json",
+        ] {
+            assert!(is_part(path), "{path}");
+        }
+        for path in ["out.txt", "log", "x.json", "chunks/out.txt", "db/out.txt", "db/my.log", ""] {
+            assert!(!is_part(path), "{path}");
+        }
+        let name = Path::new("a.bin");
+        assert!(Parts::OfStorage { file: Some(name.as_os_str()) }.contain(name));
+        assert!(!Parts::OfStorage { file: None }.contain(name));
     }
 
     #[test]

@@ -12,8 +12,9 @@ use crate::block_id_map::BlockIdMap;
 use crate::config::{WorldConfig, WorldSettings};
 use crate::error::{Error, Result};
 use crate::file_system::OsFileSystem;
+use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile};
-use crate::lock::{LOCK_FILE, ServerCheck, WorldLock};
+use crate::lock::LOCK_FILE;
 use crate::names::{WorldName, world_key};
 use crate::players::Players;
 use crate::resources::Resources;
@@ -179,7 +180,7 @@ impl Universe {
         check: ServerCheck,
     ) -> Result<PathBuf> {
         let source = self.existing_path(from)?;
-        let _lock = WorldLock::acquire(&source, check)?;
+        let _permit = WritePermit::of_world(&source, check)?;
         let mut config =
             known_config(&source, parse_config(&load_config(&OsFileSystem, &source)?))?;
         let uuid = Uuid::random().map_err(Error::io(&source, "make a UUID for"))?;
@@ -198,14 +199,14 @@ impl Universe {
             // What a link leads to belongs to somebody else.
             return Err(Error::Link { path });
         }
-        let mut lock = Some(WorldLock::acquire(&path, check)?);
+        let mut permit = Some(WritePermit::of_world(&path, check)?);
         let place = self.deleted_place(name, "del")?;
         if cfg!(windows) {
             // A folder cannot be moved there while a file in it is open.
-            lock = None;
+            permit = None;
         }
         move_folder(&path, &place)?;
-        drop(lock);
+        drop(permit);
         remove_tree(&place)?;
         // As after the game's own deletions.
         drop(fs::remove_dir(self.path.join(DELETED_FOLDER)));

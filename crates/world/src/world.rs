@@ -1,4 +1,4 @@
-//! [`World`]: a world's folder, opened: what it says, where its chunks are, what it remembers.
+//! [`WorldFolder`]: the folder of a world, opened: what it says, and where its chunks are.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use hyworld_providers::{Access, ChunkStorage, EmptyStorage, ProviderConfig, Prov
 use crate::config::{CONFIG_VERSION, ConfigProblem, WorldConfig, WorldSettings, provider_in};
 use crate::error::{Error, Result};
 use crate::file_system::{FileSystem, OsFileSystem};
+use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
-use crate::lock::{ServerCheck, WorldLock};
 use crate::provider_choice::ProviderChoice;
 use crate::resources::Resources;
 
@@ -24,20 +24,20 @@ pub(crate) const INSTANCE_FILE: &str = "instance.bson";
 /// ```
 /// use hyworld_coords::ChunkPos;
 /// use hyworld_providers::{Access, ChunkStorage};
-/// use hyworld_world::{Universe, World, WorldName, WorldSettings};
+/// use hyworld_world::{Universe, WorldFolder, WorldName, WorldSettings};
 ///
 /// # let save = tempfile::tempdir()?;
 /// let universe = Universe::create(&save.path().join("universe"))?;
 /// let path = universe.create_world(&WorldName::new("default")?, WorldSettings::default())?;
 ///
-/// let mut world = World::open(&path, Access::ReadWrite)?;
+/// let mut world = WorldFolder::open(&path, Access::ReadWrite)?;
 /// world.storage().write(ChunkPos::new(0, 0), b"the chunk's document")?;
 /// world.config_mut()?.settings.display_name = Some("Mine".to_owned());
 /// world.save_config()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct World {
+pub struct WorldFolder {
     path: PathBuf,
     access: Access,
     document: Document,
@@ -46,7 +46,7 @@ pub struct World {
     choice: ProviderChoice,
     storage: Arc<dyn ChunkStorage>,
     resources: Resources<'static>,
-    _lock: Option<WorldLock>,
+    _permit: Option<WritePermit>,
 }
 
 /// How a world is opened.
@@ -106,10 +106,11 @@ impl WorldOptions {
     /// # Errors
     /// It is no world; or, for writing: somebody else writes it, its configuration cannot be used
     /// or is newer, or its chunks have to be migrated first.
-    pub fn open(&self, path: &Path) -> Result<World> {
+    pub fn open(&self, path: &Path) -> Result<WorldFolder> {
         check_folder(path)?;
         let is_writing = self.access == Access::ReadWrite;
-        let lock = is_writing.then(|| WorldLock::acquire(path, self.server_check)).transpose()?;
+        let permit =
+            is_writing.then(|| WritePermit::of_world(path, self.server_check)).transpose()?;
         let loaded = load_config(&OsFileSystem, path)?;
         let config = match parse_config(&loaded) {
             config if is_writing => Ok(known_config(path, config)?),
@@ -130,7 +131,7 @@ impl WorldOptions {
         } else {
             Box::new(EmptyStorage)
         };
-        Ok(World {
+        Ok(WorldFolder {
             path: path.to_owned(),
             access: self.access,
             document: loaded.document,
@@ -139,12 +140,12 @@ impl WorldOptions {
             choice,
             storage: storage.into(),
             resources,
-            _lock: lock,
+            _permit: permit,
         })
     }
 }
 
-impl World {
+impl WorldFolder {
     /// Opens a world with everything as usual.
     ///
     /// # Errors
@@ -302,13 +303,13 @@ mod tests {
     #[test]
     fn one_at_a_time_writes_and_any_number_read() {
         let folder = world("{\"Version\": 4, \"Seed\": 1}");
-        let mut first = World::open(folder.path(), Access::ReadWrite).unwrap();
-        let second = World::open(folder.path(), Access::ReadWrite);
+        let mut first = WorldFolder::open(folder.path(), Access::ReadWrite).unwrap();
+        let second = WorldFolder::open(folder.path(), Access::ReadWrite);
         assert!(matches!(second, Err(Error::Locked { .. })));
         first.storage().write(AT, b"x").unwrap();
         first.config_mut().unwrap().settings.seed = Some(2);
         assert!(first.save_config().unwrap() && !first.save_config().unwrap());
-        let mut reader = World::open(folder.path(), Access::ReadOnly).unwrap();
+        let mut reader = WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
         assert_eq!(reader.config().unwrap().settings.seed, Some(2));
         assert_eq!(reader.storage().all_positions().unwrap(), [AT]);
         assert!(reader.storage().write(AT, b"y").is_err());
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn reading_writes_nothing() {
         let folder = world("{\"Seed\": 1}");
-        World::open(folder.path(), Access::ReadOnly).unwrap();
+        WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
         let names: Vec<_> = OsFileSystem.list(folder.path()).unwrap();
         assert_eq!(names.len(), 1, "{names:?}");
     }
@@ -329,9 +330,9 @@ mod tests {
         let text =
             "{\"Version\": 9, \"Seed\": \"new form\", \"ChunkStorage\": {\"Type\": \"Empty\"}}";
         let folder = world(text);
-        let error = World::open(folder.path(), Access::ReadWrite).unwrap_err().to_string();
+        let error = WorldFolder::open(folder.path(), Access::ReadWrite).unwrap_err().to_string();
         assert!(error.contains("version 9; versions up to 4 are known"), "{error}");
-        let world = World::open(folder.path(), Access::ReadOnly).unwrap();
+        let world = WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
         assert_eq!(world.config(), Err(&ConfigProblem::Newer { found: 9 }));
         assert_eq!(world.document().get("Seed").unwrap().as_str(), Some("new form"));
         assert_eq!(world.provider().provider.type_name(), "Empty");
@@ -341,11 +342,11 @@ mod tests {
     fn a_damaged_config_is_not_taken_for_the_defaults() {
         let folder = world("{\"Version\": 4, ");
         for access in [Access::ReadOnly, Access::ReadWrite] {
-            let opened = World::open(folder.path(), access);
+            let opened = WorldFolder::open(folder.path(), access);
             assert!(matches!(opened, Err(Error::Unusable { .. })), "{opened:?}");
         }
         write_file(&folder.path().join("config.json.bak"), b"{\"Seed\": 5}");
-        let world = World::open(folder.path(), Access::ReadOnly).unwrap();
+        let world = WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
         assert!(matches!(world.config_from(), LoadedFrom::Backup { .. }));
         assert_eq!(world.config().unwrap().settings.seed, Some(5));
     }
@@ -353,7 +354,7 @@ mod tests {
     #[test]
     fn chunks_that_have_to_move_are_read_where_they_are() {
         let folder = world("{\"Version\": 4}");
-        let open = |access| World::open(folder.path(), access);
+        let open = |access| WorldFolder::open(folder.path(), access);
         let mut world = open(Access::ReadWrite).unwrap();
         world.storage().write(AT, b"x").unwrap();
         world.resources().set_current_provider(&ProviderConfig::hytale()).unwrap();
@@ -370,7 +371,7 @@ mod tests {
     #[test]
     fn what_a_world_says_is_read_without_its_chunks() {
         let folder = world("{\"Seed\": 7, \"ChunkStorage\": {\"Type\": \"x:Unknown\"}}");
-        assert!(World::open(folder.path(), Access::ReadOnly).is_err());
+        assert!(WorldFolder::open(folder.path(), Access::ReadOnly).is_err());
         let world = WorldOptions::new().without_chunks().open(folder.path()).unwrap();
         assert_eq!(world.config().unwrap().settings.seed, Some(7));
         assert_eq!(world.provider().provider.type_name(), "x:Unknown");
@@ -380,7 +381,7 @@ mod tests {
     #[test]
     fn templates_bare_chunks_and_old_names_are_worlds_too() {
         let folder = tempfile::tempdir().unwrap();
-        let opened = || World::open(folder.path(), Access::ReadOnly).unwrap();
+        let opened = || WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
         assert!(matches!(opened().config_from(), LoadedFrom::Nothing { .. }));
         write_file(&folder.path().join(INSTANCE_FILE), b"{\"Seed\": 1}");
         assert_eq!(opened().config().unwrap().settings.seed, Some(1));
@@ -393,10 +394,10 @@ mod tests {
     #[test]
     fn what_is_no_world_says_so() {
         let folder = tempfile::tempdir().unwrap();
-        let missing = World::open(&folder.path().join("none"), Access::ReadOnly);
+        let missing = WorldFolder::open(&folder.path().join("none"), Access::ReadOnly);
         assert!(matches!(missing, Err(Error::NotFound { .. })));
         std::fs::create_dir(folder.path().join("rff")).unwrap();
-        let ancient = World::open(folder.path(), Access::ReadOnly);
+        let ancient = WorldFolder::open(folder.path(), Access::ReadOnly);
         assert!(matches!(ancient, Err(Error::Ancient { .. })));
     }
 }

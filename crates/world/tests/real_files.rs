@@ -10,7 +10,7 @@ use hyworld_providers::{Access, ProviderKind};
 use hyworld_testkit::{WORLDS, shared};
 use hyworld_world::{
     FallbackRule, FileSystem, InstanceTemplate, JsonFile, LoadedFrom, MemoryFileSystem,
-    OsFileSystem, Place, Players, Universe, World, WorldConfig, discover,
+    OsFileSystem, Place, Players, Universe, WorldConfig, WorldFolder, discover,
 };
 
 /// Files that a person edited: only their white space differs. There is none in the worlds that
@@ -113,7 +113,7 @@ fn worlds_are_found_and_opened() {
         let place = discover(if template.exists() { &template } else { &folder }).unwrap();
         let worlds = place.worlds().unwrap();
         assert_eq!(worlds.len(), 1, "{world}");
-        let opened = World::open(&worlds.first().unwrap().path, Access::ReadOnly).unwrap();
+        let opened = WorldFolder::open(&worlds.first().unwrap().path, Access::ReadOnly).unwrap();
         assert_eq!(opened.config_from(), &LoadedFrom::File);
         assert_eq!(opened.provider().provider.kind(), ProviderKind::Hytale);
         assert_eq!(opened.provider().pending, None);

@@ -90,6 +90,15 @@ pub(crate) struct Source {
     pub(crate) assume_geometry: Option<Geometry>,
 }
 
+/// For verbs that change a file in its place.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Force {
+    /// Write although another program has this file, or another one of its world, open for
+    /// writing. Only for programs that do not write it: a server that runs would damage it
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
     #[command(flatten)]
@@ -135,6 +144,8 @@ pub(crate) struct PutArgs {
     /// Only say what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) force: Force,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -149,6 +160,8 @@ pub(crate) struct RmArgs {
     /// Only say what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) force: Force,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -169,6 +182,8 @@ pub(crate) struct VerifyArgs {
     /// Do not ask
     #[arg(long, requires = "rebuild_index", conflicts_with = "dry_run")]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) force: Force,
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -199,6 +214,8 @@ pub(crate) struct SalvageArgs {
     /// Do not ask before --restore replaces the blob of a slot
     #[arg(long, requires = "restore", conflicts_with = "dry_run")]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) force: Force,
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -250,6 +267,8 @@ pub(crate) struct SealArgs {
     /// Only say what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) force: Force,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use hyworld::StoredChunk;
 use hyworld_chunk::bson::{JsonText, RawDocument};
 use hyworld_chunk::{
     AssetKey, BlockComponentChunk, BlockPhysics, BlockRef, BlockSection, Filler, FluidRef, Light,
@@ -11,7 +12,6 @@ use hyworld_chunk::{
 use hyworld_coords::{BlockPos, ChunkBlock, MAX_Y, MIN_Y};
 use serde_json::{Value, json};
 
-use super::located::Located;
 use crate::args::chunk::BlockArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
@@ -22,7 +22,7 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
         let y = args.y;
         return Err(exit::usage(format!("y is {y}, but blocks have y from {MIN_Y} to {MAX_Y}")));
     };
-    let located = Located::find(&args.path, pos.chunk())?;
+    let located = StoredChunk::find(&args.path, pos.chunk())?;
     let chunk = located.chunk()?;
     let read = || -> hyworld_chunk::Result<_> {
         let block = chunk.block(at)?;
@@ -63,7 +63,7 @@ struct Shown<'a> {
     section: &'a BlockSection,
     height: i16,
     tint: String,
-    located: &'a Located,
+    located: &'a StoredChunk,
     /// The document of the block entity, and the ids of its components.
     entity: Option<(Vec<u8>, Vec<String>)>,
 }

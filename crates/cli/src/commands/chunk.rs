@@ -8,12 +8,12 @@ mod summary;
 use std::io::Write;
 use std::path::Path;
 
+use hyworld::StoredChunk;
 use hyworld_chunk::bson::JsonText;
 use hyworld_chunk::{Chunk, Holder, ReadableChunk};
 use serde_json::json;
 
 use super::content;
-use super::located::Located;
 use crate::args::ComponentArg;
 use crate::args::chunk::ChunkArgs;
 use crate::exit::{self, Exit};
@@ -27,7 +27,7 @@ const LISTED_MAX: usize = 12;
 const LINE_CHARS: usize = 80;
 
 pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let located = Located::find(&args.path, args.chunk)?;
+    let located = StoredChunk::find(&args.path, args.chunk)?;
     if let Some(output) = &args.bson {
         return write_document(console, &located, output);
     }
@@ -56,7 +56,11 @@ pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exi
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
-fn write_document(console: &mut Console, located: &Located, output: &Path) -> anyhow::Result<Exit> {
+fn write_document(
+    console: &mut Console,
+    located: &StoredChunk,
+    output: &Path,
+) -> anyhow::Result<Exit> {
     if content::is_stream(output) {
         content::write_to_stdout(console, &located.document, true)?;
         return Ok(Exit::Clean);
@@ -71,7 +75,7 @@ fn write_document(console: &mut Console, located: &Located, output: &Path) -> an
 /// The keys in their order are a promise; those of the chunk are the library's.
 fn print_json(
     console: &mut Console,
-    located: &Located,
+    located: &StoredChunk,
     readable: &ReadableChunk<'_>,
 ) -> anyhow::Result<()> {
     let region = located.at.region();
@@ -88,7 +92,7 @@ fn print_json(
 fn print_component(
     args: &ChunkArgs,
     console: &mut Console,
-    located: &Located,
+    located: &StoredChunk,
     chunk: &Chunk,
     wanted: &ComponentArg,
 ) -> anyhow::Result<Exit> {
@@ -120,7 +124,7 @@ fn print_component(
 }
 
 fn holder<'a>(
-    located: &Located,
+    located: &StoredChunk,
     chunk: &'a Chunk,
     section: Option<usize>,
 ) -> anyhow::Result<&'a Holder> {

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use hyworld::Location;
 use hyworld_maintenance::{Class, CompareReport, Finding, ScanOptions, compare};
 use serde_json::json;
 
-use super::location::Location;
 use crate::args::convert::ConvertArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
@@ -19,7 +19,7 @@ pub(super) fn run(
     source: &Location,
     target: &Location,
 ) -> anyhow::Result<Exit> {
-    let (first, second) = (source.open_source()?, target.open_source()?);
+    let (first, second) = (source.open()?, target.open()?);
     let bar = progress::chunks(console, "comparing", source.count(&*first));
     let options = ScanOptions::new().jobs(console.jobs());
     let mut count = 0_u64;

@@ -1,18 +1,16 @@
 //! `convert SRC DST`: copies the chunks of one storage to another, and proves it.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hyworld::Location;
 use hyworld_maintenance::{
     Class, ConvertOptions, ConvertReport, Finding, Progress, ScanOptions, SourceIdentity, convert,
-    convert_to_folder,
 };
-use hyworld_providers::{ChunkStorage, MemoryStorage, RegionFilesOptions};
+use hyworld_providers::{ChunkStorage, MemoryStorage};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::compare;
-use super::location::Location;
 use crate::args::convert::ConvertArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, progress, text};
@@ -21,20 +19,18 @@ use crate::output::{Console, json, progress, text};
 const SHOWN_FAILURES: usize = 20;
 
 pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let source = Location::of_source(&args.source)?;
-    let target = Location::of_target(&args.target)?;
+    let source = Location::source(&args.source)?;
+    let target = Location::target(&args.target)?;
     if args.verify_only {
         return compare::run(args, console, &source, &target);
     }
-    let opened = source.open_source()?;
+    let opened = source.open()?;
     let (chunks, identity) = (source.count(&*opened), source.identity());
     let job = Job { args, source: &*opened, identity, chunks, start: Instant::now() };
-    match (target.folder(), &target) {
-        _ if args.dry_run => job.dry_run(console, &target),
-        (Some(folder), _) => job.copy_to_folder(console, &target, folder),
-        (None, Location::S3(url)) => job.onto_s3(console, url),
-        (None, _) => Err(exit::usage(format!("{}: chunks cannot be written there", target.name()))),
+    if args.dry_run {
+        return job.dry_run(console, &target);
     }
+    job.run(console, &target)
 }
 
 /// A conversion whose source is open.
@@ -75,48 +71,21 @@ impl Job<'_> {
         self.finish(console, &report, false)
     }
 
-    /// Copies into a folder that gets its name when it is whole.
-    fn copy_to_folder(
-        &self,
-        console: &mut Console,
-        target: &Location,
-        folder: &Path,
-    ) -> anyhow::Result<Exit> {
-        let region_options = RegionFilesOptions::new().compression_level(self.args.level);
-        let open = |path: &Path| target.moved_to(path).open_new(&region_options);
+    /// Copies everything. The target gets its name when all of it is there.
+    fn run(&self, console: &mut Console, target: &Location) -> anyhow::Result<Exit> {
         let (options, bar) = (self.options(console), self.bar(console));
-        let copy = convert_to_folder(self.source, &self.identity, folder, open, &options, &bar)?;
+        let (identity, level) = (&self.identity, self.args.level);
+        let copy = hyworld::convert(self.source, identity, target, level, &options, &bar)?;
         bar.0.finish_and_clear();
         if copy.is_resumed {
-            console.say(format_args!("{}: continued an earlier copy", folder.display()))?;
+            console.say(format_args!("{}: continued an earlier copy", target.name()))?;
         }
-        let exit = self.finish(console, &copy.report, copy.unfinished.is_none())?;
+        let exit = self.finish(console, &copy.report, copy.report.may_finish)?;
         if let Some(unfinished) = copy.unfinished {
             let advice = advice(&copy.report);
             console.say(format_args!("{}: kept unfinished; {advice}", unfinished.display()))?;
         }
         Ok(exit)
-    }
-
-    /// Copies onto an object store, which says that it is unfinished until it is whole.
-    #[cfg(feature = "s3")]
-    fn onto_s3(&self, console: &mut Console, url: &str) -> anyhow::Result<Exit> {
-        let identity = self.identity.to_string();
-        let options = hyworld_providers::S3Options::new(url)?.building(&identity);
-        let storage = options.compression_level(self.args.level).open()?;
-        let bar = self.bar(console);
-        let report = convert(self.source, &storage, &self.options(console), &bar);
-        bar.0.finish_and_clear();
-        if report.may_finish {
-            storage.finish_building()?;
-        }
-        self.finish(console, &report, report.may_finish)
-    }
-
-    #[cfg(not(feature = "s3"))]
-    #[expect(clippy::unused_self, reason = "it has the shape that it has with the feature")]
-    fn onto_s3(&self, _console: &mut Console, _url: &str) -> anyhow::Result<Exit> {
-        Err(super::location::s3_not_built())
     }
 
     fn options(&self, console: &Console) -> ConvertOptions {

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use hyworld::Location;
 use hyworld_chunk::Fingerprint;
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
 use hyworld_providers::ChunkStorage;
 use serde_json::{Value, json};
 
-use super::location::Location;
 use crate::args::fingerprint::FingerprintArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let storage = Location::of_source(&args.path)?.open_source()?;
+    let storage = Location::source(&args.path)?.open()?;
     let mut exit = Exit::Clean;
     let positions = sorted(&*storage, &mut exit);
     if !args.json {

@@ -2,16 +2,16 @@
 
 use std::io::Write;
 
+use hyworld::Location;
 use hyworld_providers::{ChunkSize, ChunkStorage};
 use serde_json::json;
 
-use super::location::Location;
 use crate::args::storage::LsArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let storage = Location::of_source(&args.path)?.open_source()?;
+    let storage = Location::source(&args.path)?.open()?;
     let mut exit = Exit::Clean;
     let mut sums = Sums::default();
     if !args.json {

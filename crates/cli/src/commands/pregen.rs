@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use hyworld::RunningWorld;
 use hyworld_chunk_store::{ChunkStore, FillFailure, FillReport, FlushReport, Metrics};
 use hyworld_coords::{ChunkPos, ChunkRect};
 use serde_json::{Value, json};
 
-use super::running::{self, RunningWorld};
 use super::{interrupt, stress};
 use crate::args::running::PregenArgs;
 use crate::exit::{self, Exit};
-use crate::output::{Console, json, progress, text};
+use crate::output::{Console, json, progress, text, unsaved};
 
 pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let world = RunningWorld::open(&args.path, |options| {
@@ -106,7 +106,7 @@ impl Done<'_> {
             let why = message(failure);
             exit::complain(&exit::problem(format!("chunk {x},{z}: not generated: {why}")));
         }
-        running::complain_unsaved(&self.flushed);
+        unsaved::complain(&self.flushed);
         if self.filled.is_stopped {
             console.say(format_args!("interrupted; the same command goes on from here"))?;
         }
@@ -154,7 +154,7 @@ impl Done<'_> {
             |failure| json!({"x": failure.at.x, "z": failure.at.z, "message": message(failure)}),
         );
         let unsaved = self.flushed.unsaved.iter().map(|chunk| {
-            let why = running::unsaved_reason(&chunk.reason);
+            let why = unsaved::reason(&chunk.reason);
             json!({"x": chunk.at.x, "z": chunk.at.z, "message": why})
         });
         #[expect(clippy::cast_precision_loss, reason = "it is a rate for people")]

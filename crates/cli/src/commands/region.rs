@@ -12,7 +12,6 @@ mod restore;
 mod rm;
 mod salvage;
 mod seal;
-mod seal_tags;
 mod upgrade;
 mod verify;
 
@@ -22,9 +21,10 @@ use std::time::Instant;
 use hyworld_indexed_storage::{
     Error, FormatVersion, HeaderProblem, IndexedStorageFile, OpenOptions,
 };
+use hyworld_world::{ServerCheck, WritePermit};
 
 use super::content;
-use crate::args::region::{Source, Verb};
+use crate::args::region::{Force, Source, Verb};
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};
 
@@ -78,4 +78,15 @@ fn look_at(path: &Path) -> anyhow::Result<IndexedStorageFile> {
 /// How to open a file for writing. Upgrading is a verb of its own.
 fn for_writing() -> OpenOptions {
     OpenOptions::new().write(true).upgrade(false)
+}
+
+/// Asks to change a file in its place.
+fn permit(path: &Path, force: Force) -> anyhow::Result<WritePermit> {
+    let check = if force.force { ServerCheck::Skip } else { ServerCheck::Refuse };
+    WritePermit::of_storage(path, check).map_err(|error| match error {
+        hyworld_world::Error::ServerRuns { .. } | hyworld_world::Error::InUse { .. } => {
+            exit::failure(format!("{error}, or use --force if it does not write this file"))
+        }
+        other => other.into(),
+    })
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context;
+use hyworld::RunningWorld;
 use hyworld_chunk_store::stress::{
     self, Ground, Journal, JournalCounts, StressOptions, StressReport,
 };
@@ -18,11 +19,10 @@ use hyworld_world::BuiltInGenerator;
 use serde_json::{Value, json};
 
 use super::interrupt;
-use super::running::{self, RunningWorld};
 use crate::args::running::StressArgs;
 use crate::exit::{self, Exit};
 use crate::output::table::{Align, Table};
-use crate::output::{Console, json, progress, text};
+use crate::output::{Console, json, progress, text, unsaved};
 
 pub(super) fn run(args: &StressArgs, console: &mut Console) -> anyhow::Result<Exit> {
     if args.edits_per_second > 0.0 {
@@ -125,7 +125,7 @@ impl<'a> Ended<'a> {
         for problem in &self.problems {
             exit::complain(&exit::problem(problem.as_str()));
         }
-        running::complain_unsaved(&self.flushed);
+        unsaved::complain(&self.flushed);
         let metrics = &self.report.metrics;
         let failed = [metrics.failed_loads, metrics.failed_saves, metrics.failed_syncs];
         let mut bad = failed.into_iter().chain([self.counts.wrong, self.counts.refused]);

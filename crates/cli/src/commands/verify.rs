@@ -5,10 +5,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hyworld::Location;
 use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport, verify};
 use serde_json::json;
 
-use super::location::Location;
 use crate::args::storage::VerifyArgs;
 use crate::exit::Exit;
 use crate::output::{Console, advice, json, progress, text};
@@ -18,8 +18,8 @@ use crate::output::{Console, advice, json, progress, text};
 const SHOWN_OF_CLASS: u64 = 20;
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let location = Location::of_source(&args.path)?;
-    let storage = location.open_source()?;
+    let location = Location::source(&args.path)?;
+    let storage = location.open()?;
     let bar = progress::chunks(console, "checking", location.count(&*storage));
     let stop = Arc::new(AtomicBool::new(false));
     let options = ScanOptions::new().jobs(console.jobs()).cancel(Arc::clone(&stop));

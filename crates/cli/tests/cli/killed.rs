@@ -15,7 +15,7 @@ use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{Finding, NoProgress, ScanOptions, verify};
 use hyworld_providers::{Access, ChunkStorageExt};
 use hyworld_testkit::Random;
-use hyworld_world::World;
+use hyworld_world::WorldFolder;
 
 use crate::generated;
 use crate::run::Place;
@@ -96,7 +96,7 @@ fn live_and_die(place: &Place, random: &mut Random) {
 fn check(place: &Place, totals: &mut Totals) {
     let (chunks, _) = read_log(place);
     // For writing, as the next process has to.
-    let world = World::open(&place.path("world"), Access::ReadWrite).unwrap();
+    let world = WorldFolder::open(&place.path("world"), Access::ReadWrite).unwrap();
     let mut findings = Vec::new();
     let mut tell = |finding: &Finding| findings.push(finding.clone());
     let report = verify(world.storage(), &ScanOptions::new(), &mut tell, &NoProgress);

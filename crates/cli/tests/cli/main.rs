@@ -16,6 +16,7 @@ mod demo;
 mod documents;
 mod fingerprint;
 mod generated;
+mod in_use;
 mod info;
 mod killed;
 mod mixed_worlds;

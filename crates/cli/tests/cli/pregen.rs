@@ -4,6 +4,7 @@ use hyworld_chunk::Chunk;
 use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_world::{ServerCheck, WritePermit};
 
 use crate::generated;
 use crate::run::{Place, keys};
@@ -102,9 +103,9 @@ fn only_worlds_of_ours_are_continued() {
 fn a_world_that_somebody_writes_is_left_alone() {
     let place = generated::world("Flat", false);
     let path = place.path("world");
-    let lock = hyworld_world::WorldLock::acquire(&path, hyworld_world::ServerCheck::Skip).unwrap();
+    let permit = WritePermit::of_world(&path, ServerCheck::Skip).unwrap();
     let error = place.run(&["pregen", "world", "--radius", "1"]).fails(3);
     assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
-    drop(lock);
+    drop(permit);
     place.run(&["pregen", "world", "--radius", "1"]).ends(0);
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{Access, ChunkStorage, RegionFiles};
-use hyworld_world::{BuiltInGenerator, World, WorldConfig, WorldSettings};
+use hyworld_world::{BuiltInGenerator, WorldConfig, WorldFolder, WorldSettings};
 use serde_json::{Value, json};
 
 use crate::run::{Place, keys};
@@ -12,7 +12,7 @@ use crate::run::{Place, keys};
 const AT: ChunkPos = ChunkPos::new(-5, 9);
 
 fn settings(place: &Place, world: &str) -> WorldSettings {
-    let world = World::open(&place.path(world), Access::ReadOnly).unwrap();
+    let world = WorldFolder::open(&place.path(world), Access::ReadOnly).unwrap();
     let config: WorldConfig = world.config().unwrap().clone();
     config.settings
 }
@@ -45,7 +45,7 @@ fn a_world_is_made_as_told_and_its_universe_with_it() {
     assert_eq!((made.seed, made.display_name.as_deref()), (Some(-7), Some("My World")));
     assert_eq!(made.world_gen.type_name(), Some("Void"));
     assert_eq!(made.chunk_storage.type_name(), "IndexedStorage");
-    let world = World::open(&place.path("save/u/worlds/new"), Access::ReadWrite).unwrap();
+    let world = WorldFolder::open(&place.path("save/u/worlds/new"), Access::ReadWrite).unwrap();
     let generator = world.resources().built_in_generator().unwrap();
     assert_eq!(generator, Some(BuiltInGenerator::Flat));
 }
@@ -145,7 +145,7 @@ fn a_world_is_deleted_only_when_somebody_says_yes() {
     assert!(line.starts_with("u/worlds/a: 3 files, ") && line.contains("--yes"), "{line}");
     place.run(&["world", "delete", "u", "a", "--yes", "--dry-run"]).ok();
     assert!(place.path("u/worlds/a/config.json").exists());
-    let world = World::open(&place.path("u/worlds/a"), Access::ReadWrite).unwrap();
+    let world = WorldFolder::open(&place.path("u/worlds/a"), Access::ReadWrite).unwrap();
     let line = place.run(&["world", "delete", "u", "a", "--yes"]).fails(3);
     assert!(line.contains("writes this world"), "{line}");
     drop(world);

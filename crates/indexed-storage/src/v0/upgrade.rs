@@ -62,6 +62,33 @@ pub fn upgrade(path: impl AsRef<Path>) -> Result<UpgradeReport> {
     bring_over(&OpenOptions::new().write(true).open(path)?)
 }
 
+/// What [`upgrade`] would do to a file. Nothing is changed.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn plan_upgrade(file: &IndexedStorageFile) -> Result<UpgradeReport> {
+    let mut report =
+        UpgradeReport { from: file.version(), copied: 0, damaged: Vec::new(), old: None };
+    if file.version() == FormatVersion::V1 {
+        return Ok(report);
+    }
+    for slot in file.occupied() {
+        match file.verify(slot)? {
+            Verified::Damaged(damage) => {
+                report.damaged.push(SlotDamage { slot, damage });
+                // What has a place can be copied as it is.
+                let has_place = file.stat(slot).is_ok();
+                report.copied = report.copied.saturating_add(has_place.into());
+            }
+            _ => report.copied = report.copied.saturating_add(1),
+        }
+    }
+    if !report.damaged.is_empty() {
+        report.old = Some(old_path(file.path()));
+    }
+    Ok(report)
+}
+
 fn old_path(path: &Path) -> PathBuf {
     raw_file::with_suffix(path, ".old")
 }

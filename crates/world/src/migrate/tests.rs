@@ -5,7 +5,7 @@ use hyworld_providers::conformance::FailingStorage;
 use hyworld_providers::{ChunkStorageExt, MemoryStorage};
 use hyworld_testkit::write_file;
 
-use crate::world::{CONFIG_FILE, World};
+use crate::world::{CONFIG_FILE, WorldFolder};
 
 fn at(x: i32) -> ChunkPos {
     ChunkPos::new(x, 0)
@@ -22,7 +22,7 @@ impl Scene {
     fn new(chunks: i32) -> Self {
         let world = tempfile::tempdir().unwrap();
         write_file(&world.path().join(CONFIG_FILE), b"{\"Version\": 4, \"Seed\": 1}");
-        let opened = World::open(world.path(), Access::ReadWrite).unwrap();
+        let opened = WorldFolder::open(world.path(), Access::ReadWrite).unwrap();
         for x in 0..chunks {
             opened.storage().write(at(x), format!("chunk {x}").as_bytes()).unwrap();
         }

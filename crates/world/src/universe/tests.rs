@@ -3,7 +3,7 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{Access, ChunkStorageExt};
 use hyworld_testkit::write_file;
 
-use crate::world::World;
+use crate::world::WorldFolder;
 
 const CHECK: ServerCheck = ServerCheck::Refuse;
 
@@ -22,7 +22,7 @@ fn names(universe: &Universe) -> Vec<String> {
 }
 
 fn settings_of(path: &Path) -> WorldSettings {
-    World::open(path, Access::ReadOnly).unwrap().config().unwrap().settings.clone()
+    WorldFolder::open(path, Access::ReadOnly).unwrap().config().unwrap().settings.clone()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn every_folder_is_a_world_and_collisions_are_said() {
 fn a_copy_is_whole_and_somebody_else() {
     let (_folder, universe) = universe();
     let path = universe.create_world(&name("a"), WorldSettings::default()).unwrap();
-    let world = World::open(&path, Access::ReadWrite).unwrap();
+    let world = WorldFolder::open(&path, Access::ReadWrite).unwrap();
     let at = ChunkPos::new(1, 2);
     world.storage().write(at, b"x").unwrap();
     let busy = universe.copy_world(&name("a"), &name("b"), CHECK);
@@ -71,7 +71,7 @@ fn a_copy_is_whole_and_somebody_else() {
     let (old, new) = (settings_of(&path), settings_of(&copy));
     assert_ne!(old.uuid, new.uuid);
     assert_eq!(old, WorldSettings { uuid: old.uuid, ..new });
-    let copied = World::open(&copy, Access::ReadWrite).unwrap();
+    let copied = WorldFolder::open(&copy, Access::ReadWrite).unwrap();
     assert_eq!(copied.storage().read_all(&[at]).unwrap(), [Some(b"x".to_vec())]);
     drop(copied);
     assert!(!copy.join("config.json.bak").exists(), "it has the UUID of the original");
@@ -87,7 +87,7 @@ fn a_copy_is_whole_and_somebody_else() {
 fn a_deleted_world_is_gone_unless_somebody_writes_it() {
     let (_folder, universe) = universe();
     let path = universe.create_world(&name("a/b"), WorldSettings::default()).unwrap();
-    let world = World::open(&path, Access::ReadWrite).unwrap();
+    let world = WorldFolder::open(&path, Access::ReadWrite).unwrap();
     assert!(matches!(universe.delete_world(&name("a/b"), CHECK), Err(Error::Locked { .. })));
     drop(world);
     universe.delete_world(&name("a/b"), CHECK).unwrap();

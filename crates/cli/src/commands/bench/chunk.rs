@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
+use hyworld::Location;
 use hyworld_chunk::bench::{self, ChunkTimes, Error};
 use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_indexed_storage::bench::Frames;
@@ -12,13 +13,12 @@ use serde_json::{Value, json};
 
 use super::{factor, micros, quotient};
 use crate::args::bench::ChunkArgs;
-use crate::commands::chunk_files;
 use crate::exit::Exit;
 use crate::output::table::{Align, Table};
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let files: Vec<_> = chunk_files::find(&args.path)?.into_values().flatten().collect();
+    let files = Location::source(&args.path)?.region_files()?;
     let bar = progress::bar(console, "region files", files.len());
     let mut times = ChunkTimes::default();
     for (_, path) in &files {

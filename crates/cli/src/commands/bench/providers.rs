@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use hyworld::Location;
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ConvertOptions, NoProgress, convert};
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFilesOptions};
@@ -14,7 +15,6 @@ use super::scale;
 use super::scratch::Scratch;
 use super::{factor, micros, quotient};
 use crate::args::bench::ProvidersArgs;
-use crate::commands::location::Location;
 use crate::exit::{self, Exit};
 use crate::output::table::{Align, Table};
 use crate::output::{Console, json, progress, text};
@@ -29,7 +29,7 @@ pub(super) fn run(args: &ProvidersArgs, console: &mut Console) -> anyhow::Result
     if let Some(chunks) = args.scale {
         return scale::run(args, chunks, console);
     }
-    let source = Location::of_source(args.path())?.open_source()?;
+    let source = Location::source(args.path())?.open()?;
     let chunks = Chunks::load(&*source, args.chunks)?;
     let folder = Scratch::make(args.scratch.as_deref())?;
     let spinner = progress::spinner(console, "measuring");
@@ -120,7 +120,7 @@ fn measure(
         if let Some(folder) = location.folder().filter(|folder| folder.exists()) {
             std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
-        let storage = location.open_target(&RegionFilesOptions::new())?;
+        let storage = location.open_for_writing(&RegionFilesOptions::new())?;
         best.write = best.write.min(chunks.write(&*storage)?);
         best.read = best.read.min(chunks.read(&*storage)?);
         drop(storage);

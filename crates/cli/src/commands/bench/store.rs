@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
+use hyworld::Location;
 use hyworld_chunk_store::SampleTerrain;
 use hyworld_chunk_store::bench::{self, Error, LoadLatency, RawSide, StoreTimes, Walk};
 use hyworld_coords::{ChunkPos, RegionPos};
@@ -18,8 +19,6 @@ use serde_json::{Value, json};
 use super::scratch::Scratch;
 use super::{factor, micros, quotient};
 use crate::args::bench::StoreArgs;
-use crate::commands::chunk_files;
-use crate::commands::location::Location;
 use crate::exit::{self, Exit};
 use crate::output::table::{Align, Table};
 use crate::output::{Console, json, progress, text};
@@ -35,14 +34,14 @@ struct Report {
 }
 
 pub(super) fn run(args: &StoreArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let location = Location::of_source(&args.path)?;
+    let location = Location::source(&args.path)?;
     if !matches!(location, Location::Region { .. } | Location::Regions(_)) {
         let name = location.name();
         return Err(exit::usage(format!(
             "{name}: only region files can be measured against zstd; convert it to a folder first"
         )));
     }
-    let source: Arc<dyn ChunkStorage> = location.open_source()?.into();
+    let source: Arc<dyn ChunkStorage> = location.open()?.into();
     let mut positions = source.all_positions()?;
     positions.truncate(args.chunks.unwrap_or(usize::MAX));
     if positions.is_empty() {
@@ -102,7 +101,7 @@ struct Raw {
 impl Raw {
     fn open(path: &Path) -> Result<Self, Error> {
         let mut regions = HashMap::new();
-        for (region, path) in chunk_files::find(path)?.into_values().flatten() {
+        for (region, path) in Location::source(path)?.region_files()? {
             regions.insert(region, RawRegion::open(&path)?);
         }
         Ok(Self { regions, zstd: RawZstd::default() })

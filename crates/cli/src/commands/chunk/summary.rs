@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use hyworld::StoredChunk;
 use hyworld_chunk::{BlockChunk, EnvironmentChunk, ReadableChunk, UNKNOWN_ENVIRONMENT};
 use hyworld_coords::{BLOCKS_PER_CHUNK, COLUMNS_PER_CHUNK, LocalColumn, MAX_Y, MIN_Y};
 
 use super::{LINE_CHARS, components, contents, sections};
 use crate::commands::block;
-use crate::commands::located::Located;
 use crate::output::{Console, text};
 
 /// How wide the names of facts are.
@@ -16,7 +16,7 @@ const NAME_CHARS: usize = 14;
 
 pub(super) fn write(
     console: &mut Console,
-    located: &Located,
+    located: &StoredChunk,
     readable: &ReadableChunk<'_>,
 ) -> anyhow::Result<()> {
     let (x, z) = (located.at.x, located.at.z);
@@ -43,7 +43,7 @@ pub(super) fn fact(out: &mut impl Write, name: &str, what: &str) -> io::Result<(
     writeln!(out, "  {name:<NAME_CHARS$}  {}", lines.trim_start())
 }
 
-fn place(out: &mut impl Write, located: &Located) -> io::Result<()> {
+fn place(out: &mut impl Write, located: &StoredChunk) -> io::Result<()> {
     let (region, slot) = (located.at.region(), located.at.slot());
     if let Some(blocks) = located.at.blocks() {
         let (min, max) = (blocks.min(), blocks.max());

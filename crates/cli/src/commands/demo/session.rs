@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use hyworld::RunningWorld;
 use hyworld_chunk::{Chunk, Fingerprint};
 use hyworld_chunk_store::{
     ChunkStore, FlushReport, LoadedChunk, RequestFlags, StoreOptions, ThreadPool,
@@ -14,7 +15,6 @@ use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ScanOptions, scan_items};
 
 use super::tour::ensure;
-use crate::commands::running::RunningWorld;
 
 /// What every chunk holds.
 pub(super) type Fingerprints = BTreeMap<ChunkPos, Fingerprint>;

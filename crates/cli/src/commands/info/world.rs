@@ -7,7 +7,7 @@ use hyworld_providers::{
     Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFiles,
 };
 use hyworld_world::{
-    BuiltInGenerator, LoadedFrom, Resources, World, WorldConfig, WorldEntry, WorldOptions,
+    BuiltInGenerator, LoadedFrom, Resources, WorldConfig, WorldEntry, WorldFolder, WorldOptions,
     find_writer,
 };
 
@@ -75,7 +75,7 @@ impl WorldInfo {
         problems.add(format!("world {}: {problem}", self.name));
     }
 
-    fn take(&mut self, world: &World, problems: &mut Problems) {
+    fn take(&mut self, world: &WorldFolder, problems: &mut Problems) {
         let choice = world.provider();
         self.provider = Some(choice.provider.clone());
         self.pending.clone_from(&choice.pending);

@@ -1,9 +1,7 @@
 //! `compact FILE`.
 
-use hyworld_indexed_storage::{
-    BLOB_HEADER_BYTES, CompactOptions, CompactReport, Error, IndexedStorageFile, SlotDamage,
-    compact,
-};
+use hyworld_indexed_storage::{CompactOptions, CompactReport, Error, compact, plan_compact};
+use hyworld_world::{ServerCheck, WritePermit};
 use serde_json::json;
 
 use super::finding::{damage_json, write_damage};
@@ -16,7 +14,7 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
     let file = super::look_at(&args.file)?;
     let places = Places::of(&file);
     let done = if args.dry_run {
-        let expected = expected(&file)?;
+        let expected = plan_compact(&file)?;
         if !expected.dropped.is_empty() && !args.drop_damaged {
             return Err(would_drop(&Error::WouldDropDamaged {
                 path: args.file.clone(),
@@ -26,6 +24,8 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
         expected
     } else {
         drop(file);
+        // No --force here: a program that has the file open would go on writing the old one.
+        let _permit = WritePermit::of_storage(&args.file, ServerCheck::Refuse)?;
         let options = CompactOptions { drop_damaged: args.drop_damaged };
         let spinner = progress::spinner(console, "compacting");
         let done = compact(&args.file, options);
@@ -41,37 +41,6 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
 
 fn would_drop(error: &Error) -> anyhow::Error {
     exit::advise(error, "`info` names them, --drop-damaged goes on without them")
-}
-
-/// What compacting would do. Blobs follow each other in slot order, and the last one is not
-/// filled up to the end of its segment.
-fn expected(file: &IndexedStorageFile) -> anyhow::Result<CompactReport> {
-    let geometry = file.geometry();
-    let bytes_before = file.file_bytes()?;
-    let mut report = CompactReport {
-        bytes_before,
-        bytes_after: geometry.segments_offset(),
-        blobs: 0,
-        dropped: Vec::new(),
-    };
-    let mut segments = 0_u64;
-    for slot in file.occupied() {
-        match file.stat(slot) {
-            Ok(None) => {}
-            Ok(Some(stat)) => {
-                let len = u64::from(stat.compressed_bytes) + u64::from(BLOB_HEADER_BYTES);
-                report.bytes_after = segments
-                    .saturating_mul(geometry.segment_bytes().into())
-                    .saturating_add(geometry.segments_offset())
-                    .saturating_add(len);
-                segments = segments.saturating_add(stat.segment_count.into());
-                report.blobs = report.blobs.saturating_add(1);
-            }
-            Err(Error::Damaged { damage, .. }) => report.dropped.push(SlotDamage { slot, damage }),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(report)
 }
 
 fn report(

@@ -102,7 +102,7 @@ impl Info<'_> {
             out,
             "  format         version {version}, {slots}, segments of {segment} bytes{assumed}"
         )?;
-        if let Some(region) = self.places.region() {
+        if let Some(region) = self.places.slots().region() {
             writeln!(out, "  region         {}", extent(region))?;
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Info<'_> {
 
     fn json(&self) -> Value {
         let (geometry, usage) = (self.file.geometry(), &self.usage);
-        let region = self.places.region();
+        let region = self.places.slots().region();
         let findings = self.findings.iter();
         let damage = findings.map(|finding| finding::object(finding, &self.places));
         let interrupted = self.file.interrupted().iter().map(|write| {

@@ -64,7 +64,7 @@ fn object(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Value {
 fn table(places: &Places) -> Table {
     let numbers = ["slot", "x", "z", "segment", "count", "raw", "compressed", "ratio"];
     let mut columns: Vec<_> = numbers.map(|title| (title, Align::Right)).to_vec();
-    if places.region().is_some() {
+    if places.slots().region().is_some() {
         columns.push(("chunk", Align::Left));
     }
     Table::new(&columns)
@@ -80,7 +80,7 @@ fn cells(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Vec<String> {
         text::thousands(compressed),
         text::ratio(raw.into(), compressed.into()),
     ]);
-    if let Some(chunk) = places.chunk(slot) {
+    if let Some(chunk) = places.slots().chunk(slot) {
         cells.push(format!("{},{}", chunk.x, chunk.z));
     }
     cells

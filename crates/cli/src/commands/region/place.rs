@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
+use hyworld::RegionSlots;
+use hyworld_coords::RegionSlot;
 use hyworld_indexed_storage::{BlobIndex, Geometry, IndexedStorageFile};
 use serde_json::{Value, json};
 
@@ -10,40 +11,28 @@ use crate::args::SlotArg;
 use crate::exit;
 use crate::output::text;
 
-/// What is known about the slots of one file.
+/// The slots of one file, in words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
     geometry: Geometry,
-    region: Option<RegionPos>,
+    slots: RegionSlots,
 }
 
 impl Places {
     pub(super) fn new(path: &Path, geometry: Geometry) -> Self {
-        let name = path.file_name().and_then(|name| name.to_str());
-        let region = name.and_then(RegionPos::from_file_name);
-        let has_chunks = geometry.blob_count() == Geometry::REGION.blob_count();
-        Self { geometry, region: region.filter(|_| has_chunks) }
+        Self { geometry, slots: RegionSlots::new(path, geometry) }
     }
 
     pub(super) fn of(file: &IndexedStorageFile) -> Self {
         Self::new(file.path(), file.geometry())
     }
 
-    /// The region that the file stores, if its name says so.
-    pub(super) fn region(&self) -> Option<RegionPos> {
-        self.region
+    pub(super) fn slots(&self) -> RegionSlots {
+        self.slots
     }
 
-    /// Local x and z of a slot. Only files of 1,024 slots are squares of 32 x 32.
-    pub(super) fn local(&self, slot: BlobIndex) -> Option<RegionSlot> {
-        let is_square = self.geometry.blob_count() == Geometry::REGION.blob_count();
-        let index = u16::try_from(slot.get()).ok().filter(|_| is_square)?;
-        RegionSlot::from_index(index)
-    }
-
-    /// The chunk of the world that a slot holds.
-    pub(super) fn chunk(&self, slot: BlobIndex) -> Option<ChunkPos> {
-        self.region?.chunk(self.local(slot)?)
+    fn local(&self, slot: BlobIndex) -> Option<RegionSlot> {
+        self.slots.local(slot)
     }
 
     /// `slot 33 (x 1, z 1)`.

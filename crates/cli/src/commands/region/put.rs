@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hyworld::SealTags;
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 use hyworld_indexed_storage::{
     BlobIndex, Durability, EncodedBlob, Error, HeaderProblem, IndexedStorageFile, SegmentIndex,
@@ -10,7 +11,6 @@ use serde_json::json;
 
 use super::content;
 use super::place::Places;
-use super::seal_tags::SealTags;
 use crate::args::region::PutArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
@@ -32,6 +32,7 @@ pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit>
     };
     drop(existing);
     if !args.dry_run {
+        let _permit = super::permit(path, args.force)?;
         let durability = if args.each_write { Durability::EachWrite } else { Durability::Relaxed };
         let options = super::for_writing().durability(durability).geometry(geometry);
         let file = options.create(done.created).open(path)?;
@@ -85,7 +86,7 @@ fn encode(
         Some(Err(Error::Damaged { .. })) | None => None,
         Some(Err(error)) => return Err(error.into()),
     };
-    let tag = SealTags::new(&args.file, places, file)?.next(slot, current.as_ref())?;
+    let tag = SealTags::new(&args.file, places.slots(), file)?.next(slot, current.as_ref())?;
     Ok(EncodedBlob::compress_sealed(content, args.level, slot, &tag)?)
 }
 

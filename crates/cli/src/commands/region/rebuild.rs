@@ -27,7 +27,11 @@ pub(super) fn run(
     let changes = text::count(count as u64, "change");
     let question = format!("make {changes} to the index table?");
     let apply = count > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
-    let backup = if apply { Some(apply_rebuild(&args.source.file, &plan)?) } else { None };
+    let mut backup = None;
+    if apply {
+        let _permit = super::permit(&args.source.file, args.force)?;
+        backup = Some(apply_rebuild(&args.source.file, &plan)?);
+    }
     let backup = backup.map(|path| path.display().to_string());
     if args.json {
         let object = json!({

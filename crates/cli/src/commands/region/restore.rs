@@ -31,6 +31,7 @@ pub(super) fn run(
         return Err(exit::problem(message));
     }
     if go {
+        let _permit = super::permit(path, args.force)?;
         let file = super::for_writing().open(path)?;
         file.restore(slot, segment)?;
         file.close()?;

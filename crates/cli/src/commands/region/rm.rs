@@ -23,6 +23,7 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
     };
     drop(file);
     if held && !args.dry_run {
+        let _permit = super::permit(path, args.force)?;
         let file = super::for_writing().open(path)?;
         file.remove(slot)?;
         file.close()?;

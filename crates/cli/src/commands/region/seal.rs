@@ -1,14 +1,12 @@
 //! `seal FILE`, with and without `--remove`.
 
-use hyworld_indexed_storage::{
-    BlobIndex, Damage, EncodedBlob, IndexedStorageFile, Seal, SlotDamage, Verified,
-};
+use hyworld::{SealOptions, SealOutcome, SealTags, seal_slot};
+use hyworld_indexed_storage::{BlobIndex, SlotDamage};
 use hyworld_maintenance::{ScanOptions, scan_slots};
 use serde_json::json;
 
 use super::finding::{damage_json, write_damage};
 use super::place::Places;
-use super::seal_tags::SealTags;
 use crate::args::region::SealArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
@@ -16,20 +14,23 @@ use crate::output::{Console, json, progress, text};
 pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::look_at(&args.file)?;
     let places = Places::of(&file);
-    let file = if args.dry_run {
-        file
+    let (file, _permit) = if args.dry_run {
+        (file, None)
     } else {
         drop(file);
-        super::for_writing().open(&args.file)?
+        let permit = super::permit(&args.file, args.force)?;
+        (super::for_writing().open(&args.file)?, Some(permit))
     };
     let before = file.file_bytes()?;
-    let tags = SealTags::new(&args.file, places, Some(&file))?;
+    let tags = SealTags::new(&args.file, places.slots(), Some(&file))?;
+    let SealArgs { remove, level, dry_run, .. } = *args;
+    let seal = SealOptions { remove, level, dry_run };
     let message = if args.remove { "unsealing" } else { "sealing" };
     let bar = progress::bar(console, message, file.occupied().len());
     let mut done = Done { before, ..Done::default() };
     let mut failure = None;
     let options = ScanOptions::new().jobs(console.jobs());
-    let rewrite = |slot| rewrite(args, &file, &tags, slot);
+    let rewrite = |slot| seal_slot(&file, &tags, slot, seal);
     let _complete = scan_slots(&file, &options, rewrite, |slot, outcome| {
         match outcome {
             Ok(outcome) => done.add(slot, outcome),
@@ -46,45 +47,6 @@ pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
-/// What became of one slot.
-#[derive(Clone, Copy)]
-enum Outcome {
-    Rewritten,
-    Unchanged,
-    Damaged(Damage),
-}
-
-/// Rewrites a blob if it is whole. One that is not must not get a seal that vouches for it.
-fn rewrite(
-    args: &SealArgs,
-    file: &IndexedStorageFile,
-    tags: &SealTags,
-    slot: BlobIndex,
-) -> anyhow::Result<Outcome> {
-    let seal: Option<Seal> = match file.verify(slot)? {
-        Verified::Whole { seal } => seal,
-        Verified::Damaged(damage) => return Ok(Outcome::Damaged(damage)),
-        _ => return Ok(Outcome::Unchanged),
-    };
-    if seal.is_some() != args.remove {
-        return Ok(Outcome::Unchanged);
-    }
-    if args.dry_run {
-        return Ok(Outcome::Rewritten);
-    }
-    let Some(content) = file.read(slot)? else {
-        return Ok(Outcome::Unchanged);
-    };
-    let blob = if args.remove {
-        EncodedBlob::compress(&content, args.level)?
-    } else {
-        let tag = tags.next(slot, seal.as_ref())?;
-        EncodedBlob::compress_sealed(&content, args.level, slot, &tag)?
-    };
-    file.write_encoded(&[(slot, &blob)])?;
-    Ok(Outcome::Rewritten)
-}
-
 /// What became of all slots.
 #[derive(Default)]
 struct Done {
@@ -96,11 +58,11 @@ struct Done {
 }
 
 impl Done {
-    fn add(&mut self, slot: BlobIndex, outcome: Outcome) {
+    fn add(&mut self, slot: BlobIndex, outcome: SealOutcome) {
         match outcome {
-            Outcome::Rewritten => self.rewritten = self.rewritten.saturating_add(1),
-            Outcome::Unchanged => self.unchanged = self.unchanged.saturating_add(1),
-            Outcome::Damaged(damage) => self.damaged.push(SlotDamage { slot, damage }),
+            SealOutcome::Rewritten => self.rewritten = self.rewritten.saturating_add(1),
+            SealOutcome::Unchanged => self.unchanged = self.unchanged.saturating_add(1),
+            SealOutcome::Damaged(damage) => self.damaged.push(SlotDamage { slot, damage }),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! `upgrade FILE`.
 
-use hyworld_indexed_storage::{
-    FormatVersion, IndexedStorageFile, OpenOptions, SlotDamage, UpgradeReport, Verified, upgrade,
-};
+use hyworld_indexed_storage::{FormatVersion, OpenOptions, UpgradeReport, plan_upgrade, upgrade};
+use hyworld_world::{ServerCheck, WritePermit};
 use serde_json::json;
 
 use super::finding::{damage_json, write_damage};
@@ -16,42 +15,18 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     let places = Places::of(&file);
     let spinner = progress::spinner(console, "upgrading");
     let done = if args.dry_run {
-        expected(&file)
+        plan_upgrade(&file).map_err(anyhow::Error::from)
     } else {
         drop(file);
-        upgrade(&args.file).map_err(Into::into)
+        // No --force here: a program that has the file open would go on writing the old one.
+        let permit = WritePermit::of_storage(&args.file, ServerCheck::Refuse);
+        permit.map_err(Into::into).and_then(|_permit| Ok(upgrade(&args.file)?))
     };
     spinner.finish_and_clear();
     let done = done?;
     report(args, console, &places, &done)?;
     let is_clean = done.damaged.is_empty() && done.old.is_none();
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
-}
-
-/// What upgrading would do to a version 0 file.
-fn expected(file: &IndexedStorageFile) -> anyhow::Result<UpgradeReport> {
-    let mut report =
-        UpgradeReport { from: file.version(), copied: 0, damaged: Vec::new(), old: None };
-    if file.version() == FormatVersion::V1 {
-        return Ok(report);
-    }
-    for slot in file.occupied() {
-        match file.verify(slot)? {
-            Verified::Damaged(damage) => {
-                report.damaged.push(SlotDamage { slot, damage });
-                // What has a place can be copied as it is.
-                let has_place = file.stat(slot).is_ok();
-                report.copied = report.copied.saturating_add(has_place.into());
-            }
-            _ => report.copied = report.copied.saturating_add(1),
-        }
-    }
-    if !report.damaged.is_empty() {
-        let mut old = file.path().as_os_str().to_owned();
-        old.push(".old");
-        report.old = Some(old.into());
-    }
-    Ok(report)
 }
 
 fn report(

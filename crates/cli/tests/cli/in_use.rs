@@ -1,0 +1,176 @@
+//! A world that another program has open: every verb that would change it refuses.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::run::{Place, Run};
+use crate::world::{FILE, SLOT, sample, with_chunk};
+use hyworld_testkit::write_file;
+use hyworld_world::{ServerCheck, WritePermit};
+
+const UNIVERSE_FILE: &str = "u/worlds/a/chunks/-1.0.region.bin";
+
+/// Another program that has a file open for writing, as a server has its region files.
+struct Program(Child);
+
+impl Program {
+    fn with_open(path: &Path) -> Self {
+        let file = File::options().append(true).open(path).unwrap();
+        let mut command = Command::new("sleep");
+        Self(command.arg("600").stdout(file).stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    /// How errors name it.
+    fn name(&self) -> String {
+        format!("process {}, sleep, has ", self.0.id())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.kill().and_then(|()| self.0.wait()).unwrap();
+    }
+}
+
+/// A world `world` whose chunk is sealed and whose entry for it is lost, and the same world in a
+/// universe `u`.
+fn worlds() -> Place {
+    let place = with_chunk(&sample());
+    place.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
+    place.file("content", b"content");
+    place.run(&["region", "seal", FILE]).ends(0);
+    place.run(&["region", "put", FILE, "5", "content"]).ends(0);
+    fs::create_dir_all(place.path("u/worlds/a/chunks")).unwrap();
+    fs::copy(place.path(FILE), place.path(UNIVERSE_FILE)).unwrap();
+    place.file("u/worlds/a/config.json", b"{\"Version\": 4, \"Seed\": 1}");
+    let mut bytes = place.bytes(FILE);
+    let entry = 32 + 4 * SLOT as usize;
+    bytes.get_mut(entry..entry + 4).unwrap().fill(0);
+    place.file(FILE, &bytes);
+    place
+}
+
+/// Every file at any depth, with its bytes.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    found
+}
+
+/// Everything that changes a file of the world, and that works while no program has it open.
+const WRITING: [&[&str]; 10] = [
+    &["region", "put", FILE, "6", "content"],
+    &["region", "put", FILE, "6", "content", "--seal"],
+    &["region", "rm", FILE, "5"],
+    &["region", "seal", FILE],
+    &["region", "seal", FILE, "--remove"],
+    &["region", "salvage", FILE, "--segment", "2", "--restore", "29,7"],
+    &["region", "verify", FILE, "--rebuild-index", "--yes"],
+    &["region", "compact", FILE],
+    &["region", "upgrade", FILE],
+    &["stress", "world", "--yes", "--seconds", "0.1"],
+];
+
+const WRITING_UNIVERSE: [&[&str]; 4] = [
+    &["world", "copy", "u", "a", "b"],
+    &["world", "delete", "u", "a", "--yes"],
+    &["convert", "world", "rocksdb:u/worlds/a/db"],
+    &["pregen", "u", "--radius", "1"],
+];
+
+#[track_caller]
+fn refuses(run: Run, program: &Program) {
+    let run = run.ends(3);
+    assert!(run.err.contains(&program.name()), "{}", run.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_verb_changes_a_world_that_another_program_has_open() {
+    let place = worlds();
+    let before = files(&place.path("."));
+    for (file, verbs) in [(FILE, &WRITING[..]), (UNIVERSE_FILE, &WRITING_UNIVERSE)] {
+        let program = Program::with_open(&place.path(file));
+        for verb in verbs {
+            refuses(place.run(verb), &program);
+            assert!(files(&place.path(".")) == before, "{verb:?} changed a file");
+        }
+    }
+    for verb in WRITING {
+        let run = place.run(verb);
+        assert!(run.code < 2, "{verb:?}: {}", run.err);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn region_files_without_a_world_are_guarded_too() {
+    let place = Place::new();
+    place.file("content", b"content");
+    place.run(&["region", "put", "a.bin", "5", "content"]).ends(0);
+    let before = place.state();
+    let program = Program::with_open(&place.path("a.bin"));
+    for verb in ["compact", "seal", "upgrade"] {
+        refuses(place.run(&["region", verb, "a.bin"]), &program);
+    }
+    refuses(place.run(&["region", "rm", "a.bin", "5"]), &program);
+    assert_eq!(place.state(), before);
+    place.run(&["region", "rm", "a.bin", "5", "--dry-run"]).ends(0);
+    place.run(&["region", "put", "b.bin", "5", "content"]).ends(0);
+    assert!(!place.path(".hyworld.lock").exists());
+}
+
+/// Who knows that the program is no server may say so, where that cannot lose what it writes.
+#[cfg(target_os = "linux")]
+#[test]
+fn force_writes_all_the_same() {
+    for verb in &WRITING[..7] {
+        let place = worlds();
+        let _program = Program::with_open(&place.path(FILE));
+        let before = place.bytes(FILE);
+        place.run(&[verb, ["--force"].as_slice()].concat()).ends(0);
+        let is_changed = place.bytes(FILE) != before;
+        assert!(is_changed || verb.contains(&"--remove"), "{verb:?}");
+    }
+    let place = worlds();
+    let program = Program::with_open(&place.path(FILE));
+    let error = place.run(&["region", "rm", FILE, "5"]).fails(3);
+    assert!(error.ends_with("or use --force if it does not write this file"), "{error}");
+    let error = place.run(&["region", "compact", FILE]).fails(3);
+    assert!(error.contains(&program.name()) && !error.contains("--force"), "{error}");
+    place.run(&["region", "compact", FILE, "--force"]).ends(2);
+}
+
+#[test]
+fn our_own_lock_counts_and_is_never_forced() {
+    let place = worlds();
+    let permit = WritePermit::of_world(&place.path("world"), ServerCheck::Refuse).unwrap();
+    let before = files(&place.path("."));
+    let holder = format!("hyworld, process {} writes this world", std::process::id());
+    for verb in WRITING {
+        let run = place.run(verb).ends(3);
+        assert!(run.err.contains(&holder), "{}", run.err);
+    }
+    place.run(&["region", "rm", FILE, "5", "--force"]).ends(3);
+    assert!(files(&place.path(".")) == before);
+    drop(permit);
+    place.run(&["region", "rm", FILE, "5"]).ends(0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn other_files_in_the_folder_are_no_sign() {
+    let place = worlds();
+    write_file(&place.path("world/out.txt"), b"");
+    let _program = Program::with_open(&place.path("world/out.txt"));
+    place.run(&["region", "rm", FILE, "5"]).ends(0);
+}

@@ -1,0 +1,100 @@
+//! Copying the chunks of one location to another.
+
+use std::path::Path;
+
+use hyworld_maintenance::{
+    ConvertOptions, ConvertReport, FolderCopy, NoProgress, Progress, SourceIdentity,
+    convert_to_folder,
+};
+use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+use hyworld_world::{ServerCheck, WritePermit};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::location::Location;
+use crate::world_at::World;
+
+/// Copies every chunk of a storage to a location, and proves it. Region files and objects are
+/// compressed with `level` where they are compressed anew.
+///
+/// The target gets its name, or says that it is finished, when all chunks are there: a world that
+/// was copied half-way never looks complete. A copy that was interrupted is continued.
+///
+/// # Errors
+/// There are chunks already, another program uses the location, or chunks cannot be written
+/// there. What happened to single chunks is in the report.
+pub fn convert(
+    source: &dyn ChunkStorage,
+    identity: &SourceIdentity,
+    target: &Location,
+    level: i32,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<FolderCopy> {
+    if let Location::S3(url) = target {
+        return convert_to_s3(source, identity, url, level, options, progress);
+    }
+    let Some(folder) = target.folder() else {
+        let text = format!("{}: chunks cannot be written there", target.name());
+        return Err(Error::new(ErrorKind::BadLocation, text));
+    };
+    // Only chunks are written, so the configuration of the world need not be understood.
+    let _permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
+    let region_options = RegionFilesOptions::new().compression_level(level);
+    let open = |path: &Path| target.moved_to(path).open_new(&region_options);
+    convert_to_folder(source, identity, folder, open, options, progress)
+}
+
+#[cfg(feature = "s3")]
+fn convert_to_s3(
+    source: &dyn ChunkStorage,
+    identity: &SourceIdentity,
+    url: &str,
+    level: i32,
+    options: &ConvertOptions,
+    progress: &dyn Progress,
+) -> Result<FolderCopy> {
+    let target = hyworld_providers::S3Options::new(url)?.building(&identity.to_string());
+    let storage = target.compression_level(level).open()?;
+    let report = hyworld_maintenance::convert(source, &storage, options, progress);
+    if report.may_finish {
+        storage.finish_building()?;
+    }
+    Ok(FolderCopy { report, is_resumed: false, unfinished: None })
+}
+
+#[cfg(not(feature = "s3"))]
+fn convert_to_s3(
+    _source: &dyn ChunkStorage,
+    _identity: &SourceIdentity,
+    _url: &str,
+    _level: i32,
+    _options: &ConvertOptions,
+    _progress: &dyn Progress,
+) -> Result<FolderCopy> {
+    Err(crate::location::s3_not_built())
+}
+
+impl World {
+    /// Copies every chunk to another location, reads all of them back, and gives the target its
+    /// name if nothing failed. The world itself is only read.
+    ///
+    /// # Errors
+    /// The copy could not be begun or finished, or a chunk could not be copied: then the target
+    /// is kept under another name, and the same call continues it.
+    pub fn convert_to(&self, target: impl AsRef<Path>) -> Result<ConvertReport> {
+        let target = Location::target(target.as_ref())?;
+        let (identity, level) =
+            (self.location().identity(), hyworld_indexed_storage::DEFAULT_LEVEL);
+        let options = ConvertOptions::new();
+        let copy = convert(self.storage(), &identity, &target, level, &options, &NoProgress)?;
+        let report = copy.report;
+        if report.may_finish {
+            return Ok(report);
+        }
+        let first = report.findings.kept().first();
+        let why = first.map_or_else(String::new, |first| format!(": {}", first.message));
+        let (name, failed) = (target.name(), report.findings.total());
+        let text = format!("{name}: {failed} chunks could not be copied{why}");
+        Err(Error::new(ErrorKind::Damaged, text))
+    }
+}

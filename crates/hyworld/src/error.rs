@@ -1,0 +1,165 @@
+//! [`Error`]: why something could not be done, with a kind that a program can act on.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+/// The result of this crate's operations.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, in broad terms.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no such file or folder.
+    NotFound,
+    /// The location is of a kind that cannot be used here.
+    BadLocation,
+    /// There is no world and there are no chunks at the location.
+    NotAWorld,
+    /// There are several worlds at the location; one must be named.
+    SeveralWorlds,
+    /// The chunk is not stored.
+    MissingChunk,
+    /// There is something already where something new was to be created.
+    Exists,
+    /// Another program uses the world.
+    InUse,
+    /// Stored bytes cannot be read or decoded.
+    Damaged,
+    /// A chunk cannot be changed that way, for example because a name is too long.
+    BadEdit,
+    /// A newer version of the game wrote it.
+    NewerVersion,
+    /// The world must be changed first, for example migrated.
+    NotReady,
+    /// This program was built without what is needed, or the provider is not known.
+    Unsupported,
+    /// The operating system, a database or a server refused.
+    Io,
+}
+
+/// An error of the front door. [`kind`](Self::kind) is for programs, the text for people.
+///
+/// ```
+/// use hyworld::ErrorKind;
+///
+/// let error = hyworld::open("no/such/world").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::NotFound);
+/// assert_eq!(error.to_string(), "no/such/world: no such file or folder");
+/// ```
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    cause: Box<dyn StdError + Send + Sync>,
+}
+
+impl Error {
+    /// An error with this text.
+    pub fn new(kind: ErrorKind, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self { kind, cause: cause.into() }
+    }
+
+    /// What went wrong, in broad terms.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The error of a lower crate that this stands for.
+    pub fn cause(&self) -> &(dyn StdError + Send + Sync + 'static) {
+        &*self.cause
+    }
+
+    /// The same error with what it is about before it.
+    #[must_use]
+    pub(crate) fn about(self, what: impl fmt::Display) -> Self {
+        Self::new(self.kind, format!("{what}: {}", self.cause))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.fmt(f)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.cause.source()
+    }
+}
+
+impl From<hyworld_world::Error> for Error {
+    fn from(error: hyworld_world::Error) -> Self {
+        use hyworld_world::Error as World;
+        let kind = match error {
+            World::Provider(error) => return error.into(),
+            World::NotFound { .. } => ErrorKind::NotAWorld,
+            World::Name { .. } => ErrorKind::BadLocation,
+            World::Exists { .. } => ErrorKind::Exists,
+            World::NotJson { .. }
+            | World::Unusable { .. }
+            | World::Setting { .. }
+            | World::Backup { .. } => ErrorKind::Damaged,
+            World::Newer { .. } => ErrorKind::NewerVersion,
+            World::Locked { .. } | World::ServerRuns { .. } | World::InUse { .. } => {
+                ErrorKind::InUse
+            }
+            World::NeedsMigration { .. } => ErrorKind::NotReady,
+            World::Generator { .. } | World::Ancient { .. } => ErrorKind::Unsupported,
+            _ => ErrorKind::Io,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<hyworld_providers::Error> for Error {
+    fn from(error: hyworld_providers::Error) -> Self {
+        use hyworld_providers::Error as Provider;
+        let kind = match error {
+            Provider::Region(error) => return error.into(),
+            Provider::Damaged { .. } => ErrorKind::Damaged,
+            Provider::Locked { .. } => ErrorKind::InUse,
+            Provider::Config { .. } | Provider::NotBuilt { .. } => ErrorKind::Unsupported,
+            _ => ErrorKind::Io,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<hyworld_indexed_storage::Error> for Error {
+    fn from(error: hyworld_indexed_storage::Error) -> Self {
+        use hyworld_indexed_storage::Error as Region;
+        let kind = match error {
+            Region::Damaged { .. } | Region::Header { .. } | Region::TooLarge { .. } => {
+                ErrorKind::Damaged
+            }
+            Region::NeedsUpgrade { .. } => ErrorKind::NotReady,
+            Region::Locked { .. } => ErrorKind::InUse,
+            _ => ErrorKind::Io,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<hyworld_chunk::Error> for Error {
+    fn from(error: hyworld_chunk::Error) -> Self {
+        Self::new(ErrorKind::Damaged, error)
+    }
+}
+
+impl From<hyworld_chunk::EditError> for Error {
+    fn from(error: hyworld_chunk::EditError) -> Self {
+        Self::new(ErrorKind::BadEdit, error)
+    }
+}
+
+impl From<hyworld_maintenance::PartialError> for Error {
+    fn from(error: hyworld_maintenance::PartialError) -> Self {
+        use hyworld_maintenance::PartialError as Partial;
+        let kind = match error {
+            Partial::Exists { .. } | Partial::Other { .. } => ErrorKind::Exists,
+            _ => ErrorKind::Io,
+        };
+        Self::new(kind, error)
+    }
+}

@@ -1,0 +1,270 @@
+//! [`Location`]: which storage of chunks a path or a URL means. Every verb and [`open`] ask here,
+//! so that they agree.
+//!
+//! [`open`]: crate::open()
+
+mod backup;
+mod opening;
+mod worlds;
+
+use std::path::{Path, PathBuf};
+
+use hyworld_coords::RegionPos;
+use hyworld_maintenance::SourceIdentity;
+use hyworld_providers::{ChunkStorage, ProviderConfig, ProviderKind};
+use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
+
+use crate::error::{Error, ErrorKind, Result};
+use worlds::{entries, only_world_with_chunks};
+
+pub use opening::WriteGuard;
+#[cfg(not(feature = "s3"))]
+pub(crate) use opening::s3_not_built;
+pub use worlds::find_world;
+
+/// The folder of a world in which its region files are.
+const CHUNKS_FOLDER: &str = "chunks";
+
+/// The folder of a world in which its database is.
+const DATABASE_FOLDER: &str = "db";
+
+/// How the URL of a database begins.
+const ROCKSDB_SCHEME: &str = "rocksdb:";
+
+/// How the URL of an object store begins.
+const S3_SCHEME: &str = "s3://";
+
+/// A storage of chunks, as a user names it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Location {
+    /// One region file.
+    Region {
+        /// The folder that it is in.
+        folder: PathBuf,
+        /// Which region it is.
+        region: RegionPos,
+    },
+    /// A folder of region files.
+    Regions(PathBuf),
+    /// A world whose configuration names a provider that is neither region files nor a database.
+    World {
+        /// The folder of the world.
+        folder: PathBuf,
+        /// The provider.
+        provider: ProviderConfig,
+    },
+    /// The folder of a RocksDB database.
+    RocksDb(PathBuf),
+    /// An object store, by its URL.
+    S3(String),
+    /// A world in a backup that the game made. It can only be read.
+    Backup {
+        /// The zip file.
+        zip: PathBuf,
+        /// The name of the world.
+        world: String,
+    },
+}
+
+impl Location {
+    /// Finds the chunks to read: those of a save or universe with one world, of a world, of an
+    /// instance template, of a folder of region files, of a region file, of `rocksdb:PATH`, of
+    /// `s3://BUCKET/PREFIX`, or of a backup (`backup.zip`, or `backup.zip/NAME` if it has
+    /// several worlds).
+    ///
+    /// # Errors
+    /// There is nothing, no world, or several worlds.
+    pub fn source(name: &Path) -> Result<Self> {
+        if let Some(remote) = Self::of_url(name) {
+            return Ok(remote);
+        }
+        if !name.is_dir() {
+            return Self::of_file(name);
+        }
+        if !region_files_in(name)?.is_empty() {
+            return Ok(Self::Regions(name.to_owned()));
+        }
+        match only_world_with_chunks(name)? {
+            Some(world) => Self::of_world(&world),
+            None => Err(nothing_here(name)),
+        }
+    }
+
+    /// Finds where chunks can be written to. The location need not exist.
+    ///
+    /// # Errors
+    /// Chunks cannot be written there.
+    pub fn target(name: &Path) -> Result<Self> {
+        if let Some(remote) = Self::of_url(name) {
+            return Ok(remote);
+        }
+        if name.exists() && !name.is_dir() {
+            let problem = "a world or a folder of region files is needed here, not a file";
+            return Err(bad_location(name, problem));
+        }
+        let is_chunks_folder = name.file_name().is_some_and(|last| last == CHUNKS_FOLDER);
+        if is_chunks_folder || (name.is_dir() && !region_files_in(name)?.is_empty()) {
+            return Ok(Self::Regions(name.to_owned()));
+        }
+        Self::of_world(name)
+    }
+
+    fn of_url(name: &Path) -> Option<Self> {
+        let text = name.to_str()?;
+        if text.starts_with(S3_SCHEME) {
+            return Some(Self::S3(text.to_owned()));
+        }
+        let path = Path::new(text.strip_prefix(ROCKSDB_SCHEME)?);
+        let inside = path.join(DATABASE_FOLDER);
+        // People name the world as well as the database in it.
+        let is_world = !is_database(path) && is_database(&inside);
+        Some(Self::RocksDb(if is_world { inside } else { path.to_owned() }))
+    }
+
+    fn of_file(path: &Path) -> Result<Self> {
+        if let Some(backup) = backup::find(path)? {
+            return Ok(backup);
+        }
+        if !path.exists() {
+            return Err(not_found(path, "no such file or folder"));
+        }
+        let region = region_of(path)
+            .ok_or_else(|| bad_location(path, "not a folder, and not named like 0.0.region.bin"))?;
+        let folder = path.parent().unwrap_or_else(|| Path::new("")).to_owned();
+        Ok(Self::Region { folder, region })
+    }
+
+    fn of_world(folder: &Path) -> Result<Self> {
+        let provider = provider_of(folder)?;
+        Ok(match provider.kind() {
+            ProviderKind::Hytale | ProviderKind::IndexedStorage => {
+                Self::Regions(folder.join(CHUNKS_FOLDER))
+            }
+            ProviderKind::RocksDb => Self::RocksDb(folder.join(DATABASE_FOLDER)),
+            _ => Self::World { folder: folder.to_owned(), provider },
+        })
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Region { folder, region } => {
+                folder.join(region.file_name()).display().to_string()
+            }
+            Self::Regions(folder) | Self::World { folder, .. } => folder.display().to_string(),
+            Self::RocksDb(folder) => format!("{ROCKSDB_SCHEME}{}", folder.display()),
+            Self::S3(url) => url.clone(),
+            Self::Backup { zip, world } => zip.join(world).display().to_string(),
+        }
+    }
+
+    /// The folder of the world that the chunks belong to; `None` if they belong to none.
+    pub fn world_folder(&self) -> Option<PathBuf> {
+        match self {
+            Self::World { folder, .. } => Some(folder.clone()),
+            Self::Regions(folder) | Self::RocksDb(folder) | Self::Region { folder, .. } => {
+                world_of_storage(folder)
+            }
+            Self::S3(_) | Self::Backup { .. } => None,
+        }
+    }
+
+    /// How many chunks a storage has, where that is quickly known.
+    pub fn count(&self, storage: &dyn ChunkStorage) -> Option<u64> {
+        match self {
+            // Listing a database reads every document.
+            Self::S3(_) | Self::World { .. } | Self::RocksDb(_) | Self::Backup { .. } => None,
+            _ => Some(storage.positions().flatten().count() as u64),
+        }
+    }
+
+    /// Which world the chunks are from.
+    pub fn identity(&self) -> SourceIdentity {
+        match self {
+            Self::Region { folder, region } => {
+                SourceIdentity::of_path(&folder.join(region.file_name()))
+            }
+            Self::Regions(folder) | Self::RocksDb(folder) | Self::World { folder, .. } => {
+                SourceIdentity::of_path(folder)
+            }
+            Self::S3(url) => SourceIdentity::of_address(url),
+            Self::Backup { zip, world } => SourceIdentity::of_path(&zip.join(world)),
+        }
+    }
+
+    /// The folder that holds the chunks, if it can be built under another name first.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Regions(folder) | Self::RocksDb(folder) => Some(folder),
+            _ => None,
+        }
+    }
+
+    /// The same kind of storage in another folder.
+    #[must_use]
+    pub fn moved_to(&self, folder: &Path) -> Self {
+        match self {
+            Self::Regions(_) => Self::Regions(folder.to_owned()),
+            Self::RocksDb(_) => Self::RocksDb(folder.to_owned()),
+            other => other.clone(),
+        }
+    }
+
+    /// The region files, sorted by region; none for other storages.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn region_files(&self) -> Result<Vec<(RegionPos, PathBuf)>> {
+        match self {
+            Self::Region { folder, region } => Ok(vec![(*region, folder.join(region.file_name()))]),
+            Self::Regions(folder) if folder.is_dir() => region_files_in(folder),
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The provider that has the chunks of a world, which need not exist yet.
+fn provider_of(folder: &Path) -> Result<ProviderConfig> {
+    if !folder.is_dir() {
+        return Ok(ProviderConfig::hytale());
+    }
+    let error = match WorldOptions::new().without_chunks().open(folder) {
+        Ok(world) => return Ok(world.provider().provider.clone()),
+        Err(error @ hyworld_world::Error::Unusable { .. }) => error,
+        Err(error) => return Err(error.into()),
+    };
+    // Without a configuration the resource still says where the chunks are.
+    let resources = Resources::in_folder(&OsFileSystem, folder.join("resources"));
+    resources.current_provider()?.provider.ok_or_else(|| error.into())
+}
+
+fn region_of(path: &Path) -> Option<RegionPos> {
+    RegionPos::from_file_name(path.file_name()?.to_str()?)
+}
+
+fn region_files_in(folder: &Path) -> Result<Vec<(RegionPos, PathBuf)>> {
+    let paths = entries(folder)?.into_iter();
+    let mut files: Vec<_> =
+        paths.filter_map(|path| region_of(&path).map(|region| (region, path))).collect();
+    files.sort();
+    Ok(files)
+}
+
+fn is_database(folder: &Path) -> bool {
+    folder.join("CURRENT").is_file()
+}
+
+fn not_found(path: &Path, problem: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("{}: {problem}", path.display()))
+}
+
+fn bad_location(path: &Path, problem: &str) -> Error {
+    Error::new(ErrorKind::BadLocation, format!("{}: {problem}", path.display()))
+}
+
+/// The error for a folder without chunks and without worlds.
+pub(crate) fn nothing_here(path: &Path) -> Error {
+    let problem = format!("no region files here or in {CHUNKS_FOLDER}/, and no worlds");
+    Error::new(ErrorKind::NotAWorld, format!("{}: {problem}", path.display()))
+}

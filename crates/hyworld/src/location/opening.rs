@@ -1,0 +1,139 @@
+//! Opening the storage of a location.
+
+use std::path::Path;
+
+use hyworld_providers::{Access, ChunkStorage, ProviderRegistry, RegionFilesOptions};
+use hyworld_world::{ServerCheck, WorldFolder, WorldOptions, WritePermit};
+
+use super::{Location, is_database};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Keeps other programs of hyworld from writing to a location, until it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct WriteGuard {
+    _world: Option<WorldFolder>,
+    _permit: Option<WritePermit>,
+}
+
+impl Location {
+    /// Opens the storage for reading. Nothing is written.
+    ///
+    /// # Errors
+    /// It cannot be opened, or this program was built without its provider.
+    pub fn open(&self) -> Result<Box<dyn ChunkStorage>> {
+        self.open_storage(Access::ReadOnly, &RegionFilesOptions::new())
+    }
+
+    /// Asks to write to the location, through the gate that everything goes through.
+    ///
+    /// # Errors
+    /// Another program uses it, or the configuration of its world is not understood.
+    pub fn guard(&self) -> Result<WriteGuard> {
+        let (mut world, mut permit) = (None, None);
+        if let Some(folder) = self.world_folder() {
+            let options = WorldOptions::new().access(Access::ReadWrite).without_chunks();
+            world = Some(options.open(&folder)?);
+        } else if let Some(path) = self.path() {
+            permit = Some(WritePermit::of_storage(&path, ServerCheck::Refuse)?);
+        }
+        Ok(WriteGuard { _world: world, _permit: permit })
+    }
+
+    /// Opens the storage for writing, region files with `options`. Ask for [`guard`](Self::guard)
+    /// first.
+    ///
+    /// # Errors
+    /// It cannot be opened, or this program was built without its provider.
+    pub fn open_for_writing(&self, options: &RegionFilesOptions) -> Result<Box<dyn ChunkStorage>> {
+        self.open_storage(Access::ReadWrite, options)
+    }
+
+    /// Opens the storage for writing, for a copy that is not read before it is complete: region
+    /// files with `options`, a database with settings for many writes.
+    ///
+    /// # Errors
+    /// It cannot be opened, or this program was built without its provider.
+    pub fn open_new(&self, options: &RegionFilesOptions) -> Result<Box<dyn ChunkStorage>> {
+        match self {
+            Self::RocksDb(folder) => open_rocksdb(folder, Access::ReadWrite, true),
+            other => other.open_storage(Access::ReadWrite, options),
+        }
+    }
+
+    /// The file or folder that is written to.
+    fn path(&self) -> Option<std::path::PathBuf> {
+        match self {
+            Self::Region { folder, region } => Some(folder.join(region.file_name())),
+            Self::Regions(folder) | Self::RocksDb(folder) => Some(folder.clone()),
+            Self::World { .. } | Self::S3(_) | Self::Backup { .. } => None,
+        }
+    }
+
+    fn open_storage(
+        &self,
+        access: Access,
+        options: &RegionFilesOptions,
+    ) -> Result<Box<dyn ChunkStorage>> {
+        let options = options.clone().access(access);
+        let must_exist = access == Access::ReadOnly;
+        Ok(match self {
+            Self::Region { folder, region } => {
+                // An empty folder name is the current folder, which has a name of its own.
+                let is_here = folder.as_os_str().is_empty();
+                let folder = if is_here { Path::new(".") } else { folder };
+                Box::new(options.only(*region).open(folder)?)
+            }
+            Self::Regions(folder) if must_exist && !folder.is_dir() => {
+                return Err(no_chunks(folder, "there are no region files here"));
+            }
+            Self::Regions(folder) => Box::new(options.open(folder)?),
+            Self::World { folder, provider } => {
+                ProviderRegistry::new().open(provider, folder, access)?
+            }
+            Self::RocksDb(folder) if must_exist && !is_database(folder) => {
+                return Err(no_chunks(folder, "there is no RocksDB database here"));
+            }
+            Self::RocksDb(folder) => open_rocksdb(folder, access, false)?,
+            Self::S3(url) => open_s3(url, access)?,
+            Self::Backup { zip, world } => super::backup::open(zip, world, access)?,
+        })
+    }
+}
+
+fn no_chunks(folder: &Path, problem: &str) -> Error {
+    Error::new(ErrorKind::NotAWorld, format!("{}: {problem}", folder.display()))
+}
+
+#[cfg(feature = "rocksdb")]
+fn open_rocksdb(folder: &Path, access: Access, is_building: bool) -> Result<Box<dyn ChunkStorage>> {
+    let options = hyworld_providers::RocksDbOptions::new().access(access).building(is_building);
+    Ok(Box::new(options.open(folder)?))
+}
+
+#[cfg(not(feature = "rocksdb"))]
+fn open_rocksdb(
+    _folder: &Path,
+    _access: Access,
+    _is_building: bool,
+) -> Result<Box<dyn ChunkStorage>> {
+    let kind = "RocksDb".to_owned();
+    Err(hyworld_providers::Error::NotBuilt { kind, feature: "rocksdb" }.into())
+}
+
+#[cfg(feature = "s3")]
+fn open_s3(url: &str, access: Access) -> Result<Box<dyn ChunkStorage>> {
+    Ok(Box::new(hyworld_providers::S3Options::new(url)?.access(access).open()?))
+}
+
+#[cfg(not(feature = "s3"))]
+fn open_s3(_url: &str, _access: Access) -> Result<Box<dyn ChunkStorage>> {
+    Err(s3_not_built())
+}
+
+/// The error where an object store is needed and this program has none.
+#[cfg(not(feature = "s3"))]
+pub(crate) fn s3_not_built() -> Error {
+    let kind = "hyworld:S3".to_owned();
+    hyworld_providers::Error::NotBuilt { kind, feature: "s3" }.into()
+}

@@ -1,0 +1,172 @@
+//! Seals of region files: what a seal says about a blob, and adding or removing them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
+use hyworld_indexed_storage::limits::IDENTITY_BYTES_MAX;
+use hyworld_indexed_storage::{
+    BlobIndex, Damage, EncodedBlob, Geometry, IndexedStorageFile, Seal, SealTag, Verified,
+};
+
+use crate::error::Result;
+
+/// Which chunks the slots of a region file hold, as far as its name and geometry tell.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionSlots {
+    region: Option<RegionPos>,
+    is_square: bool,
+}
+
+impl RegionSlots {
+    /// For the file at `path`, which need not exist.
+    pub fn new(path: &Path, geometry: Geometry) -> Self {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_square = geometry.blob_count() == Geometry::REGION.blob_count();
+        let region = name.and_then(RegionPos::from_file_name).filter(|_| is_square);
+        Self { region, is_square }
+    }
+
+    /// The region that the file stores, if its name says so.
+    pub fn region(&self) -> Option<RegionPos> {
+        self.region
+    }
+
+    /// Local x and z of a slot. Only files of 1,024 slots are squares of 32 x 32.
+    pub fn local(&self, slot: BlobIndex) -> Option<RegionSlot> {
+        let index = u16::try_from(slot.get()).ok().filter(|_| self.is_square)?;
+        RegionSlot::from_index(index)
+    }
+
+    /// The chunk of the world that a slot holds.
+    pub fn chunk(&self, slot: BlobIndex) -> Option<ChunkPos> {
+        self.region?.chunk(self.local(slot)?)
+    }
+}
+
+/// Makes the tags for the blobs of one file, all with the time at which it was made.
+#[derive(Debug)]
+pub struct SealTags {
+    slots: RegionSlots,
+    file_name: String,
+    time_ms: i64,
+    /// The highest save counter that the file knows for a slot, in use or left over.
+    counters: BTreeMap<BlobIndex, u64>,
+}
+
+impl SealTags {
+    /// For the file at `path`; `file` is `None` if it does not exist yet.
+    ///
+    /// Left-over copies count too: a copy that was removed must not look newer than the next save
+    /// when the index table is rebuilt.
+    ///
+    /// # Errors
+    /// The file cannot be searched for left-over copies.
+    pub fn new(path: &Path, slots: RegionSlots, file: Option<&IndexedStorageFile>) -> Result<Self> {
+        let mut counters = BTreeMap::new();
+        if let Some(file) = file {
+            for blob in file.salvage()?.blobs {
+                count(&mut counters, blob.seal.as_ref());
+            }
+        }
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+        let millis = since_1970.unwrap_or_default().as_millis();
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Ok(Self {
+            slots,
+            file_name: name.to_string_lossy().into_owned(),
+            time_ms: i64::try_from(millis).unwrap_or(i64::MAX),
+            counters,
+        })
+    }
+
+    /// The tag for the next save of a slot, whose blob has the seal `current` now.
+    ///
+    /// # Errors
+    /// The identity is too long for a seal.
+    pub fn next(&self, slot: BlobIndex, current: Option<&Seal>) -> Result<SealTag> {
+        let left_over = self.counters.get(&slot).copied().unwrap_or(0);
+        let current = current.map_or(0, |seal| seal.save_counter);
+        let tag = SealTag::new(self.identity(slot))?
+            .save_counter(left_over.max(current).saturating_add(1))
+            .time_ms(self.time_ms);
+        Ok(tag)
+    }
+
+    /// `chunk:-5,17` where the position in the world is known, else the name of the file.
+    fn identity(&self, slot: BlobIndex) -> Vec<u8> {
+        if let Some(chunk) = self.slots.chunk(slot) {
+            return format!("chunk:{},{}", chunk.x, chunk.z).into_bytes();
+        }
+        let mut name = self.file_name.clone();
+        while name.len() > IDENTITY_BYTES_MAX {
+            name.pop();
+        }
+        name.into_bytes()
+    }
+}
+
+fn count(counters: &mut BTreeMap<BlobIndex, u64>, seal: Option<&Seal>) {
+    if let Some(seal) = seal {
+        let known = counters.entry(seal.slot).or_default();
+        *known = seal.save_counter.max(*known);
+    }
+}
+
+/// How blobs are rewritten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SealOptions {
+    /// Take seals away instead of adding them.
+    pub remove: bool,
+    /// The level of zstd.
+    pub level: i32,
+    /// Change nothing.
+    pub dry_run: bool,
+}
+
+/// What became of one slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SealOutcome {
+    /// Its blob was written anew, or would be.
+    Rewritten,
+    /// Its blob is as wanted already, or the slot is empty.
+    Unchanged,
+    /// Its blob is damaged and was left alone.
+    Damaged(Damage),
+}
+
+/// Seals the blob of a slot, or takes its seal away, if it is undamaged. A damaged blob must not
+/// get a seal that vouches for it.
+///
+/// # Errors
+/// The blob cannot be read or written.
+pub fn seal_slot(
+    file: &IndexedStorageFile,
+    tags: &SealTags,
+    slot: BlobIndex,
+    options: SealOptions,
+) -> Result<SealOutcome> {
+    let seal: Option<Seal> = match file.verify(slot)? {
+        Verified::Whole { seal } => seal,
+        Verified::Damaged(damage) => return Ok(SealOutcome::Damaged(damage)),
+        _ => return Ok(SealOutcome::Unchanged),
+    };
+    if seal.is_some() != options.remove {
+        return Ok(SealOutcome::Unchanged);
+    }
+    if options.dry_run {
+        return Ok(SealOutcome::Rewritten);
+    }
+    let Some(content) = file.read(slot)? else {
+        return Ok(SealOutcome::Unchanged);
+    };
+    let blob = if options.remove {
+        EncodedBlob::compress(&content, options.level)?
+    } else {
+        let tag = tags.next(slot, seal.as_ref())?;
+        EncodedBlob::compress_sealed(&content, options.level, slot, &tag)?
+    };
+    file.write_encoded(&[(slot, &blob)])?;
+    Ok(SealOutcome::Rewritten)
+}

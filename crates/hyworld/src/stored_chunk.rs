@@ -1,0 +1,184 @@
+//! [`StoredChunk`]: one chunk as it is stored, and a helpful error where it is missing.
+
+use std::path::{Path, PathBuf};
+
+use hyworld_chunk::Chunk;
+use hyworld_coords::{ChunkPos, ChunkRect, RegionPos, RegionSlot};
+use hyworld_indexed_storage::{BlobIndex, Error as RegionError, IndexedStorageFile};
+use hyworld_providers::{ChunkSize, ChunkStorage};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::location::{Location, nothing_here};
+
+/// How many chunks are named that are near one which is missing.
+const NEAR_CHUNKS: usize = 3;
+
+/// A chunk's document and where it was found.
+#[derive(Clone, Debug)]
+pub struct StoredChunk {
+    /// Its position.
+    pub at: ChunkPos,
+    /// The region file, or the name of the storage.
+    pub path: PathBuf,
+    /// How large it is.
+    pub size: ChunkSize,
+    /// Its bytes.
+    pub document: Vec<u8>,
+}
+
+impl StoredChunk {
+    /// Reads the document of a chunk from the storage that `path` means. The error for a missing
+    /// chunk names what is near it.
+    ///
+    /// # Errors
+    /// There is no such chunk, or it cannot be read.
+    pub fn find(path: &Path, at: ChunkPos) -> Result<Self> {
+        let location = Location::source(path)?;
+        match location {
+            Location::Region { .. } | Location::Regions(_) => {
+                Self::in_region_files(path, &location, at)
+            }
+            other => Self::in_storage(&*other.open()?, at),
+        }
+    }
+
+    fn in_storage(storage: &dyn ChunkStorage, at: ChunkPos) -> Result<Self> {
+        let place = storage.place();
+        let missing = || missing(format!("{place}: chunk {},{} is not there", at.x, at.z));
+        let document = storage.read(at)?.ok_or_else(missing)?;
+        let size = storage.size(at)?.ok_or_else(missing)?;
+        Ok(Self { at, path: place.into(), size, document })
+    }
+
+    fn in_region_files(path: &Path, location: &Location, at: ChunkPos) -> Result<Self> {
+        let files = location.region_files()?;
+        if files.is_empty() {
+            return Err(no_files(path, location));
+        }
+        let region = at.region();
+        let Some((_, file)) = files.iter().find(|(found, _)| *found == region) else {
+            return Err(no_region(path, &files, at));
+        };
+        let slot = BlobIndex::new(at.slot().index().into());
+        let file = IndexedStorageFile::open_read_only(file)?;
+        let Some(stat) = file.stat(slot).map_err(salvageable)? else {
+            return Err(no_chunk(&file, region, at));
+        };
+        let document = file.read(slot).map_err(salvageable)?;
+        let emptied = || missing("the slot was emptied while it was read".to_owned());
+        let (document, path) = (document.ok_or_else(emptied)?, file.path().to_owned());
+        let size =
+            ChunkSize { raw: stat.raw_bytes.into(), stored: Some(stat.compressed_bytes.into()) };
+        Ok(Self { at, path, size, document })
+    }
+
+    /// Decodes the document as far as finding its components.
+    ///
+    /// # Errors
+    /// The document is damaged.
+    pub fn chunk(&self) -> Result<Chunk> {
+        if self.document.is_empty() {
+            let problem = "its blob has no bytes, which means that there is no chunk";
+            return Err(missing(format!("{}: {problem}", self.name())));
+        }
+        Chunk::decode(self.document.clone()).map_err(|error| Error::from(error).about(self.name()))
+    }
+
+    /// How errors name it.
+    pub fn name(&self) -> String {
+        let (ChunkPos { x, z }, slot) = (self.at, self.at.slot().index());
+        format!("{}: chunk {x},{z} (slot {slot})", self.path.display())
+    }
+}
+
+fn missing(text: String) -> Error {
+    Error::new(ErrorKind::MissingChunk, text)
+}
+
+/// Says where else a blob could be found.
+fn salvageable(error: RegionError) -> Error {
+    match error {
+        RegionError::Damaged { .. } => {
+            let advice = "`hyworld region salvage` may find an older copy";
+            Error::new(ErrorKind::Damaged, format!("{error}; {advice}"))
+        }
+        other => other.into(),
+    }
+}
+
+/// The error for a world or a folder without region files.
+fn no_files(path: &Path, location: &Location) -> Error {
+    match location.folder().and_then(Path::parent).filter(|world| *world != path) {
+        Some(world) => {
+            let text = format!("{}: this world has no region files", world.display());
+            Error::new(ErrorKind::NotAWorld, text)
+        }
+        None => nothing_here(path),
+    }
+}
+
+/// The error for a chunk in a region that has no file.
+fn no_region(path: &Path, files: &[(RegionPos, PathBuf)], at: ChunkPos) -> Error {
+    let (name, region) = (path.display(), at.region());
+    let wanted = region.file_name();
+    let ChunkPos { x, z } = at;
+    let distance = |other: &RegionPos| distance((other.x, other.z), (region.x, region.z));
+    let nearest = files.iter().min_by_key(|(other, _)| (distance(other), other.z, other.x));
+    let Some((nearest, nearest_path)) = nearest else { return nothing_here(path) };
+    let extent = nearest.chunks().map(extent).unwrap_or_default();
+    if path == nearest_path {
+        let problem = format!("chunk {x},{z} is not in this file, which is for chunks {extent}");
+        let text = format!("{name}: {problem}; it belongs in {wanted}");
+        return Error::new(ErrorKind::BadLocation, text);
+    }
+    let nearest = nearest.file_name();
+    missing(format!(
+        "{name}: chunk {x},{z} is not there: no file {wanted}; the nearest, {nearest}, is for \
+         chunks {extent}"
+    ))
+}
+
+/// The error for a chunk whose slot is empty.
+fn no_chunk(file: &IndexedStorageFile, region: RegionPos, at: ChunkPos) -> Error {
+    let (name, ChunkPos { x, z }, slot) = (file.path().display(), at, at.slot());
+    let place = format!("slot {} (x {}, z {})", slot.index(), slot.x(), slot.z());
+    let problem = format!("{name}: chunk {x},{z} is not there: {place} is empty");
+    let stored = file.occupied().into_iter();
+    let mut chunks: Vec<ChunkPos> = stored.filter_map(|slot| chunk_of(region, slot)).collect();
+    chunks.sort_by_key(|chunk| distance((chunk.x, chunk.z), (x, z)));
+    let Some(all) = bounds(&chunks) else {
+        return missing(format!("{problem}, as all of them are"));
+    };
+    let near = chunks.iter().take(NEAR_CHUNKS).map(|near| format!("{},{}", near.x, near.z));
+    let near = near.collect::<Vec<_>>().join(" and ");
+    let plural = if chunks.len() == 1 { "" } else { "s" };
+    missing(format!(
+        "{problem}; near it are {near}, and the file has {} chunk{plural} within {}",
+        chunks.len(),
+        extent(all)
+    ))
+}
+
+/// The chunk that a slot of a region's file holds.
+fn chunk_of(region: RegionPos, slot: BlobIndex) -> Option<ChunkPos> {
+    let slot = u16::try_from(slot.get()).ok().and_then(RegionSlot::from_index);
+    slot.and_then(|slot| region.chunk(slot))
+}
+
+/// The smallest rectangle with all of the chunks.
+fn bounds(chunks: &[ChunkPos]) -> Option<ChunkRect> {
+    let (xs, zs) = (chunks.iter().map(|chunk| chunk.x), chunks.iter().map(|chunk| chunk.z));
+    let min = ChunkPos::new(xs.clone().min()?, zs.clone().min()?);
+    Some(ChunkRect::new(min, ChunkPos::new(xs.max()?, zs.max()?)))
+}
+
+fn extent(chunks: ChunkRect) -> String {
+    let (min, max) = (chunks.min(), chunks.max());
+    format!("x {} to {}, z {} to {}", min.x, max.x, min.z, max.z)
+}
+
+/// The square of the distance, for comparing.
+fn distance((x, z): (i32, i32), (other_x, other_z): (i32, i32)) -> u128 {
+    let square = |a: i32, b: i32| u128::from(a.abs_diff(b)).pow(2);
+    square(x, other_x) + square(z, other_z)
+}

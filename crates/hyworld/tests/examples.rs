@@ -1,0 +1,113 @@
+//! The five programs of `examples/`, run on a sample world, and how long they are.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hyworld::chunk::Holder;
+use hyworld::coords::ChunkRect;
+use hyworld::documents::Document;
+use hyworld::prelude::*;
+use hyworld::world::{BuiltInGenerator, Universe, WorldName, WorldSettings};
+
+const NAMES: [&str; 5] =
+    ["read_block", "count_blocks", "find_item", "replace_blocks", "convert_world"];
+
+const CHEST: BlockPos = BlockPos::new(5, 300, -7);
+
+/// A save with a world of sample terrain, in which a chest holds seven sticks.
+fn sample() -> (tempfile::TempDir, PathBuf) {
+    let save = tempfile::tempdir().unwrap();
+    let universe = Universe::create(&save.path().join("universe")).unwrap();
+    let mut settings = WorldSettings::default();
+    settings.seed = Some(5);
+    let name = WorldName::new("default").unwrap();
+    let path = universe.create_generated_world(&name, settings, BuiltInGenerator::Sample).unwrap();
+    let running = RunningWorld::open(save.path(), |_| {}).unwrap();
+    let area = ChunkRect::around(ChunkPos::new(0, 0), 1);
+    let filled = running.store().fill(area.in_file_order(), |_| true);
+    assert_eq!((filled.done, filled.failed), (9, 0));
+    assert!(running.shut_down().is_complete());
+    let json = r#"{"Components": {"container": {"ItemContainer": {
+        "Capacity": 18, "Items": {"2": {"Id": "Stick", "Quantity": 7}}}}}}"#;
+    let holder = Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap();
+    let mut world = hyworld::open(save.path()).unwrap();
+    let edited = world.edit(BlockBox::new(CHEST, CHEST), |chunk, part| {
+        chunk.block_entities_mut()?.insert(part.min(), holder.clone());
+        Ok(())
+    });
+    let edited = edited.unwrap();
+    assert_eq!((edited.chunks, edited.changed), (1, 1));
+    (save, path)
+}
+
+/// What an example printed. Examples are built with the tests.
+fn run(name: &str, arguments: &[&str]) -> String {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.parent().and_then(Path::parent).unwrap().join("examples").join(name);
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn counts(path: &str) -> BTreeMap<String, u64> {
+    let text = run("count_blocks", &[path]);
+    let line = |line: &str| {
+        let (count, name) = line.trim().split_once(' ').unwrap();
+        (name.to_owned(), count.parse().unwrap())
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn the_five_programs_do_what_they_say() {
+    let (save, folder) = sample();
+    let path = save.path().to_str().unwrap();
+    assert_eq!(run("read_block", &[path, "5", "0", "-7"]), "Rock_Bedrock\n");
+    assert_eq!(run("read_block", &[path, "9999", "0", "0"]), "no chunk is stored there\n");
+    let before = counts(path);
+    assert_eq!(before.values().sum::<u64>(), 9 * 327_680);
+    assert_eq!(run("find_item", &[path, "Stick"]), "7 at 5,300,-7\n");
+    assert_eq!(run("find_item", &[path, "Stone"]), "");
+    let all = ["-32", "-32", "63", "63"];
+    let replace = [&[path, "Rock_Bedrock", "Rock_Gold"], &all[..]].concat();
+    let bedrock = before["Rock_Bedrock"];
+    assert_eq!(run("replace_blocks", &replace), format!("{bedrock} blocks replaced\n"));
+    assert_eq!(run("replace_blocks", &replace), "0 blocks replaced\n");
+    let after = counts(path);
+    assert_eq!((after.get("Rock_Bedrock"), after["Rock_Gold"]), (None, bedrock));
+    let copy = save.path().join("copy/chunks");
+    let copy = copy.to_str().unwrap();
+    assert_eq!(run("convert_world", &[path, copy]), "9 chunks copied, 9 verified\n");
+    assert_eq!(counts(copy), after);
+    assert!(!folder.join(".hyworld.lock").exists());
+}
+
+fn source(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::read_to_string(folder.join("examples").join(name).with_extension("rs")).unwrap()
+}
+
+#[test]
+fn each_has_at_most_fifteen_lines_without_imports() {
+    for name in NAMES {
+        let text = source(name);
+        let body = text.split("fn main()").nth(1).unwrap();
+        let lines = body.lines().skip(1).filter(|line| !line.trim().is_empty() && *line != "}");
+        let lines = lines.count();
+        assert!(lines <= 15, "{name}: {lines} lines");
+    }
+}
+
+#[test]
+fn the_readme_shows_one_of_them() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let text = source("replace_blocks");
+    let (_, program) = text.split_once("\n\n").unwrap();
+    assert!(readme.contains(program), "README.md does not have the text of replace_blocks.rs");
+}

@@ -1,0 +1,217 @@
+//! [`WritePermit`]: the one gate in front of everything that changes a file of a world.
+//!
+//! The gate refuses while another program has files of the world open for writing, and while
+//! another process of hyworld holds the world's lock.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::discover::{resolve, world_of_storage};
+use crate::error::{Error, Result};
+use crate::lock::{WorldLock, holder_of};
+use crate::server::{ServerSign, server_sign, storage_sign};
+
+/// What to do about a program that seems to write the same files.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ServerCheck {
+    /// Refuse to write.
+    #[default]
+    Refuse,
+    /// Do not look. For worlds that are known to be free, such as those of a test.
+    Skip,
+}
+
+/// The permission to change the files of a world, until it is dropped.
+///
+/// Everything in hyworld that writes to a world asks for it first: [`WorldOptions::open`] does so
+/// for writing, and so must a program that opens region files on its own.
+///
+/// [`WorldOptions::open`]: crate::WorldOptions::open
+///
+/// ```
+/// use hyworld_world::{ServerCheck, WritePermit};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("0.0.region.bin");
+/// let permit = WritePermit::of_storage(&file, ServerCheck::Refuse)?;
+/// // Change the region file here.
+/// drop(permit);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct WritePermit {
+    _lock: Option<WorldLock>,
+}
+
+impl WritePermit {
+    /// Asks to change a world, given by its folder. Takes the lock of the world.
+    ///
+    /// # Errors
+    /// Another process of hyworld writes the world, a server seems to run on it, or there is no
+    /// such folder.
+    pub fn of_world(world: &Path, check: ServerCheck) -> Result<Self> {
+        if check == ServerCheck::Refuse
+            && let Some(sign) = server_sign(world, SystemTime::now())?
+        {
+            let path = world.to_owned();
+            return Err(match holder_of(world, &sign) {
+                Some(holder) => Error::Locked { path, holder },
+                None => Error::ServerRuns { path, sign },
+            });
+        }
+        Ok(Self { _lock: Some(WorldLock::acquire(world)?) })
+    }
+
+    /// Asks to change a region file, a folder of region files or a database. It need not exist.
+    ///
+    /// If it belongs to a world, the whole world counts and is locked. Otherwise only its own
+    /// folder counts, and no lock file is written there: region files and databases are locked
+    /// themselves while they are open for writing.
+    ///
+    /// # Errors
+    /// As for [`of_world`](Self::of_world).
+    pub fn of_storage(path: &Path, check: ServerCheck) -> Result<Self> {
+        // Without a folder there are no files that could be in use.
+        let Some(real) = resolve(path) else { return Ok(Self { _lock: None }) };
+        if let Some(world) = world_of_storage(&real) {
+            return Self::of_world(&world, check);
+        }
+        let sign = storage_sign(&real).filter(|_| check == ServerCheck::Refuse);
+        match sign {
+            None => Ok(Self { _lock: None }),
+            Some(sign) => {
+                let is_file = matches!(&sign, ServerSign::OpenFile { path, .. } if *path == real);
+                let what = if is_file { "file" } else { "folder" };
+                Err(Error::InUse { path: path.to_owned(), what, sign })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::LOCK_FILE;
+    use hyworld_testkit::write_file;
+    use std::fs::{self, File};
+    use std::process::{Child, Command, Stdio};
+
+    const REGION: &str = "chunks/0.0.region.bin";
+
+    fn world() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("chunks")).unwrap();
+        write_file(&folder.path().join("config.json"), b"{}");
+        write_file(&folder.path().join(REGION), b"");
+        folder
+    }
+
+    /// Another program that has a file open for writing.
+    struct Program(Child);
+
+    impl Program {
+        fn with_open(path: &Path) -> Self {
+            let file = File::options().append(true).create(true).open(path).unwrap();
+            let mut command = Command::new("sleep");
+            Self(command.arg("600").stdout(file).stdin(Stdio::null()).spawn().unwrap())
+        }
+    }
+
+    impl Drop for Program {
+        fn drop(&mut self) {
+            self.0.kill().and_then(|()| self.0.wait()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_world_locks_the_world() {
+        let world = world();
+        for path in [REGION, "chunks/9.9.region.bin", "chunks", "db"] {
+            let permit = WritePermit::of_storage(&world.path().join(path), ServerCheck::Refuse);
+            let permit = permit.unwrap();
+            assert!(world.path().join(LOCK_FILE).exists(), "{path}");
+            let second = WritePermit::of_world(world.path(), ServerCheck::Refuse);
+            assert!(matches!(second, Err(Error::Locked { .. })), "{path}: {second:?}");
+            drop(permit);
+            assert!(!cfg!(unix) || !world.path().join(LOCK_FILE).exists(), "{path}");
+        }
+    }
+
+    #[test]
+    fn no_lock_file_is_written_outside_of_worlds() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("chunks")).unwrap();
+        for path in ["a.bin", "chunks/0.0.region.bin", "chunks", "none/chunks/0.0.region.bin"] {
+            let path = folder.path().join(path);
+            let permit = WritePermit::of_storage(&path, ServerCheck::Refuse).unwrap();
+            let locks = ["", "chunks"].map(|name| folder.path().join(name).join(LOCK_FILE));
+            assert!(!locks.iter().any(|lock| lock.exists()), "{}", path.display());
+            drop(permit);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_that_has_a_file_open_is_named() {
+        let world = world();
+        let program = Program::with_open(&world.path().join(REGION));
+        for path in [REGION, "chunks/9.9.region.bin", "chunks", "db"] {
+            let path = world.path().join(path);
+            let error = WritePermit::of_storage(&path, ServerCheck::Refuse).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(&format!("process {}, sleep, has ", program.0.id())), "{text}");
+            assert!(!world.path().join(LOCK_FILE).exists());
+            drop(WritePermit::of_storage(&path, ServerCheck::Skip).unwrap());
+        }
+        drop(program);
+        drop(WritePermit::of_world(world.path(), ServerCheck::Refuse).unwrap());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_without_a_world_is_looked_at_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let program = Program::with_open(&path("a.bin"));
+        let of = |name: &str| WritePermit::of_storage(&path(name), ServerCheck::Refuse);
+        assert!(matches!(of("a.bin"), Err(Error::InUse { what: "file", .. })));
+        drop(of("b.bin").unwrap());
+        std::os::unix::fs::symlink(path("a.bin"), path("link")).unwrap();
+        assert!(matches!(of("link"), Err(Error::InUse { .. })), "links are followed");
+        drop(program);
+        drop(of("a.bin").unwrap());
+    }
+
+    /// As a server in a container has it: the same file under another name.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_file_counts_and_not_its_name() {
+        let (world, elsewhere) = (world(), tempfile::tempdir().unwrap());
+        fs::create_dir(elsewhere.path().join("chunks")).unwrap();
+        let other = elsewhere.path().join(REGION);
+        fs::hard_link(world.path().join(REGION), &other).unwrap();
+        let _program = Program::with_open(&other);
+        let permit = WritePermit::of_world(world.path(), ServerCheck::Refuse);
+        assert!(matches!(permit, Err(Error::ServerRuns { .. })), "{permit:?}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_that_are_no_part_of_a_world_are_no_sign() {
+        let world = world();
+        for name in ["out.txt", "chunks/out.txt", "notes.json", "log"] {
+            let _program = Program::with_open(&world.path().join(name));
+            drop(WritePermit::of_world(world.path(), ServerCheck::Refuse).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_world_that_is_missing_cannot_be_changed() {
+        let world = tempfile::tempdir().unwrap();
+        let missing = world.path().join("none");
+        for check in [ServerCheck::Refuse, ServerCheck::Skip] {
+            assert!(matches!(WritePermit::of_world(&missing, check), Err(Error::Io { .. })));
+        }
+    }
+}
