@@ -13,8 +13,8 @@ use hyworld_chunk_store::{
     ThreadPool,
 };
 use hyworld_coords::{ChunkBlock, ChunkPos, Circle};
-use hyworld_providers::conformance::FailingStorage;
-use hyworld_providers::{ChunkStorage, CountingStorage, MemoryStorage};
+use hyworld_providers::conformance::{CountingStorage, FailingStorage};
+use hyworld_providers::{ChunkStorage, MemoryStorage};
 
 const TASKS: u32 = 64;
 const REQUESTS: u32 = 10_000;

@@ -11,10 +11,9 @@ use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{
     Class, Completion, ConvertOptions, NoProgress, ScanOptions, Severity, compare, convert,
 };
-use hyworld_providers::conformance::FailingStorage;
+use hyworld_providers::conformance::{CountingStorage, FailingStorage};
 use hyworld_providers::{
-    ChunkStorage, ChunkStorageExt, CountingStorage, FrameStorage, MemoryStorage, RegionFiles,
-    RegionFilesOptions,
+    ChunkStorage, ChunkStorageExt, FrameStorage, MemoryStorage, RegionFiles, RegionFilesOptions,
 };
 use hyworld_testkit::sample;
 

@@ -20,11 +20,13 @@
 //! ```
 
 mod cases;
+mod counting;
 mod failing;
 mod threads;
 
 use crate::storage::ChunkStorage;
 
+pub use counting::{CountingStorage, Counts};
 pub use failing::FailingStorage;
 
 /// A new and empty place for a storage.

@@ -14,9 +14,7 @@
 //! | [`MemoryStorage`] | memory |
 //!
 //! Which one a world uses stands in its configuration: [`ProviderConfig`] reads and writes that,
-//! and a [`ProviderRegistry`] opens it. Wrappers make any of them read-only
-//! ([`ReadOnlyStorage`]), count what is done ([`CountingStorage`]) or only pretend to write
-//! ([`DryRunStorage`]).
+//! and a [`ProviderRegistry`] opens it.
 //!
 //! ```
 //! use hyworld_coords::ChunkPos;
@@ -47,7 +45,6 @@ mod rocksdb;
 #[cfg(feature = "s3")]
 mod s3;
 mod storage;
-mod wrappers;
 
 #[cfg(feature = "rocksdb")]
 pub use crate::rocksdb::{RocksDbOptions, RocksDbStorage};
@@ -62,4 +59,3 @@ pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
 #[cfg(feature = "s3")]
 pub use s3::{CacheStats, S3Options, S3Storage};
 pub use storage::{ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions};
-pub use wrappers::{CountingStorage, Counts, DryRunStorage, ReadOnlyStorage};

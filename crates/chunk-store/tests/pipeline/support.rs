@@ -12,8 +12,8 @@ use hyworld_chunk_store::{
     StepExecutor, StoreListener, StoreOptions, TestClock, UnloadDecision,
 };
 use hyworld_coords::{ChunkBlock, ChunkPos};
-use hyworld_providers::conformance::FailingStorage;
-use hyworld_providers::{ChunkStorage, CountingStorage, MemoryStorage};
+use hyworld_providers::conformance::{CountingStorage, FailingStorage};
+use hyworld_providers::{ChunkStorage, MemoryStorage};
 
 pub(crate) type Storage = CountingStorage<FailingStorage<MemoryStorage>>;
 

@@ -168,13 +168,13 @@ fn one_region_can_stand_for_the_world() {
 /// Wrappers pass the answer on, so that whoever saves through them does it as fast.
 #[test]
 fn writes_are_shared_where_each_would_cost_a_sync() {
-    use crate::{CountingStorage, MemoryStorage, MigrationStorage, ReadOnlyStorage};
+    use crate::conformance::CountingStorage;
+    use crate::{MemoryStorage, MigrationStorage};
     let world = tempfile::tempdir().unwrap();
     for flush in [false, true] {
         let open = || RegionFilesOptions::new().flush_on_write(flush).open(world.path()).unwrap();
         assert_eq!(open().shares_writes(), flush);
         assert_eq!(CountingStorage::new(open()).shares_writes(), flush);
-        assert_eq!(ReadOnlyStorage::new(open()).shares_writes(), flush);
         let loaders = vec![Some(Box::new(MemoryStorage::new()) as Box<dyn ChunkStorage>)];
         assert_eq!(MigrationStorage::new(loaders, Box::new(open())).shares_writes(), flush);
     }

@@ -134,7 +134,7 @@ fn a_sealed_blob_of_another_place_is_damage() {
     assert_eq!(storage.read(AT).unwrap().unwrap(), b"content");
     assert!(frames.write_frames(&[(AT, &wrong)]).remove(0).is_ok());
     let error = storage.read(AT).unwrap_err();
-    assert!(error.is_damage() && error.to_string().ends_with("it is slot 6"), "{error}");
+    assert!(error.is_damage() && error.to_string().ends_with("it belongs to slot 6"), "{error}");
     assert_eq!(frames.read_frames(&[AT]).remove(0).unwrap().unwrap(), wrong, "it is kept as it is");
 }
 
