@@ -51,15 +51,22 @@ impl TenBitArray {
         }
     }
 
+    /// The bits that are set in any of the numbers: at least as much as the greatest number, and
+    /// found in a fraction of the time.
+    pub(crate) fn bits_used(&self) -> u16 {
+        let (packed, _) = self.0.as_chunks::<5>();
+        let word = packed.iter().fold(0, |bits, five| bits | word(*five));
+        let [a, b, c, d] = numbers_in(word);
+        a | b | c | d
+    }
+
     /// All numbers in the order of the columns.
     pub(crate) fn unpack(&self) -> [u16; COUNT] {
         let mut numbers = [0; COUNT];
         let (packed, _) = self.0.as_chunks::<5>();
         let (unpacked, _) = numbers.as_chunks_mut();
         for (five, four) in packed.iter().zip(unpacked) {
-            let &[low @ .., high] = five;
-            let word = u64::from(u32::from_le_bytes(low)) | u64::from(high) << 32;
-            *four = [word, word >> 10, word >> 20, word >> 30].map(low_ten_bits);
+            *four = numbers_in(word(*five));
         }
         numbers
     }
@@ -92,6 +99,16 @@ impl fmt::Debug for TenBitArray {
 fn place(column: LocalColumn) -> (usize, u16) {
     let bit = column.index().saturating_mul(10);
     (usize::from(bit / 8), bit % 8)
+}
+
+/// The bits of four numbers.
+fn word(five: [u8; 5]) -> u64 {
+    let [low @ .., high] = five;
+    u64::from(u32::from_le_bytes(low)) | u64::from(high) << 32
+}
+
+fn numbers_in(word: u64) -> [u16; 4] {
+    [word, word >> 10, word >> 20, word >> 30].map(low_ten_bits)
 }
 
 fn low_ten_bits(word: u64) -> u16 {

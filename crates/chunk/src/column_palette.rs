@@ -187,7 +187,7 @@ fn number_values<K: ColumnKey>(
 
 /// An index that names no key would have no value. Without keys nothing looks at the indices.
 fn check_indices(indices: &TenBitArray, keys: usize, start: usize) -> Result<(), Malformed> {
-    if keys == 0 || keys >= KEYS_MAX {
+    if keys == 0 || keys >= KEYS_MAX || usize::from(indices.bits_used()) < keys {
         return Ok(());
     }
     let numbers = indices.unpack();

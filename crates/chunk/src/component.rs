@@ -7,10 +7,13 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::shared_bytes::SharedBytes;
-use hyworld_documents::{DocumentWriter, RawDocument};
+use hyworld_documents::{DocumentWriter, Element, RawDocument};
 
 /// The key under which a versioned component stores its version.
 pub(crate) const VERSION_KEY: &str = "Version";
+
+/// The key of the binary field that most of the game's components consist of.
+pub(crate) const DATA_KEY: &str = "Data";
 
 /// A component that can be decoded from its document and written back.
 ///
@@ -64,8 +67,8 @@ pub trait Component: Clone + fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// As for [`decode`](Self::decode).
     #[doc(hidden)]
-    fn decode_shared(_bytes: &SharedBytes, found: RawDocument<'_>, version: i32) -> Result<Self> {
-        Self::decode(found, version)
+    fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
+        Self::decode(stored.document, stored.version)
     }
 
     /// The version that this value is written as. A value that was read keeps the version it was
@@ -83,6 +86,38 @@ pub trait Component: Clone + fmt::Debug + Send + Sync + 'static {
     #[doc(hidden)]
     fn encode_changed(&self, _original: &Self, fields: &mut Fields<'_>) {
         self.encode(fields);
+    }
+}
+
+/// The document of a component as it is stored, walked over once.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    pub(crate) bytes: &'a SharedBytes,
+    pub(crate) document: RawDocument<'a>,
+    /// What `Version` says; 0 if there is none.
+    pub(crate) version: i32,
+    /// The field that most of the game's components consist of.
+    pub(crate) data: Option<Element<'a>>,
+}
+
+impl<'a> Stored<'a> {
+    pub(crate) fn find(bytes: &'a SharedBytes) -> Result<Self> {
+        let document = RawDocument::new(bytes.as_slice())?;
+        let (mut version, mut data) = (None, None);
+        for element in document.elements() {
+            let element = element?;
+            match element.key() {
+                VERSION_KEY if version.is_none() => version = Some(element),
+                DATA_KEY if data.is_none() => data = Some(element),
+                _ => continue,
+            }
+            if version.is_some() && data.is_some() {
+                break;
+            }
+        }
+        let version = version.and_then(|version| version.as_i32()).unwrap_or(0);
+        Ok(Self { bytes, document, version, data })
     }
 }
 
@@ -164,16 +199,22 @@ pub(crate) fn version(document: RawDocument<'_>) -> Result<i32> {
 /// Returns the version of a component's document, unless a newer game wrote it.
 pub(crate) fn known_version<C: Component>(document: RawDocument<'_>) -> Result<i32> {
     let found = version(document)?;
+    check_version::<C>(found)?;
+    Ok(found)
+}
+
+fn check_version<C: Component>(found: i32) -> Result<()> {
     if found > C::NEWEST_READ {
         return Err(Error::Newer { path: String::new(), found, known: C::NEWEST_READ });
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Decodes a component, unless a newer game wrote it.
 pub(crate) fn decode<C: Component>(bytes: &SharedBytes) -> Result<C> {
-    let document = RawDocument::new(bytes.as_slice())?;
-    C::decode_shared(bytes, document, known_version::<C>(document)?)
+    let stored = Stored::find(bytes)?;
+    check_version::<C>(stored.version)?;
+    C::decode_shared(&stored)
 }
 
 /// Encodes a component over the document that it was read from.

@@ -9,7 +9,7 @@ mod spawned_npcs;
 
 pub use block_entities::BlockComponentChunk;
 pub(crate) use block_entities::block_of_key;
-pub(crate) use data::{DATA_KEY, data};
+pub(crate) use data::data;
 pub use entities::{Entity, EntityChunk};
 pub use markers::{ChunkSection, WorldChunk};
 pub use spawned_npcs::ChunkSpawnedNpcData;

@@ -110,7 +110,8 @@ impl EnvironmentChunk {
         let list = decode_list(&mut reader)?;
         let columns = reader.clone().shared_bytes(reader.left())?;
         let (words, odd) = columns.as_slice().as_chunks();
-        if walk_columns(words, |_| ()).is_none() || !odd.is_empty() {
+        let is_valid = has_single_runs(words) || walk_columns(words, |_| ()).is_some();
+        if !is_valid || !odd.is_empty() {
             return Err(find_fault(reader).into());
         }
         Ok(Self { list, columns, starts: OnceLock::new() })
@@ -229,6 +230,14 @@ fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malfor
     (0..count)
         .map(|_| Ok(ListedEnvironment { id: reader.i32()?, name: reader.utf()?.to_owned() }))
         .collect()
+}
+
+/// Returns whether every column is a single run, as in most chunks: a count of 0 and an id.
+fn has_single_runs(words: &[Word]) -> bool {
+    let (columns, rest) = words.as_chunks::<2>();
+    columns.len() == LocalColumn::all().len()
+        && rest.is_empty()
+        && columns.iter().all(|[count, _]| *count == [0; 4])
 }
 
 /// Calls `begins` with the word each column begins at. Returns `None` unless the columns fill these

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::block_section::BlockSection;
 use crate::chunk::{Chunk, in_section};
-use crate::component::{self, Component};
-use crate::components::{DATA_KEY, data};
+use crate::component::{self, Component, DATA_KEY};
+use crate::components::data;
 use crate::error::{Error, Result};
 use crate::holder::Holder;
 use crate::wire::Reader;

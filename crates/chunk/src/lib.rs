@@ -67,7 +67,7 @@ pub use chunk::{
     Surface,
 };
 pub use column_palette::{ColumnKey, ColumnPalette, HeightMap, TintMap};
-pub use component::Component;
+pub use component::{Component, Stored};
 pub use components::{
     BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, Entity, EntityChunk, WorldChunk,
 };

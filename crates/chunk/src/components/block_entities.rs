@@ -3,7 +3,7 @@
 use hyworld_coords::ChunkBlock;
 
 use super::entities::nested_holders;
-use crate::component::Component;
+use crate::component::{Component, Stored};
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::holder::Holder;
@@ -74,11 +74,11 @@ impl Component for BlockComponentChunk {
     const ID: &'static str = "BlockComponentChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&SharedBytes::new(document.as_bytes().to_vec()), document, 0)
+        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
     }
 
-    fn decode_shared(bytes: &SharedBytes, found: RawDocument<'_>, _version: i32) -> Result<Self> {
-        let holders = nested_holders(bytes, found, BLOCKS_KEY)?.into_iter();
+    fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
+        let holders = nested_holders(stored, BLOCKS_KEY)?.into_iter();
         Ok(Self { entries: holders.map(|(key, holder)| (key.into(), holder)).collect() })
     }
 

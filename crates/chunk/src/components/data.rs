@@ -3,7 +3,7 @@
 use crate::block_chunk::BlockChunk;
 use crate::block_health::BlockHealthChunk;
 use crate::block_section::BlockSection;
-use crate::component::Component;
+use crate::component::{Component, DATA_KEY, Stored};
 use crate::environment::EnvironmentChunk;
 use crate::error::Result;
 use crate::fields::Fields;
@@ -14,11 +14,8 @@ use crate::wire::Reader;
 use hyworld_documents::{Element, RawDocument};
 use hyworld_documents::{Malformed, Problem};
 
-pub(crate) const DATA_KEY: &str = "Data";
-
-/// Returns the binary field of a component.
-fn data_element(document: RawDocument<'_>) -> Result<Element<'_>> {
-    let found = document.get(DATA_KEY)?;
+/// Checks that an element is the binary field of a component.
+fn binary(found: Option<Element<'_>>) -> Result<Element<'_>> {
     let missing = || Malformed {
         at: found.map_or(0, |data| data.value_at()),
         problem: Problem::Missing { what: "the binary field Data".to_owned() },
@@ -29,16 +26,16 @@ fn data_element(document: RawDocument<'_>) -> Result<Element<'_>> {
 
 /// Returns the bytes of a component's binary field.
 pub(crate) fn data(document: RawDocument<'_>) -> Result<&[u8]> {
-    Ok(data_element(document)?.as_binary().unwrap_or_default().1)
+    Ok(binary(document.get(DATA_KEY)?)?.as_binary().unwrap_or_default().1)
 }
 
 /// Returns the same as a part of the component's bytes.
-fn shared_data(bytes: &SharedBytes, document: RawDocument<'_>) -> Result<SharedBytes> {
+fn shared_data(stored: &Stored<'_>) -> Result<SharedBytes> {
     /// The length and the subtype.
     const HEAD_BYTES: usize = 5;
-    let data = data_element(document)?;
+    let data = binary(stored.data)?;
     let len = data.value().len().saturating_sub(HEAD_BYTES);
-    Ok(bytes.part(data.value_at().saturating_add(HEAD_BYTES), len))
+    Ok(stored.bytes.part(data.value_at().saturating_add(HEAD_BYTES), len))
 }
 
 /// A component whose field states its version itself, or has none.
@@ -51,12 +48,8 @@ macro_rules! data_component {
                 Self::decode(data(document)?).map_err(|error| error.inside(DATA_KEY))
             }
 
-            fn decode_shared(
-                bytes: &SharedBytes,
-                found: RawDocument<'_>,
-                _version: i32,
-            ) -> Result<Self> {
-                let data = shared_data(bytes, found)?;
+            fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
+                let data = shared_data(stored)?;
                 Self::read(Reader::shared(&data)).map_err(|error| error.inside(DATA_KEY))
             }
 
@@ -82,13 +75,9 @@ macro_rules! versioned_data_component {
                 Self::decode(version, data(document)?).map_err(|error| error.inside(DATA_KEY))
             }
 
-            fn decode_shared(
-                bytes: &SharedBytes,
-                found: RawDocument<'_>,
-                version: i32,
-            ) -> Result<Self> {
-                let data = shared_data(bytes, found)?;
-                let section = Self::read_field(version, Reader::shared(&data));
+            fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
+                let data = shared_data(stored)?;
+                let section = Self::read_field(stored.version, Reader::shared(&data));
                 section.map_err(|error| error.inside(DATA_KEY))
             }
 

@@ -1,6 +1,6 @@
 //! `EntityChunk`: the entities that stand in a chunk.
 
-use crate::component::Component;
+use crate::component::{Component, Stored};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::holder::Holder;
@@ -28,11 +28,11 @@ impl Component for EntityChunk {
     const ID: &'static str = "EntityChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&SharedBytes::new(document.as_bytes().to_vec()), document, 0)
+        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
     }
 
-    fn decode_shared(bytes: &SharedBytes, found: RawDocument<'_>, _version: i32) -> Result<Self> {
-        let holders = nested_holders(bytes, found, ENTITIES_KEY)?;
+    fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
+        let holders = nested_holders(stored, ENTITIES_KEY)?;
         Ok(Self { entities: holders.into_iter().map(|(_, entity)| entity).collect() })
     }
 
@@ -44,19 +44,15 @@ impl Component for EntityChunk {
 }
 
 /// Returns the holders in a field of a component, with their keys, as parts of its bytes.
-pub(super) fn nested_holders<'a>(
-    bytes: &SharedBytes,
-    document: RawDocument<'a>,
-    key: &str,
-) -> Result<Vec<(&'a str, Holder)>> {
+pub(super) fn nested_holders<'a>(stored: &Stored<'a>, key: &str) -> Result<Vec<(&'a str, Holder)>> {
     let mut holders = Vec::new();
-    let Some(list) = document.get(key)? else { return Ok(holders) };
+    let Some(list) = stored.document.get(key)? else { return Ok(holders) };
     let found = list.as_document().map(|list| limits::at_most(list, HOLDERS_MAX));
     for element in found.into_iter().flatten() {
         let element = element?;
         let inside = |error: Error| error.inside(&format!("{key}.{}", element.key()));
         let at = list.value_at().saturating_add(element.value_at());
-        let holder = Holder::from_shared(bytes.part(at, element.value().len()));
+        let holder = Holder::from_shared(stored.bytes.part(at, element.value().len()));
         holders.push((element.key(), holder.map_err(inside)?));
     }
     Ok(holders)
