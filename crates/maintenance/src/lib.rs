@@ -2,7 +2,7 @@
 //!
 //! | function | what it does |
 //! |---|---|
-//! | [`scan`] | reads every chunk of a storage on several threads, within a budget of memory |
+//! | [`scan()`] | reads every chunk of a storage on several threads, within a budget of memory |
 //! | [`convert()`] | copies every chunk from one storage to another, and proves it |
 //! | [`convert_to_folder`] | the same, into a folder that gets its name when it is complete |
 //! | [`compare`] | lists the differences between two storages |
