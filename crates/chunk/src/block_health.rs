@@ -114,10 +114,6 @@ impl BlockHealthChunk {
         }
     }
 
-    pub(crate) fn encode_changed_into(&self, _original: &Self, out: &mut Vec<u8>) {
-        self.encode_into(out);
-    }
-
     /// The version that was read, or 2 if a fragile block was added to version 1.
     pub fn version(&self) -> u8 {
         if self.fragile.is_empty() { self.version } else { Self::VERSION }

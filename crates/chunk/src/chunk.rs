@@ -65,7 +65,7 @@ pub struct Chunk {
     sections: Vec<Holder>,
     /// Sections of old versions in the form of the newest; `None` if there are none.
     old: OnceLock<Option<Arc<OldVersions>>>,
-    /// Blocks that do not count for heights, once somebody had to know.
+    /// Blocks that do not count for heights; computed when a height first depends on it.
     see_through: OnceLock<Arc<HashSet<AssetKey>>>,
 }
 

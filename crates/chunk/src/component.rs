@@ -166,7 +166,7 @@ fn write(
         writer.int32(VERSION_KEY, version);
     }
     let mut written: Vec<&str> = Vec::new();
-    // Whoever changes a document has seen that all of it can be walked over.
+    // Callers check with `check_elements` that every element can be read.
     for element in found.into_iter().flat_map(RawDocument::elements).flatten() {
         let is_version = Some(element) == stored_version;
         if is_version && element.as_i32().unwrap_or(0) != version {

@@ -39,7 +39,7 @@ pub struct EnvironmentChunk {
     list: Vec<ListedEnvironment>,
     /// All columns behind each other, as stored: a multiple of four bytes.
     columns: SharedBytes,
-    /// The word each column begins at, once somebody has asked.
+    /// The word each column begins at; computed when a column is first read.
     starts: OnceLock<ColumnArray<usize>>,
 }
 
@@ -147,10 +147,6 @@ impl EnvironmentChunk {
             put_utf(out, &entry.name);
         }
         out.extend(self.columns.as_slice());
-    }
-
-    pub(crate) fn encode_changed_into(&self, _original: &Self, out: &mut Vec<u8>) {
-        self.encode_into(out);
     }
 
     /// The environments that are listed, used or not, in the order in which they are stored.

@@ -120,12 +120,6 @@ impl FluidSection {
         }
     }
 
-    /// Appends the bytes of the field, as `original` has them if no cell differs.
-    pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
-        let is_same = self.same_cells(original);
-        if is_same { original.encode_into(out) } else { self.encode_into(out) }
-    }
-
     /// The names of all fluids; [`AssetKey::EMPTY`] where there is none.
     pub fn fluids(&self) -> &Palette<AssetKey> {
         &self.fluids

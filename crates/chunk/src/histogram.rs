@@ -32,13 +32,11 @@ impl Chunk {
     /// blocks is not looked at.
     pub fn histogram(&self) -> Result<Histogram<'_>> {
         let mut sums = Histogram::new();
-        if self.has_old_columns() {
-            self.add_old(&mut sums)?;
-            return Ok(sums);
-        }
+        // Then the sections may stand in the columns.
+        let is_old = self.has_old_columns();
         for section in self.sections() {
             let y = section.y().index();
-            let is_added = match section.holder() {
+            let is_added = match section.holder().filter(|_| !is_old) {
                 Some(holder) => add(&mut sums, holder).map_err(|error| in_section(error, y))?,
                 None => false,
             };
@@ -47,14 +45,6 @@ impl Chunk {
             }
         }
         Ok(sums)
-    }
-
-    /// Adds the counts of a chunk whose sections may stand in its columns.
-    fn add_old<'a>(&'a self, sums: &mut Histogram<'a>) -> Result<()> {
-        for section in self.sections() {
-            add_decoded(sums, section.blocks()?);
-        }
-        Ok(())
     }
 }
 

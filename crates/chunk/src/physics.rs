@@ -73,12 +73,6 @@ impl BlockPhysics {
         }
     }
 
-    /// Appends the bytes of the field, as `original` has them if no block differs.
-    pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
-        let is_same = self.same_cells(original);
-        if is_same { original.encode_into(out) } else { self.encode_into(out) }
-    }
-
     /// Whether support is stored at all.
     pub fn has_data(&self) -> bool {
         self.support.is_some()

@@ -61,7 +61,7 @@ impl ComponentRegistry {
         self.components.insert(C::ID);
     }
 
-    /// Marks an id as one that is never stored: a holder that carries it is skipped.
+    /// Registers a marker: a holder with a component of this id is not stored.
     pub fn register_not_serialized(&mut self, id: &str) {
         self.not_serialized.insert(id.to_owned());
     }

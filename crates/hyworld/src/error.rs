@@ -143,13 +143,17 @@ impl From<hyworld_indexed_storage::Error> for Error {
 
 impl From<hyworld_chunk::Error> for Error {
     fn from(error: hyworld_chunk::Error) -> Self {
-        Self::new(ErrorKind::Damaged, error)
+        let is_newer = matches!(error, hyworld_chunk::Error::Newer { .. });
+        Self::new(if is_newer { ErrorKind::NewerVersion } else { ErrorKind::Damaged }, error)
     }
 }
 
 impl From<hyworld_chunk::EditError> for Error {
     fn from(error: hyworld_chunk::EditError) -> Self {
-        Self::new(ErrorKind::BadEdit, error)
+        match error {
+            hyworld_chunk::EditError::Malformed(error) => error.into(),
+            other => Self::new(ErrorKind::BadEdit, other),
+        }
     }
 }
 

@@ -48,7 +48,7 @@ impl RunningWorld {
         &self.store
     }
 
-    /// The generator of ours that made the world.
+    /// The built-in generator that created the world; `None` if the game did.
     pub fn generator(&self) -> Option<BuiltInGenerator> {
         self.generator
     }
@@ -74,8 +74,8 @@ fn options(settings: &WorldSettings, generator: Option<BuiltInGenerator>) -> Res
     let regions = &settings.chunk_config;
     let generator = generator.map(built_in).transpose()?;
     Ok(StoreOptions {
-        // As in the game, a world without a seed has a new one at each start; nothing is generated
-        // in such a world, because ours have one.
+        // The game gives a world without a seed a new one at each start. Here 0 is enough: only
+        // worlds that hyworld created have a generator, and those have a seed.
         seed: settings.seed.unwrap_or_default(),
         is_saving_chunks: settings.is_saving_chunks,
         save_new_chunks: settings.save_new_chunks,

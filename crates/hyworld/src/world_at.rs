@@ -121,7 +121,6 @@ impl World {
             report.chunks = report.chunks.saturating_add(1);
             change(&mut chunk, part)?;
             if chunk.is_changed() {
-                document.clear();
                 chunk.encode_into(&mut document);
                 storage.write(at, &document)?;
                 report.changed = report.changed.saturating_add(1);

@@ -44,7 +44,7 @@ fn sample() -> (tempfile::TempDir, PathBuf) {
     (save, path)
 }
 
-/// What an example printed. Examples are built with the tests.
+/// Runs an example, which cargo builds with the tests, and returns its output.
 fn run(name: &str, arguments: &[&str]) -> String {
     let tests = std::env::current_exe().unwrap();
     let program = tests.parent().and_then(Path::parent).unwrap().join("examples").join(name);

@@ -53,7 +53,7 @@ impl ConvertOptions {
         self
     }
 
-    /// Sets whether chunks that could be copied as they are get compressed again.
+    /// Sets whether to compress chunks again that could be copied verbatim.
     pub fn recompress(mut self, recompress: bool) -> Self {
         self.recompress = recompress;
         self

@@ -9,8 +9,8 @@
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`verify()`], [`verify_region`] | read everything in full, and report what is wrong |
 //!
-//! A damaged chunk never ends the work: it is a [`Finding`] in the report. All of it runs on
-//! several threads, and the documents in memory stay within a number of bytes.
+//! A damaged chunk never ends the work: it is a [`Finding`] in the report. Everything runs on
+//! several threads, within a byte budget for the documents in memory.
 
 mod convert;
 mod finding;

@@ -95,19 +95,14 @@ impl Chunk {
 
     fn is_as_read(&self, column: LocalColumn, y: u16) -> Result<bool> {
         let Some(at) = ChunkBlock::new(column.x(), y, column.z()) else { return Ok(true) };
-        let original = self.original_blocks(at.section())?;
-        Ok(original.is_none_or(|original| original.block(at.local()) == self.key(at)))
+        let Some(original) = self.original_blocks(at.section())? else { return Ok(true) };
+        Ok(original.block(at.local()) == self.block(at)?.key())
     }
 
     /// Returns the blocks of a section as they were read; `None` for one of an old version, which
     /// was not changed.
     fn original_blocks(&self, y: SectionY) -> Result<Option<&BlockSection>> {
         self.section_holder(y).map_or(Ok(None), Holder::original)
-    }
-
-    /// Returns the name of a block in a section that was decoded before.
-    fn key(&self, at: ChunkBlock) -> &AssetKey {
-        self.block(at).map_or(&AssetKey::EMPTY, |block| block.key())
     }
 
     fn is_opaque(&self, column: LocalColumn, y: u16) -> Result<bool> {

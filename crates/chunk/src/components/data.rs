@@ -38,9 +38,10 @@ fn shared_data(stored: &Stored<'_>) -> Result<SharedBytes> {
     Ok(stored.bytes.part(data.value_at().saturating_add(HEAD_BYTES), len))
 }
 
-/// A component whose field states its version itself, or has none.
+/// A component whose field states its version itself, or has none. With `same_cells`, a value whose
+/// cells are those that were read is written as it was stored.
 macro_rules! data_component {
-    ($component:ty, $id:literal) => {
+    ($component:ty, $id:literal $(, $same_cells:ident)?) => {
         impl Component for $component {
             const ID: &'static str = $id;
 
@@ -57,9 +58,11 @@ macro_rules! data_component {
                 fields.binary_with(DATA_KEY, |out| self.encode_into(out));
             }
 
-            fn encode_changed(&self, original: &Self, fields: &mut Fields<'_>) {
-                fields.binary_with(DATA_KEY, |out| self.encode_changed_into(original, out));
-            }
+            $(fn encode_changed(&self, original: &Self, fields: &mut Fields<'_>) {
+                let is_same = self.$same_cells(original);
+                let value = if is_same { original } else { self };
+                Component::encode(value, fields);
+            })?
         }
     };
 }
@@ -100,8 +103,8 @@ versioned_data_component!(BlockChunk, "BlockChunk");
 versioned_data_component!(BlockSection, "Block");
 data_component!(EnvironmentChunk, "EnvironmentChunk");
 data_component!(BlockHealthChunk, "BlockHealthChunk");
-data_component!(FluidSection, "Fluid");
-data_component!(BlockPhysics, "BlockPhysics");
+data_component!(FluidSection, "Fluid", same_cells);
+data_component!(BlockPhysics, "BlockPhysics", same_cells);
 
 #[cfg(test)]
 mod tests {

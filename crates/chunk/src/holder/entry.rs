@@ -43,7 +43,7 @@ pub(super) struct Entry {
 struct Change {
     /// The value as it was decoded from the stored bytes.
     original: Arc<dyn Value>,
-    /// The changed value encoded, once somebody has asked for its bytes.
+    /// The changed value, encoded when its bytes are first asked for.
     encoded: OnceLock<SharedBytes>,
 }
 

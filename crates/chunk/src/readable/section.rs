@@ -19,7 +19,7 @@ pub(super) struct Numbered<'a> {
     pub(super) number: usize,
     /// Its holder, which an old chunk need not have.
     pub(super) stored: Option<&'a Holder>,
-    /// `None` if it is one too many.
+    /// `None` for a section beyond the ten of a chunk.
     pub(super) decoded: Option<Section<'a>>,
     /// Its blocks are not those in the holder.
     pub(super) is_inline: bool,

@@ -81,7 +81,7 @@ fn decompression_bombs_pass_through_every_verb() {
     run_bounded(&place, &["convert", "bombs", "anew", "--verify-only", "-j", "8"], &[0]);
 }
 
-/// Documents that can be decoded: one huge component that nobody knows.
+/// Documents that can be decoded: each is one huge, unknown component.
 #[test]
 fn huge_documents_are_decoded_without_a_copy() {
     if !cfg!(target_os = "linux") {

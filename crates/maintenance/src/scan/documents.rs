@@ -23,7 +23,7 @@ const ASSUMED_BYTES: u64 = 512 << 10;
 /// What compressed frames weigh where sizes are not known before.
 const ASSUMED_FRAME_BYTES: u64 = 128 << 10;
 
-/// Chunks of one region, as far as the storage lists them together.
+/// Neighbouring positions of a listing, all from one region.
 pub(crate) struct Batch {
     pub(crate) positions: Vec<ChunkPos>,
     /// Parts of the storage that could not be listed.
