@@ -11,7 +11,7 @@ mod write;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub use create::remove_unfinished;
 pub use open::OpenOptions;
@@ -22,11 +22,12 @@ pub use write::{BlobWrite, Durability};
 use crate::damage::{Damage, SlotDamage};
 use crate::error::{Error, Result};
 use crate::header::FormatVersion;
+use crate::index_table::Entry;
 use crate::layout::{BlobIndex, Geometry};
 use crate::raw_file::RawFile;
-use crate::slot::SlotState;
+use crate::slot::{self, Slot, SlotState};
 use crate::v0::InterruptedWrite;
-use space::Writer;
+use space::WritePlan;
 
 /// An open file of blobs.
 ///
@@ -56,12 +57,14 @@ pub struct IndexedStorageFile {
     raw: Box<dyn RawFile>,
     version: FormatVersion,
     geometry: Geometry,
-    slots: Box<[RwLock<SlotState>]>,
+    slots: Box<[RwLock<Slot>]>,
+    /// Set when every slot was looked at.
+    overlaps_known: OnceLock<()>,
     /// Version 0: what its journal table says was under way when the last writer died.
     interrupted: Vec<InterruptedWrite>,
     blob_bytes_max: u32,
     /// `None` for a handle that only reads.
-    writer: Option<Writer>,
+    write_plan: Option<WritePlan>,
 }
 
 impl IndexedStorageFile {
@@ -107,7 +110,7 @@ impl IndexedStorageFile {
 
     /// Whether it only reads.
     pub fn is_read_only(&self) -> bool {
-        self.writer.is_none()
+        self.write_plan.is_none()
     }
 
     /// Whether the index names a blob for this slot; it may be damaged.
@@ -115,24 +118,22 @@ impl IndexedStorageFile {
     /// # Errors
     /// [`Error::NoSuchSlot`].
     pub fn contains(&self, slot: BlobIndex) -> Result<bool> {
-        Ok(*self.slot_read(slot)? != SlotState::Empty)
+        Ok(self.slot_read(slot)?.is_named())
     }
 
     /// All slots for which the index names a blob, damaged ones too, in ascending order.
     pub fn occupied(&self) -> Vec<BlobIndex> {
-        self.states()
-            .filter(|(_, state)| **state != SlotState::Empty)
-            .map(|(slot, _)| slot)
-            .collect()
+        let slots = self.each_slot().filter(|(_, found)| found.is_named());
+        slots.map(|(slot, _)| slot).collect()
     }
 
     /// What is known to be wrong without decoding a blob. [`verify`](Self::verify) decodes all.
     pub fn damage(&self) -> Vec<SlotDamage> {
-        self.states()
-            .filter_map(|(slot, state)| {
-                self.state_damage(&state).map(|damage| SlotDamage { slot, damage })
-            })
-            .collect()
+        self.find_overlaps();
+        let damage = |(slot, found): (BlobIndex, RwLockReadGuard<'_, Slot>)| {
+            self.state_damage(self.state(&found)).map(|damage| SlotDamage { slot, damage })
+        };
+        self.each_slot().filter_map(damage).collect()
     }
 
     fn state_damage(&self, state: &SlotState) -> Option<Damage> {
@@ -152,15 +153,41 @@ impl IndexedStorageFile {
         &self.interrupted
     }
 
-    /// Every slot with its state, each locked only while it is looked at.
-    fn states(&self) -> impl Iterator<Item = (BlobIndex, RwLockReadGuard<'_, SlotState>)> {
-        self.geometry
-            .slots()
-            .zip(self.slots.iter())
-            .map(|(slot, state)| (slot, state.read().unwrap_or_else(PoisonError::into_inner)))
+    /// Every slot, each locked only while it is looked at.
+    fn each_slot(&self) -> impl Iterator<Item = (BlobIndex, RwLockReadGuard<'_, Slot>)> {
+        self.geometry.slots().zip(self.slots.iter().map(read_lock))
     }
 
-    fn slot(&self, slot: BlobIndex) -> Result<&RwLock<SlotState>> {
+    /// What a slot holds, looked up if that is not known yet.
+    fn state<'a>(&self, slot: &'a Slot) -> &'a SlotState {
+        slot.state(|entry| self.look(entry))
+    }
+
+    /// Follows an entry to its blob. Reading can do without one unreadable blob.
+    fn look(&self, entry: Entry) -> SlotState {
+        let file_bytes = self.raw.len();
+        file_bytes
+            .and_then(|bytes| slot::inspect(&*self.raw, self.geometry, bytes, entry))
+            .unwrap_or_else(|error| SlotState::Broken(Damage::Unreadable { kind: error.kind() }))
+    }
+
+    /// Notes which blobs share segments, for which every slot must be looked at. In version 0 that
+    /// was seen when the file was opened.
+    fn find_overlaps(&self) {
+        if self.version == FormatVersion::V0 {
+            return;
+        }
+        self.overlaps_known.get_or_init(|| {
+            let mut slots: Vec<_> = self.slots.iter().map(write_lock).collect();
+            let mut states: Vec<_> = slots.iter().map(|slot| self.state(slot).clone()).collect();
+            slot::mark_overlaps(&mut states);
+            for (slot, state) in slots.iter_mut().zip(states) {
+                slot.replace(state);
+            }
+        });
+    }
+
+    fn slot(&self, slot: BlobIndex) -> Result<&RwLock<Slot>> {
         self.slots.get(slot.as_usize()).ok_or_else(|| Error::NoSuchSlot {
             path: self.path.clone(),
             slot,
@@ -168,12 +195,12 @@ impl IndexedStorageFile {
         })
     }
 
-    fn slot_read(&self, slot: BlobIndex) -> Result<RwLockReadGuard<'_, SlotState>> {
-        Ok(self.slot(slot)?.read().unwrap_or_else(PoisonError::into_inner))
+    fn slot_read(&self, slot: BlobIndex) -> Result<RwLockReadGuard<'_, Slot>> {
+        self.slot(slot).map(read_lock)
     }
 
-    fn slot_write(&self, slot: BlobIndex) -> Result<RwLockWriteGuard<'_, SlotState>> {
-        Ok(self.slot(slot)?.write().unwrap_or_else(PoisonError::into_inner))
+    fn slot_write(&self, slot: BlobIndex) -> Result<RwLockWriteGuard<'_, Slot>> {
+        self.slot(slot).map(write_lock)
     }
 
     fn damaged(&self, slot: BlobIndex, damage: Damage) -> Error {
@@ -184,6 +211,14 @@ impl IndexedStorageFile {
     fn io_error(&self, action: &'static str) -> impl Fn(std::io::Error) -> Error + '_ {
         move |source| Error::Io { path: self.path.clone(), action, source }
     }
+}
+
+fn read_lock(slot: &RwLock<Slot>) -> RwLockReadGuard<'_, Slot> {
+    slot.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write_lock(slot: &RwLock<Slot>) -> RwLockWriteGuard<'_, Slot> {
+    slot.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for IndexedStorageFile {

@@ -1,12 +1,58 @@
 //! What a file holds in one slot, as found on disk and checked.
 
 use std::io;
+use std::sync::OnceLock;
 
 use crate::blob_header::BlobHeader;
 use crate::damage::Damage;
 use crate::index_table::Entry;
 use crate::layout::{BlobIndex, Geometry, SegmentIndex, SegmentRun};
 use crate::raw_file::RawFile;
+
+/// What is known of one slot: its state, or the entry that leads to it. A slot is looked at when it
+/// is asked for, and all of them before the first change: whoever allocates must know all runs.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    entry: Entry,
+    state: OnceLock<SlotState>,
+}
+
+impl Slot {
+    /// Not looked at yet.
+    pub(crate) fn unseen(entry: Entry) -> Self {
+        let state = OnceLock::new();
+        match entry {
+            Entry::ABSENT => SlotState::Empty.into(),
+            _ => Self { entry, state },
+        }
+    }
+
+    /// Whether the index names a blob for it.
+    pub(crate) fn is_named(&self) -> bool {
+        self.state.get() != Some(&SlotState::Empty)
+    }
+
+    /// What it holds, found out by `look` if that is not known yet.
+    pub(crate) fn state(&self, look: impl FnOnce(Entry) -> SlotState) -> &SlotState {
+        self.state.get_or_init(|| look(self.entry))
+    }
+
+    /// What it holds, if that is known.
+    pub(crate) fn known(&self) -> Option<&SlotState> {
+        self.state.get()
+    }
+
+    /// Replaces what is known; returns what was known before.
+    pub(crate) fn replace(&mut self, state: SlotState) -> Option<SlotState> {
+        std::mem::replace(self, state.into()).state.into_inner()
+    }
+}
+
+impl From<SlotState> for Slot {
+    fn from(state: SlotState) -> Self {
+        Self { entry: Entry::ABSENT, state: state.into() }
+    }
+}
 
 /// The state of one slot.
 #[derive(Clone, PartialEq, Eq, Debug)]

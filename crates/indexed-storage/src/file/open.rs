@@ -1,15 +1,14 @@
-//! Opening and creating: the decision table, and the scan that finds out what each slot holds.
+//! Opening and creating: the decision table. What a slot holds is found out when it is asked for.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
+use std::sync::{OnceLock, RwLock};
 
 use super::IndexedStorageFile;
 use super::create::create_whole;
-use super::space::Writer;
+use super::space::WritePlan;
 use super::write::Durability;
 use crate::compression::DEFAULT_LEVEL;
-use crate::damage::Damage;
 use crate::error::{Error, HeaderProblem, Result};
 use crate::file_tables::{check_tables, read_header, read_table};
 use crate::header::{FormatVersion, Header};
@@ -17,7 +16,7 @@ use crate::index_table;
 use crate::layout::{Geometry, HEADER_BYTES};
 use crate::limits::{BLOB_BYTES_MAX, RELEASED_BYTES_MAX};
 use crate::raw_file::{self, Access, OsFile, RawFile};
-use crate::slot::{self, SlotState};
+use crate::slot::{Slot, SlotState};
 use crate::v0;
 
 /// How to open a file.
@@ -196,29 +195,32 @@ impl OpenOptions {
         if let Some(problem) = check_tables(&*raw, header, file_bytes).map_err(failed("read"))? {
             return Err(Error::Header { path, problem });
         }
-        let states = match header.version {
-            FormatVersion::V1 => self.scan(&*raw, header.geometry, file_bytes),
+        let geometry = header.geometry;
+        let slots = match header.version {
+            FormatVersion::V1 => unseen(&*raw, geometry),
             FormatVersion::V0 if self.write => return Err(Error::NeedsUpgrade { path }),
-            FormatVersion::V0 => v0::scan::scan(&*raw, header.geometry, file_bytes),
+            FormatVersion::V0 => v0::scan::scan(&*raw, geometry, file_bytes).map(known),
         }
         .map_err(failed("read"))?;
         let interrupted = match header.version {
-            FormatVersion::V0 => {
-                v0::scan::journal(&*raw, header.geometry).map_err(failed("read"))?
-            }
+            FormatVersion::V0 => v0::scan::journal(&*raw, geometry).map_err(failed("read"))?,
             FormatVersion::V1 => Vec::new(),
         };
-        let segments = header.geometry.segments_in(file_bytes);
-        let writer = self.write.then(|| Writer::new(self, &states, segments));
+        let write_plan = self.write.then(|| WritePlan {
+            options: self.clone(),
+            segments: geometry.segments_in(file_bytes),
+            writer: OnceLock::new(),
+        });
         Ok(IndexedStorageFile {
             path,
             raw,
             version: header.version,
-            geometry: header.geometry,
-            slots: states.into_iter().map(RwLock::new).collect(),
+            geometry,
+            slots,
+            overlaps_known: OnceLock::new(),
             interrupted,
             blob_bytes_max: self.blob_bytes_max,
-            writer,
+            write_plan,
         })
     }
 
@@ -237,30 +239,19 @@ impl OpenOptions {
             _ => read_header(raw, path),
         }
     }
+}
 
-    /// Finds out what every slot of a version 1 file holds.
-    fn scan(
-        &self,
-        raw: &dyn RawFile,
-        geometry: Geometry,
-        file_bytes: u64,
-    ) -> io::Result<Vec<SlotState>> {
-        let table = read_table(raw, geometry, HEADER_BYTES)?;
-        let inspect = |entry| match slot::inspect(raw, geometry, file_bytes, entry) {
-            // Who only reads can do without one unreadable blob. A writer that does not know
-            // where a blob is could overwrite it.
-            Err(error) if !self.write => {
-                Ok(SlotState::Broken(Damage::Unreadable { kind: error.kind() }))
-            }
-            other => other,
-        };
-        let mut states = index_table::decode(&table, geometry)
-            .into_iter()
-            .map(inspect)
-            .collect::<io::Result<Vec<_>>>()?;
-        slot::mark_overlaps(&mut states);
-        Ok(states)
-    }
+type Slots = Box<[RwLock<Slot>]>;
+
+fn known(states: Vec<SlotState>) -> Slots {
+    states.into_iter().map(|state| RwLock::new(state.into())).collect()
+}
+
+/// The slots of a version 1 file before anybody looked at their blobs.
+fn unseen(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Slots> {
+    let table = read_table(raw, geometry, HEADER_BYTES)?;
+    let entries = index_table::decode(&table, geometry).into_iter();
+    Ok(entries.map(|entry| RwLock::new(Slot::unseen(entry))).collect())
 }
 
 fn is_v0(raw: &dyn RawFile, path: &Path) -> Result<bool> {

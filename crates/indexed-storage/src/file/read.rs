@@ -13,7 +13,7 @@ use crate::index_table::Entry;
 use crate::layout::{BlobIndex, SegmentRun};
 use crate::limits::STALE_RETRIES_MAX;
 use crate::seal::Seal;
-use crate::slot::{self, Extent, SlotState, Stored};
+use crate::slot::{Extent, SlotState, Stored};
 use crate::v0;
 
 impl IndexedStorageFile {
@@ -62,7 +62,8 @@ impl IndexedStorageFile {
     /// Reads a slot's bytes and lends them to `work`, with no lock held any more.
     ///
     /// A handle that only reads holds no lock on the file, so another program may have moved the
-    /// blob since it was opened: when something does not fit, the index entry is looked up again.
+    /// blob since the slot was looked at. That is why the index entry is read again after the
+    /// blob: what it no longer names may be the content of another slot.
     fn follow<T>(
         &self,
         slot: BlobIndex,
@@ -70,7 +71,8 @@ impl IndexedStorageFile {
     ) -> Result<Option<T>> {
         for _ in 0..STALE_RETRIES_MAX {
             match self.follow_once(slot, &mut work) {
-                Err(Error::Damaged { .. }) if self.refresh(slot)? => {}
+                Err(Error::Damaged { damage, .. })
+                    if self.refresh(slot)? || damage == Damage::Changed => {}
                 other => return other,
             }
         }
@@ -82,8 +84,11 @@ impl IndexedStorageFile {
         slot: BlobIndex,
         work: &mut impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
     ) -> Result<Option<T>> {
-        let state = self.slot_read(slot)?;
-        let stored = match &*state {
+        let found = self.slot_read(slot)?;
+        let stored = match self.state(&found) {
+            SlotState::Empty if self.is_moved(slot, Entry::ABSENT)? => {
+                return Err(self.damaged(slot, Damage::Changed));
+            }
             SlotState::Empty => return Ok(None),
             SlotState::Broken(damage) => return Err(self.damaged(slot, *damage)),
             SlotState::Stored(stored) => stored,
@@ -93,10 +98,12 @@ impl IndexedStorageFile {
         let len = usize::try_from(header.stored_bytes()).unwrap_or(usize::MAX);
         let mut scratch = Scratch::take(len);
         let loaded = self.load(stored, scratch.bytes()).map_err(self.io_error("read"))?;
-        drop(state);
+        let first = stored.extent.first().map_or(Entry::ABSENT, Entry::to);
+        drop(found);
         let bytes = scratch.bytes();
         let result = match loaded {
             Ok(()) if !bytes.starts_with(&header.encode()) => Err(Damage::Changed),
+            Ok(()) if self.is_moved(slot, first)? => Err(Damage::Changed),
             Ok(()) => work(bytes, header),
             Err(damage) => Err(damage),
         };
@@ -141,27 +148,39 @@ impl IndexedStorageFile {
         Ok(bytes)
     }
 
+    /// Whether another program may write the file, in a way that can be followed.
+    pub(super) fn may_change(&self) -> bool {
+        self.is_read_only() && self.version == FormatVersion::V1
+    }
+
+    /// Whether the index now says something else about a slot than `known`.
+    fn is_moved(&self, slot: BlobIndex, known: Entry) -> Result<bool> {
+        Ok(self.may_change() && self.entry(slot)? != known)
+    }
+
+    /// The entry of a slot as it is on disk now.
+    fn entry(&self, slot: BlobIndex) -> Result<Entry> {
+        let mut entry = [0; 4];
+        let offset = self.geometry.entry_offset(slot);
+        self.raw.read_at(&mut entry, offset).map_err(self.io_error("read"))?;
+        Ok(Entry::decode(entry))
+    }
+
     /// Looks at a slot on disk again; whether it holds something else than was known.
     fn refresh(&self, slot: BlobIndex) -> Result<bool> {
-        if !self.is_read_only() || self.version != FormatVersion::V1 {
+        if !self.may_change() {
             return Ok(false);
         }
-        let mut entry = [0; 4];
-        let failed = self.io_error("read");
-        self.raw.read_at(&mut entry, self.geometry.entry_offset(slot)).map_err(&failed)?;
-        let file_bytes = self.raw.len().map_err(&failed)?;
-        let entry = Entry::decode(entry);
-        let found = slot::inspect(&*self.raw, self.geometry, file_bytes, entry);
-        let found = found.map_err(&failed)?;
-        let mut state = self.slot_write(slot)?;
-        let same = match (&*state, &found) {
-            (SlotState::Stored(known), SlotState::Stored(found)) => {
+        let found = self.look(self.entry(slot)?);
+        let mut slot = self.slot_write(slot)?;
+        let same = match (slot.known(), &found) {
+            (Some(SlotState::Stored(known)), SlotState::Stored(found)) => {
                 known.extent == found.extent && known.header == found.header
             }
-            (known, found) => known == found,
+            (known, found) => known == Some(found),
         };
         if !same {
-            *state = found;
+            slot.replace(found);
         }
         Ok(!same)
     }

@@ -12,19 +12,29 @@
 //!    zeroed, durably, before its place is used. Its frame stays, and salvage still finds it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::IndexedStorageFile;
 use super::open::OpenOptions;
 use super::write::Durability;
 use crate::allocator::Allocator;
 use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
+use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::frame;
 use crate::layout::{BlobIndex, SegmentRun};
 use crate::slot::SlotState;
 
-/// What only a handle for writing has.
+/// How a file is to be written, and its writer from the first change on.
+#[derive(Debug)]
+pub(super) struct WritePlan {
+    pub(super) options: OpenOptions,
+    /// Segments that the file had when it was opened.
+    pub(super) segments: u32,
+    pub(super) writer: OnceLock<Writer>,
+}
+
+/// What a change of a file needs to know.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) durability: Durability,
@@ -41,18 +51,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(options: &OpenOptions, states: &[SlotState], segments: u32) -> Self {
-        let used = states.iter().filter_map(|state| match state {
-            SlotState::Stored(stored) => Some(stored.extent.runs()),
-            _ => None,
-        });
-        let allocator = Allocator::from_used(used.flatten());
+    fn new(plan: &WritePlan, used: Vec<SegmentRun>) -> Self {
         Self {
-            durability: options.durability,
-            compression_level: options.compression_level,
-            released_bytes_max: options.released_bytes_max,
-            fresh_from: segments.saturating_add(1),
-            allocator: Mutex::new(allocator),
+            durability: plan.options.durability,
+            compression_level: plan.options.compression_level,
+            released_bytes_max: plan.options.released_bytes_max,
+            fresh_from: plan.segments.saturating_add(1),
+            allocator: Mutex::new(Allocator::from_used(used)),
             found_index_is_durable: Mutex::new(false),
             latched: AtomicBool::new(false),
         }
@@ -76,7 +81,7 @@ impl Writer {
     }
 
     /// Makes runs allocatable that nothing names, durably.
-    pub(super) fn free(&self, runs: Vec<SegmentRun>) {
+    pub(super) fn free(&self, runs: impl IntoIterator<Item = SegmentRun>) {
         let mut allocator = self.allocator();
         for run in runs {
             allocator.free(run);
@@ -84,7 +89,7 @@ impl Writer {
     }
 
     /// Puts runs aside until the next sync; returns how many segments wait.
-    pub(super) fn release(&self, runs: Vec<SegmentRun>) -> u64 {
+    pub(super) fn release(&self, runs: impl IntoIterator<Item = SegmentRun>) -> u64 {
         let mut allocator = self.allocator();
         for run in runs {
             allocator.release(run);
@@ -98,6 +103,40 @@ impl Writer {
 }
 
 impl IndexedStorageFile {
+    /// The writer, made before the first change.
+    ///
+    /// # Errors
+    /// The file is only read, an earlier write left the disk unknown, or a blob's header cannot be
+    /// read: who does not know where a blob is could overwrite it.
+    pub(super) fn writer(&self) -> Result<&Writer> {
+        let path = || self.path.clone();
+        let plan = self.write_plan.as_ref().ok_or_else(|| Error::ReadOnly { path: path() })?;
+        let writer = match plan.writer.get() {
+            Some(writer) => writer,
+            None => {
+                let used = self.used_runs()?;
+                plan.writer.get_or_init(|| Writer::new(plan, used))
+            }
+        };
+        if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
+    }
+
+    /// The runs of all blobs.
+    fn used_runs(&self) -> Result<Vec<SegmentRun>> {
+        self.find_overlaps();
+        let mut used = Vec::new();
+        for (_, slot) in self.each_slot() {
+            match self.state(&slot) {
+                SlotState::Stored(stored) => used.extend(stored.extent.runs()),
+                SlotState::Broken(Damage::Unreadable { kind }) => {
+                    return Err(self.io_error("read")((*kind).into()));
+                }
+                SlotState::Broken(_) | SlotState::Empty => {}
+            }
+        }
+        Ok(used)
+    }
+
     /// Takes segments for a blob, lowest address first.
     pub(super) fn reserve(
         &self,

@@ -54,7 +54,7 @@ impl IndexedStorageFile {
     /// [`Error::NoSuchSlot`]: crate::Error::NoSuchSlot
     /// [`Error::Damaged`]: crate::Error::Damaged
     pub fn stat(&self, slot: BlobIndex) -> Result<Option<BlobStat>> {
-        match &*self.slot_read(slot)? {
+        match self.state(&*self.slot_read(slot)?) {
             SlotState::Empty => Ok(None),
             SlotState::Broken(damage) => Err(self.damaged(slot, *damage)),
             SlotState::Stored(stored) => Ok(stat(stored)),
@@ -97,8 +97,8 @@ impl IndexedStorageFile {
             segment_count: self.segments_in(file_bytes),
             ..Usage::default()
         };
-        for (_, state) in self.states() {
-            let stored = match &*state {
+        for (_, slot) in self.each_slot() {
+            let stored = match self.state(&slot) {
                 SlotState::Empty => continue,
                 SlotState::Broken(_) => None,
                 SlotState::Stored(stored) => Some(stored),
@@ -151,8 +151,8 @@ impl IndexedStorageFile {
         counts: impl Fn(BlobIndex) -> bool,
     ) -> Result<Vec<SegmentRun>> {
         let mut used = Vec::new();
-        for (slot, state) in self.states() {
-            if let SlotState::Stored(stored) = &*state
+        for (slot, found) in self.each_slot() {
+            if let SlotState::Stored(stored) = self.state(&found)
                 && counts(slot)
             {
                 used.extend(stored.extent.runs());
@@ -171,8 +171,9 @@ impl IndexedStorageFile {
     /// # Errors
     /// [`Error::NoSuchSlot`](crate::Error::NoSuchSlot).
     pub fn slot_damage(&self, slot: BlobIndex) -> Result<Option<SlotDamage>> {
-        let state = self.slot_read(slot)?;
-        Ok(self.state_damage(&state).map(|damage| SlotDamage { slot, damage }))
+        self.find_overlaps();
+        let found = self.slot_read(slot)?;
+        Ok(self.state_damage(self.state(&found)).map(|damage| SlotDamage { slot, damage }))
     }
 
     /// Where its index tables end and its first segment begins, by version.

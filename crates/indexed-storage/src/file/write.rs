@@ -77,8 +77,7 @@ impl IndexedStorageFile {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_batch(&self, blobs: &[BlobWrite<'_>]) -> Result<()> {
-        let is_relaxed = |writer: &Writer| writer.durability == Durability::Relaxed;
-        if self.writer.as_ref().is_some_and(is_relaxed) {
+        if self.writer()?.durability == Durability::Relaxed {
             // There are no syncs to share, and one after the other they share their memory.
             return blobs.iter().try_for_each(|blob| match blob.seal {
                 Some(tag) => self.write_sealed(blob.slot, blob.content, tag),
@@ -149,16 +148,14 @@ impl IndexedStorageFile {
     /// The disk failed, or the file is open for reading only.
     pub fn remove(&self, slot: BlobIndex) -> Result<bool> {
         let writer = self.writer()?;
-        let mut old = Vec::new();
-        {
-            let mut state = self.slot_write(slot)?;
-            if *state == SlotState::Empty {
-                return Ok(false);
-            }
-            self.flip(writer, slot, Entry::ABSENT)?;
-            old.extend(given_up(&std::mem::replace(&mut *state, SlotState::Empty)));
+        let mut found = self.slot_write(slot)?;
+        if !found.is_named() {
+            return Ok(false);
         }
-        self.give_up(writer, old)?;
+        self.flip(writer, slot, Entry::ABSENT)?;
+        let old = found.replace(SlotState::Empty);
+        drop(found);
+        self.give_up(writer, given_up(old))?;
         Ok(true)
     }
 
@@ -168,11 +165,10 @@ impl IndexedStorageFile {
     /// The disk failed; the file then refuses further writes. On a handle that only reads there
     /// is nothing to do.
     pub fn sync(&self) -> Result<()> {
-        match &self.writer {
-            Some(_) => {
-                let writer = self.writer()?;
-                self.sync_and_free(writer)
-            }
+        match &self.write_plan {
+            Some(plan) if plan.writer.get().is_some() => self.sync_and_free(self.writer()?),
+            // Without a change of ours there may be one of the process before us.
+            Some(_) => self.raw.sync().map_err(self.io_error("sync")),
             None => Ok(()),
         }
     }
@@ -226,13 +222,11 @@ impl IndexedStorageFile {
         slot: BlobIndex,
         run: SegmentRun,
         header: BlobHeader,
-    ) -> Result<Vec<SegmentRun>> {
-        let mut state = self.slot_write(slot)?;
+    ) -> Result<Option<SegmentRun>> {
+        let mut found = self.slot_write(slot)?;
         self.flip(writer, slot, Entry::to(run.start))?;
         let stored = Stored { extent: Extent::Run(run), header, overlaps: None };
-        Ok(given_up(&std::mem::replace(&mut *state, SlotState::Stored(stored)))
-            .into_iter()
-            .collect())
+        Ok(given_up(found.replace(SlotState::Stored(stored))))
     }
 
     /// Puts every payload into segments of its own. After a failure all of them are free again:
@@ -263,7 +257,7 @@ impl IndexedStorageFile {
     }
 
     /// Gives up what the index names no longer.
-    fn give_up(&self, writer: &Writer, old: Vec<SegmentRun>) -> Result<()> {
+    fn give_up(&self, writer: &Writer, old: impl IntoIterator<Item = SegmentRun>) -> Result<()> {
         match writer.durability {
             Durability::EachWrite => {
                 self.sync_file(writer)?;
@@ -280,19 +274,15 @@ impl IndexedStorageFile {
             }
         }
     }
-
-    fn writer(&self) -> Result<&Writer> {
-        let path = || self.path.clone();
-        let writer = self.writer.as_ref().ok_or_else(|| Error::ReadOnly { path: path() })?;
-        if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
-    }
 }
 
 /// The segments that a slot held and that may be reused: none of a blob that overlaps another,
 /// which may be the readable one.
-fn given_up(state: &SlotState) -> Option<SegmentRun> {
+fn given_up(state: Option<SlotState>) -> Option<SegmentRun> {
     match state {
-        SlotState::Stored(Stored { extent: Extent::Run(run), overlaps: None, .. }) => Some(*run),
+        Some(SlotState::Stored(Stored { extent: Extent::Run(run), overlaps: None, .. })) => {
+            Some(run)
+        }
         _ => None,
     }
 }
