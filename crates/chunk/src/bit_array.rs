@@ -54,8 +54,16 @@ impl TenBitArray {
     /// The bits that are set in any of the numbers: at least as much as the greatest number, and
     /// found in a fraction of the time.
     pub(crate) fn bits_used(&self) -> u16 {
-        let (packed, _) = self.0.as_chunks::<5>();
-        let word = packed.iter().fold(0, |bits, five| bits | word(*five));
+        /// Where numbers and machine words begin at the same bit again.
+        const PERIOD_BYTES: usize = 40;
+        let mut bits = [0; PERIOD_BYTES / 8];
+        for period in self.0.as_chunks::<PERIOD_BYTES>().0 {
+            let words = period.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
+            bits.iter_mut().zip(words).for_each(|(bits, word)| *bits |= word);
+        }
+        let bytes = bits.map(u64::to_le_bytes);
+        let fives = bytes.as_flattened().as_chunks().0.iter();
+        let word = fives.fold(0, |bits, five| bits | word(*five));
         let [a, b, c, d] = numbers_in(word);
         a | b | c | d
     }

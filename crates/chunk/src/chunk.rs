@@ -308,7 +308,7 @@ fn find_sections(column: &SharedBytes) -> Result<Vec<Holder>> {
     }
     let Some(array) = array else { return Ok(Vec::new()) };
     let mut sections = Vec::with_capacity(SECTIONS_PER_CHUNK.into());
-    let elements = array.as_document().map(|array| limits::at_most(array, SECTIONS_MAX));
+    let elements = array.as_document().map(|array| limits::at_most(array.elements(), SECTIONS_MAX));
     for element in elements.into_iter().flatten() {
         let element = element?;
         let at = array.value_at().saturating_add(element.value_at());

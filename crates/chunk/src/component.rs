@@ -105,7 +105,7 @@ impl<'a> Stored<'a> {
     pub(crate) fn find(bytes: &'a SharedBytes) -> Result<Self> {
         let document = RawDocument::new(bytes.as_slice())?;
         let (mut version, mut data) = (None, None);
-        for element in document.elements() {
+        for element in document.elements_with(&[VERSION_KEY, DATA_KEY]) {
             let element = element?;
             match element.key() {
                 VERSION_KEY if version.is_none() => version = Some(element),

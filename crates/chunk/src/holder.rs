@@ -12,7 +12,7 @@ use crate::shared_bytes::SharedBytes;
 use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 use hyworld_documents::{Malformed, Problem};
 
-use entry::Entry;
+use entry::{Entry, KNOWN_IDS};
 
 /// The key of the components in a holder's document.
 pub(crate) const COMPONENTS_KEY: &str = "Components";
@@ -77,7 +77,8 @@ impl Holder {
     pub(crate) fn from_shared(source: SharedBytes) -> Result<Self> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut components = None;
-        for element in limits::at_most(RawDocument::new(source.as_slice())?, COMPONENTS_MAX) {
+        let elements = RawDocument::new(source.as_slice())?.elements_with(&[COMPONENTS_KEY]);
+        for element in limits::at_most(elements, COMPONENTS_MAX) {
             let element = element?;
             let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
             if is_first && element.kind() == Kind::DOCUMENT {
@@ -95,7 +96,8 @@ impl Holder {
 
     fn find_components(source: &SharedBytes) -> Result<Vec<Entry>> {
         let mut found = Vec::with_capacity(4);
-        for element in limits::at_most(RawDocument::new(source.as_slice())?, COMPONENTS_MAX) {
+        let elements = RawDocument::new(source.as_slice())?.elements_with(&KNOWN_IDS);
+        for element in limits::at_most(elements, COMPONENTS_MAX) {
             found.push(Entry::found(&element?, source));
         }
         Ok(found)

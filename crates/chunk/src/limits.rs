@@ -3,7 +3,7 @@
 //! A part in memory is larger than the few bytes that it can be written in, so without a limit a
 //! small document could ask for a lot of memory.
 
-use hyworld_documents::{Element, Malformed, Problem, RawDocument};
+use hyworld_documents::{Element, Malformed, Problem};
 
 /// Components of one holder, or fields beside them. The game registers some hundreds of types.
 pub(crate) const COMPONENTS_MAX: usize = 4096;
@@ -15,11 +15,11 @@ pub(crate) const HOLDERS_MAX: usize = 1 << 19;
 pub(crate) const SECTIONS_MAX: usize = 4096;
 
 /// The elements of a document, which must not be more than `most`.
-pub(crate) fn at_most(
-    document: RawDocument<'_>,
+pub(crate) fn at_most<'a>(
+    elements: impl Iterator<Item = Result<Element<'a>, Malformed>>,
     most: usize,
-) -> impl Iterator<Item = Result<Element<'_>, Malformed>> {
-    document.elements().enumerate().map(move |(number, element)| match element {
+) -> impl Iterator<Item = Result<Element<'a>, Malformed>> {
+    elements.enumerate().map(move |(number, element)| match element {
         Ok(element) if number >= most => {
             Err(Malformed { at: element.value_at(), problem: Problem::TooMany { most } })
         }
@@ -31,7 +31,7 @@ pub(crate) fn at_most(
 mod tests {
     use super::*;
     use crate::{BlockComponentChunk, Chunk, Component, EntityChunk, Error, Holder};
-    use hyworld_documents::{DocumentWriter, Kind};
+    use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
     fn many(count: usize, value: &[u8]) -> Vec<u8> {
         let mut writer = DocumentWriter::new();

@@ -47,7 +47,7 @@ impl Component for EntityChunk {
 pub(super) fn nested_holders<'a>(stored: &Stored<'a>, key: &str) -> Result<Vec<(&'a str, Holder)>> {
     let mut holders = Vec::new();
     let Some(list) = stored.document.get(key)? else { return Ok(holders) };
-    let found = list.as_document().map(|list| limits::at_most(list, HOLDERS_MAX));
+    let found = list.as_document().map(|list| limits::at_most(list.elements(), HOLDERS_MAX));
     for element in found.into_iter().flatten() {
         let element = element?;
         let inside = |error: Error| error.inside(&format!("{key}.{}", element.key()));
