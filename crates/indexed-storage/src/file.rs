@@ -3,6 +3,7 @@
 
 mod create;
 mod open;
+mod payloads;
 mod read;
 mod space;
 mod usage;

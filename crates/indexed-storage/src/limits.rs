@@ -50,3 +50,6 @@ pub const SALVAGE_SEGMENTS_MAX: u32 = 1 << 24;
 /// Salvage reads at most this many times the length of a file in all, plus 16 MiB. An honest
 /// file needs one; a crafted one could make every segment look like a huge blob.
 pub const SALVAGE_READ_FACTOR: u64 = 16;
+
+/// Payloads of neighbours that are written at once, 128 KiB: 32 of the smallest blobs.
+pub const WRITTEN_TOGETHER_MAX: usize = 128 << 10;

@@ -11,6 +11,10 @@ use crate::executor::Lane;
 use crate::loaded_chunk::{EncodedSnapshot, LoadedChunk, Snapshot};
 use crate::store::ChunkStore;
 
+/// Documents that are encoded before they are compressed, where the storage shares no syncs among
+/// them: as much as stays in the cache of a processor, 512 KiB.
+const CACHED_BYTES_MAX: usize = 512 << 10;
+
 /// How the save of one chunk ended.
 #[derive(Debug)]
 pub(super) struct Saved {
@@ -44,28 +48,33 @@ impl Batch {
     /// On a worker.
     fn run(mut self) {
         let is_shared = self.store.inner.storage.shares_writes();
-        // One by one, a document is compressed while it is still in the cache of the processor.
-        let group = if is_shared { self.chunks.len() } else { 1 };
+        let bytes_max = if is_shared { usize::MAX } else { CACHED_BYTES_MAX };
         let mut results = Vec::with_capacity(self.open.len());
         let mut chunks = mem::take(&mut self.chunks).into_iter();
         while chunks.len() > 0 {
-            self.save(chunks.by_ref().take(group), &mut results);
+            self.save(&mut chunks, bytes_max, &mut results);
         }
         self.open.clear();
         self.tell(results);
     }
 
-    /// Encodes some chunks and writes them together.
+    /// Encodes chunks up to a number of bytes and writes them together.
     fn save(
         &self,
-        chunks: impl Iterator<Item = (Arc<LoadedChunk>, Snapshot)>,
+        chunks: &mut impl Iterator<Item = (Arc<LoadedChunk>, Snapshot)>,
+        bytes_max: usize,
         results: &mut Vec<Saved>,
     ) {
-        let mut encoded = Vec::with_capacity(chunks.size_hint().0);
-        for (chunk, snapshot) in chunks {
+        let (mut encoded, mut bytes) = (Vec::new(), 0_usize);
+        while bytes < bytes_max
+            && let Some((chunk, snapshot)) = chunks.next()
+        {
             let at = snapshot.at;
             match snapshot.encode(self.store.inner.buffers.take()) {
-                Ok(snapshot) => encoded.push((chunk, snapshot)),
+                Ok(snapshot) => {
+                    bytes = bytes.saturating_add(snapshot.document.len());
+                    encoded.push((chunk, snapshot));
+                }
                 Err(source) => {
                     results.push(Saved { chunk, result: Err(SaveError::Encode { at, source }) });
                 }

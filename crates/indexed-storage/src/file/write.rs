@@ -6,6 +6,7 @@
 //! names is ever overwritten.
 
 use super::IndexedStorageFile;
+use super::payloads::Payloads;
 use super::space::Writer;
 use crate::BlobHeader;
 use crate::blob::EncodedBlob;
@@ -13,6 +14,7 @@ use crate::compression;
 use crate::error::{Error, Result};
 use crate::index_table::Entry;
 use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
+use crate::limits::WRITTEN_TOGETHER_MAX;
 use crate::seal::SealTag;
 use crate::slot::{Extent, SlotState, Stored};
 
@@ -77,24 +79,30 @@ impl IndexedStorageFile {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_batch(&self, blobs: &[BlobWrite<'_>]) -> Result<()> {
-        if self.writer()?.durability == Durability::Relaxed {
-            // There are no syncs to share, and one after the other they share their memory.
-            return blobs.iter().try_for_each(|blob| match blob.seal {
-                Some(tag) => self.write_sealed(blob.slot, blob.content, tag),
-                None => self.write(blob.slot, blob.content),
-            });
-        }
-        let mut encoded = Vec::with_capacity(blobs.len());
+        let is_relaxed = self.writer()?.durability == Durability::Relaxed;
+        let (mut encoded, mut bytes) = (Vec::new(), 0_u64);
         for blob in blobs {
             let level = self.check_write(blob.slot, blob.content)?.compression_level;
-            encoded.push(match blob.seal {
+            let compressed = match blob.seal {
                 Some(tag) => EncodedBlob::compress_sealed(blob.content, level, blob.slot, tag)?,
                 None => EncodedBlob::compress(blob.content, level)?,
-            });
+            };
+            bytes = bytes.saturating_add(compressed.header().stored_bytes());
+            encoded.push((blob.slot, compressed));
+            // Without syncs to share, nothing is gained by more than what is written at once.
+            if is_relaxed && bytes >= WRITTEN_TOGETHER_MAX as u64 {
+                self.write_owned(&mut encoded)?;
+                bytes = 0;
+            }
         }
-        let slots = blobs.iter().map(|blob| blob.slot);
-        let batch: Vec<_> = slots.zip(&encoded).collect();
-        self.write_encoded(&batch)
+        self.write_owned(&mut encoded)
+    }
+
+    fn write_owned(&self, blobs: &mut Vec<(BlobIndex, EncodedBlob)>) -> Result<()> {
+        let batch: Vec<_> = blobs.iter().map(|(slot, blob)| (*slot, blob)).collect();
+        self.write_encoded(&batch)?;
+        blobs.clear();
+        Ok(())
     }
 
     /// Writes blobs that are compressed already, verbatim. They share their syncs.
@@ -231,21 +239,26 @@ impl IndexedStorageFile {
 
     /// Puts every payload into segments of its own. After a failure all of them are free again:
     /// nothing names them yet.
-    fn write_payloads(&self, writer: &Writer, blobs: &[Pending<'_>]) -> Result<Vec<SegmentRun>> {
+    fn write_payloads<'a>(
+        &'a self,
+        writer: &Writer,
+        blobs: &[Pending<'a>],
+    ) -> Result<Vec<SegmentRun>> {
         let mut runs = Vec::with_capacity(blobs.len());
-        for blob in blobs {
-            let written = self.reserve(writer, blob.slot, blob.header).and_then(|run| {
-                runs.push(run);
-                self.prepare_reuse(writer, run)?;
-                let offset = self.geometry.segment_offset(run.start);
-                self.raw.write_at(blob.stored, offset).map_err(self.io_error("write"))
-            });
-            if let Err(error) = written {
+        let mut payloads = Payloads::new(self);
+        let mut write = |blob: &Pending<'a>| {
+            let run = self.reserve(writer, blob.slot, blob.header)?;
+            runs.push(run);
+            self.prepare_reuse(writer, run)?;
+            payloads.add(run, blob.stored)
+        };
+        match blobs.iter().try_for_each(&mut write).and_then(|()| payloads.write()) {
+            Ok(()) => Ok(runs),
+            Err(error) => {
                 writer.free(runs);
-                return Err(error);
+                Err(error)
             }
         }
-        Ok(runs)
     }
 
     /// Writes an index entry: the moment at which a change happens. If that fails, nobody knows
