@@ -53,7 +53,7 @@ fn summary(
     report: &CompareReport,
     first: &str,
     second: &str,
-) -> std::io::Result<()> {
+) -> anyhow::Result<()> {
     let (same, different) = (report.same, report.findings.total());
     if args.json {
         let object = json!({
@@ -62,5 +62,6 @@ fn summary(
         return json::line(console, &object);
     }
     let (same, different) = (text::count(same, "chunk"), text::count(different, "difference"));
-    console.report(format_args!("{first} and {second}: {same} the same, {different}"))
+    console.report(format_args!("{first} and {second}: {same} the same, {different}"))?;
+    Ok(())
 }

@@ -60,14 +60,15 @@ fn advice_of(finding: &Finding) -> &'static str {
     finding.advice.map_or("", advice::words)
 }
 
-fn print(console: &mut Console, finding: &Finding) -> std::io::Result<()> {
+fn print(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
     let place = finding.chunk.map_or_else(String::new, |at| format!("chunk {},{}: ", at.x, at.z));
     let message = text::printable(&finding.message);
     writeln!(console, "{} ({}): {place}{message}", level(finding), finding.class)?;
-    writeln!(console, "  {}", advice_of(finding))
+    writeln!(console, "  {}", advice_of(finding))?;
+    Ok(())
 }
 
-fn print_json(console: &mut Console, finding: &Finding) -> std::io::Result<()> {
+fn print_json(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
     let object = json!({
         "type": "finding", "class": finding.class.name(), "level": level(finding),
         "x": finding.chunk.map(|at| at.x), "z": finding.chunk.map(|at| at.z),
@@ -81,7 +82,7 @@ fn summary(
     console: &mut Console,
     place: &str,
     report: &VerifyReport,
-) -> std::io::Result<()> {
+) -> anyhow::Result<()> {
     let (errors, warnings) =
         (report.findings.count(Severity::Error), report.findings.count(Severity::Warning));
     if args.json {
@@ -102,5 +103,7 @@ fn summary(
         (0, 0) => "all read and decode in full".to_owned(),
         _ => format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning")),
     };
-    console.report(format_args!("{place}: {chunks}, {}: {verdict}", text::size(report.raw_bytes)))
+    console
+        .report(format_args!("{place}: {chunks}, {}: {verdict}", text::size(report.raw_bytes)))?;
+    Ok(())
 }

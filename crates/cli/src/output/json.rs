@@ -3,11 +3,13 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use serde::Serialize;
 use serde_json::Value;
 
-/// Writes one object and ends the line.
-pub(crate) fn line(out: &mut impl Write, object: &Value) -> io::Result<()> {
-    writeln!(out, "{object}")
+/// Writes a report as one object and ends the line.
+pub(crate) fn line(out: &mut impl Write, report: &impl Serialize) -> anyhow::Result<()> {
+    writeln!(out, "{}", serde_json::to_string(report)?)?;
+    Ok(())
 }
 
 /// As [`line`], with one more member at the end, whose value is JSON text already. Documents of

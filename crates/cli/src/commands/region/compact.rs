@@ -55,7 +55,7 @@ fn report(
             "before": before, "after": after, "blobs": done.blobs,
             "dropped": damage_json(places, &done.dropped), "dry_run": args.dry_run,
         });
-        return Ok(json::line(console, &object)?);
+        return json::line(console, &object);
     }
     let name = args.file.display();
     let saved = text::percent(before.saturating_sub(after), before);

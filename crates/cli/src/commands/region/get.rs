@@ -68,7 +68,7 @@ fn confirm(
             "slot": number, "x": x, "z": z, "raw": header.raw_bytes,
             "compressed": header.compressed_bytes, "written": written, "output": output,
         });
-        return Ok(json::line(console, &object)?);
+        return json::line(console, &object);
     }
     let (name, bytes) = (places.name(slot), text::count(written as u64, "byte"));
     console.say(format_args!("{name}: {bytes} written to {output}"))?;

@@ -133,7 +133,7 @@ fn report(
             "compressed": header.compressed_bytes, "sealed": done.sealed,
             "replaced": done.replaced, "created": done.created, "dry_run": args.dry_run,
         });
-        return Ok(json::line(console, &object)?);
+        return json::line(console, &object);
     }
     if done.created {
         let verb = if args.dry_run { "would be made" } else { "made" };

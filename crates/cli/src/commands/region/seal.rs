@@ -80,7 +80,7 @@ fn report(
             "damaged": damage_json(places, &done.damaged), "before": done.before,
             "after": done.after, "dry_run": args.dry_run,
         });
-        return Ok(json::line(console, &object)?);
+        return json::line(console, &object);
     }
     let name = args.file.display();
     let blobs = text::count(done.rewritten as u64, "blob");

@@ -41,7 +41,7 @@ fn report(
             "from": done.from.number(), "copied": done.copied,
             "damaged": damage_json(places, &done.damaged), "old": old, "dry_run": args.dry_run,
         });
-        return Ok(json::line(console, &object)?);
+        return json::line(console, &object);
     }
     let name = args.file.display();
     let blobs = text::count(done.copied, "blob");

@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail};
+use hyworld_chunk_store::{ChunkStore, RequestFlags};
 use hyworld_coords::ChunkPos;
 use hyworld_providers::ChunkStorage;
+use serde::Serialize;
 
-use super::{Result, load_all, options, touch};
-use crate::flags::RequestFlags;
-use crate::store::ChunkStore;
+use super::{load_all, options};
+use crate::chunk::touch;
+use crate::timing::{Micros, Sorted};
 
 /// Chunks that are changed over and over, one every so many milliseconds. Each is changed again
 /// only after it was saved. That is 125 a second: the changes of the last half second are not
@@ -18,33 +21,31 @@ use crate::store::ChunkStore;
 const CHANGED: usize = 100;
 const CHANGE_EVERY: Duration = Duration::from_millis(8);
 
+/// With fewer, there is nothing to load while others are saved.
+pub const LATENCY_CHUNKS_MIN: usize = CHANGED + 1;
+
 /// How long loads took.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct LoadLatency {
     /// Loads.
     pub loads: usize,
     /// Saves per second meanwhile.
     pub saves_per_second: f64,
     /// Half of the loads took no longer.
-    pub p50: Duration,
+    pub p50_us: Micros,
     /// 99 % of the loads took no longer.
-    pub p99: Duration,
+    pub p99_us: Micros,
     /// The longest.
-    pub max: Duration,
+    pub max_us: Micros,
 }
 
-/// Loads chunks of `scratch` one after the other for `time`, while at least 100 saves run each
-/// second, if the machine can.
-///
-/// # Errors
-/// There are fewer than 101 chunks, or one cannot be loaded or saved.
-pub fn load_latency(
+pub(super) fn measure(
     scratch: &Arc<dyn ChunkStorage>,
     positions: &[ChunkPos],
     time: Duration,
 ) -> Result<LoadLatency> {
-    let (changed, others) = positions.split_at_checked(CHANGED).ok_or("too few chunks")?;
-    let store = ChunkStore::new(Arc::clone(scratch), options(None))?;
+    let (changed, others) = positions.split_at_checked(CHANGED).context("too few chunks")?;
+    let store = ChunkStore::new(Arc::clone(scratch), options())?;
     let edited = load_all(&store, changed)?;
     let world = store.run_world(Duration::from_millis(20))?;
     let is_done = AtomicBool::new(false);
@@ -52,7 +53,8 @@ pub fn load_latency(
         scope.spawn(|| {
             let start = Instant::now();
             for (number, chunk) in (0_u32..).zip(edited.iter().cycle()) {
-                if is_done.load(Ordering::Relaxed) || touch(chunk, number / 100).is_err() {
+                let is_changed = || matches!(chunk.edit(touch), Ok(Ok(())));
+                if is_done.load(Ordering::Relaxed) || !is_changed() {
                     return;
                 }
                 // By the clock, so that what a change takes does not make fewer of them.
@@ -65,20 +67,17 @@ pub fn load_latency(
     });
     let saved = store.metrics().saved;
     drop(world);
-    let report = store.shut_down();
-    if !report.is_complete() {
-        return Err("a chunk could not be saved".into());
+    if !store.shut_down().is_complete() {
+        bail!("a chunk could not be saved");
     }
-    let mut times = times?;
-    times.sort_unstable();
-    let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
-    let count = f64::from(u32::try_from(saved).unwrap_or(u32::MAX));
+    let times = Sorted::new(times?);
+    let saved = f64::from(u32::try_from(saved).unwrap_or(u32::MAX));
     Ok(LoadLatency {
         loads: times.len(),
-        saves_per_second: count / time.as_secs_f64(),
-        p50: at(50),
-        p99: at(99),
-        max: times.last().copied().unwrap_or_default(),
+        saves_per_second: saved / time.as_secs_f64(),
+        p50_us: times.percentile(50),
+        p99_us: times.percentile(99),
+        max_us: times.percentile(100),
     })
 }
 
@@ -91,8 +90,8 @@ fn load_for(store: &ChunkStore, positions: &[ChunkPos], time: Duration) -> Resul
             return Ok(times);
         }
         let one = Instant::now();
-        store.get(*at, flags).wait()?.ok_or("a chunk is not stored")?;
+        store.get(*at, flags).wait()?.context("a chunk is not stored")?;
         times.push(one.elapsed());
     }
-    Err("too few chunks".into())
+    bail!("too few chunks")
 }

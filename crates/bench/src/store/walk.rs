@@ -3,21 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Result, bail};
+use hyworld_chunk_store::{ChunkGenerator, ChunkStore, RequestFlags, StoreOptions, TIMER_START};
 use hyworld_coords::{ChunkPos, Circle};
 use hyworld_providers::ChunkStorage;
+use serde::Serialize;
 
-use super::Result;
-use crate::flags::RequestFlags;
-use crate::generator::ChunkGenerator;
-use crate::loaded_chunk::TIMER_START;
-use crate::options::StoreOptions;
-use crate::store::ChunkStore;
+use crate::process::resident_bytes;
 
 /// How far the viewer sees.
 const RADIUS: u32 = 8;
 
 /// What a walk needed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct Walk {
     /// Chunks that were loaded or generated.
     pub chunks: u64,
@@ -25,20 +23,17 @@ pub struct Walk {
     pub in_memory_max: u64,
     /// The most that may be: what is seen, what was seen in the last 7.5 seconds, and a step.
     pub in_memory_bound: u64,
-    /// The longest document of a chunk.
-    pub document_bytes_max: u64,
-    /// The resident memory of the process before.
-    pub resident_bytes_before: Option<u64>,
-    /// The greatest resident memory of the process, where the system tells.
-    pub resident_bytes_max: Option<u64>,
+    /// The resident memory of the process before, where the system tells.
+    pub resident_before: Option<u64>,
+    /// The greatest resident memory of the process.
+    pub resident_max: Option<u64>,
+    /// The memory that the process had before, and what the walk may need besides.
+    pub resident_bound: Option<u64>,
 }
 
 /// Walks along a line, a chunk each half second of the world, until so many chunks were seen. What
 /// is generated is saved to `scratch`.
-///
-/// # Errors
-/// A chunk cannot be generated or saved.
-pub fn walk(
+pub(super) fn walk(
     scratch: &Arc<dyn ChunkStorage>,
     generator: Arc<dyn ChunkGenerator>,
     chunks: u64,
@@ -49,7 +44,7 @@ pub fn walk(
     let viewer = store.add_viewer(ChunkPos::new(0, 0), RADIUS);
     let mut report = Walk {
         in_memory_bound: in_memory_bound(),
-        resident_bytes_before: resident_bytes(),
+        resident_before: resident_bytes(),
         ..Walk::default()
     };
     for x in 0.. {
@@ -63,7 +58,7 @@ pub fn walk(
         let metrics = store.metrics();
         report.chunks = metrics.loaded.saturating_add(metrics.generated);
         report.in_memory_max = report.in_memory_max.max(metrics.in_memory);
-        report.resident_bytes_max = report.resident_bytes_max.max(resident_bytes());
+        report.resident_max = report.resident_max.max(resident_bytes());
         progress(report.chunks);
         if report.chunks >= chunks {
             break;
@@ -72,24 +67,24 @@ pub fn walk(
         store.wait_for_saves();
     }
     if !store.shut_down().is_complete() {
-        return Err("a chunk could not be saved".into());
+        bail!("a chunk could not be saved");
     }
+    let mut document_bytes_max = 0;
     for at in scratch.positions() {
         let raw_bytes = scratch.size(at?)?.map_or(0, |size| size.raw);
-        report.document_bytes_max = report.document_bytes_max.max(raw_bytes);
+        document_bytes_max = document_bytes_max.max(raw_bytes);
     }
+    let needed = bytes_bound(document_bytes_max);
+    report.resident_bound = report.resident_before.map(|before| before.saturating_add(needed));
     Ok(report)
 }
 
-impl Walk {
-    /// How much memory the walk may need besides what the process had before: the longest document
-    /// for each chunk that may be in memory, and two for each save that may be under way, the
-    /// snapshot and what is encoded from it.
-    pub fn bytes_bound(&self) -> u64 {
-        let saves = StoreOptions::default().saves_in_flight_max as u64;
-        let documents = self.in_memory_bound.saturating_add(saves.saturating_mul(2));
-        documents.saturating_mul(self.document_bytes_max)
-    }
+/// How much memory a walk may need: the longest document for each chunk that may be in memory, and
+/// two for each save that may be under way, the snapshot and what is encoded from it.
+fn bytes_bound(document_bytes_max: u64) -> u64 {
+    let saves = StoreOptions::default().saves_in_flight_max as u64;
+    let documents = in_memory_bound().saturating_add(saves.saturating_mul(2));
+    documents.saturating_mul(document_bytes_max)
 }
 
 /// A step brings a row of chunks and leaves one behind, and looks at each chunk once.
@@ -98,11 +93,4 @@ fn in_memory_bound() -> u64 {
     let row = u64::from(RADIUS).saturating_mul(2).saturating_add(1);
     let steps = u64::from(TIMER_START.unsigned_abs()).saturating_add(1);
     seen.saturating_add(row.saturating_mul(steps))
-}
-
-/// The resident memory of this process, where the system tells: Linux does.
-pub fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }

@@ -21,14 +21,15 @@ const POST: &str = "Wood_Oak_Trunk";
 const CHEST: &str = "Furniture_Ancient_Chest_Small";
 
 /// Blocks that are set, and where the chest is.
-pub(super) struct Camp {
+#[derive(Debug)]
+pub struct Camp {
     blocks: Vec<(BlockPos, &'static str)>,
     chest: BlockPos,
 }
 
 impl Camp {
     /// A hut on top of what is there.
-    pub(super) fn plan(session: &Session) -> anyhow::Result<Self> {
+    pub fn plan(session: &Session) -> anyhow::Result<Self> {
         let mut grounds = BTreeMap::new();
         for column in columns() {
             let at = column.block(0).in_chunk().context("the hut is not in the world")?.column();
@@ -53,16 +54,18 @@ impl Camp {
     }
 
     /// How many blocks it has.
-    pub(super) fn len(&self) -> usize {
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
         self.blocks.len()
     }
 
     /// How many chunks they are in.
-    pub(super) fn chunk_count(&self) -> usize {
+    pub fn chunk_count(&self) -> usize {
         self.by_chunk().len()
     }
 
-    pub(super) fn chest(&self) -> BlockPos {
+    /// Where the chest is.
+    pub fn chest(&self) -> BlockPos {
         self.chest
     }
 
@@ -75,7 +78,7 @@ impl Camp {
     }
 
     /// Sets the blocks, and puts the chest's content and the sheep beside them.
-    pub(super) fn build(&self, session: &Session) -> anyhow::Result<()> {
+    pub fn build(&self, session: &Session) -> anyhow::Result<()> {
         for (at, blocks) in self.by_chunk() {
             let chunk = session.chunk(at)?;
             for (pos, name) in blocks {
@@ -88,7 +91,7 @@ impl Camp {
     }
 
     /// How many of the blocks are there.
-    pub(super) fn count(&self, session: &Session) -> anyhow::Result<usize> {
+    pub fn count(&self, session: &Session) -> anyhow::Result<usize> {
         let mut found = 0_usize;
         for (at, blocks) in self.by_chunk() {
             let same = session.chunk(at)?.read(|chunk| {

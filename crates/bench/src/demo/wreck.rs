@@ -8,7 +8,7 @@ use anyhow::Context;
 use hyworld_indexed_storage::{BLOB_HEADER_BYTES, BlobIndex, IndexedStorageFile, Verified};
 
 /// Copies the region file into a folder of its own, under the same name.
-pub(super) fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+pub fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let target = folder.join(path.file_name().unwrap_or_default());
     fs::create_dir(folder)
         .and_then(|()| fs::copy(path, &target))
@@ -17,14 +17,14 @@ pub(super) fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Writes a segment number into the index that no file has.
-pub(super) fn overwrite_entry(path: &Path, slot: BlobIndex) -> anyhow::Result<()> {
+pub fn overwrite_entry(path: &Path, slot: BlobIndex) -> anyhow::Result<()> {
     let geometry = IndexedStorageFile::open_read_only(path)?.geometry();
     let entry = i32::MAX.to_be_bytes();
     change(path, geometry.entry_offset(slot), |bytes| *bytes = entry)
 }
 
 /// Flips one bit in the middle of a blob; returns which byte of the file it is in.
-pub(super) fn flip_bit(path: &Path, slot: BlobIndex) -> anyhow::Result<u64> {
+pub fn flip_bit(path: &Path, slot: BlobIndex) -> anyhow::Result<u64> {
     let file = IndexedStorageFile::open_read_only(path)?;
     let stat = file.stat(slot)?.context("the slot to damage is empty")?;
     let blob = file.geometry().segment_offset(stat.segment);
@@ -34,7 +34,7 @@ pub(super) fn flip_bit(path: &Path, slot: BlobIndex) -> anyhow::Result<u64> {
 }
 
 /// Slots that do not pass a full check.
-pub(super) fn damaged_slots(path: &Path) -> anyhow::Result<Vec<BlobIndex>> {
+pub fn damaged_slots(path: &Path) -> anyhow::Result<Vec<BlobIndex>> {
     let file = IndexedStorageFile::open_read_only(path)?;
     let mut damaged = Vec::new();
     for slot in file.occupied() {

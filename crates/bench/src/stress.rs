@@ -1,29 +1,34 @@
-//! Load on a store, made so that what was stored can be checked afterwards. Behind
-//! `hyworld stress`.
+//! Load on a store, made so that what was stored can be checked afterwards.
 //!
 //! Viewers walk through a world, and chunks near them are edited. Every edit of a chunk writes a
 //! number, one more than the last, into its blocks ([`mark`]). A chunk is edited again only after
-//! its save was acknowledged, and a [`Journal`] writes down both: who has the journal knows for
-//! each chunk which numbers it may hold, however the program ended.
+//! its save was acknowledged, and a [`Journal`] writes down both: the journal says for each chunk
+//! which numbers it may hold, however the program ended.
 
 mod journal;
 pub mod mark;
 mod random;
+mod report;
 mod walker;
 
 use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
+use hyworld::{Error, ErrorKind, RunningWorld};
+use hyworld_chunk_store::{ChunkStore, Metrics};
 use hyworld_coords::{ChunkPos, ChunkRect};
+use hyworld_providers::ChunkStorageExt;
+use hyworld_world::BuiltInGenerator;
 
-use crate::bench::resident_bytes;
-use crate::metrics::Metrics;
-use crate::store::ChunkStore;
-
+use crate::process::resident_bytes;
 use random::Random;
 use walker::Walker;
 
 pub use journal::{Journal, JournalCounts};
+pub use report::{StageTimes, StressReport};
 
 /// How long the world's thread waits between two ticks, as in the game about.
 const TICK: Duration = Duration::from_millis(20);
@@ -38,7 +43,7 @@ const EDITS_TIME_MAX: Duration = Duration::from_millis(5);
 
 /// Where viewers may walk.
 #[derive(Clone, Debug)]
-pub enum Ground {
+enum Ground {
     /// Anywhere in here; what is not there is generated.
     Generated(ChunkRect),
     /// Where there are chunks; nothing is generated.
@@ -61,35 +66,81 @@ pub struct StressOptions {
     pub speed: f64,
     /// Chooses the ways of the viewers and the chunks to edit.
     pub seed: u64,
-    /// Where viewers may walk.
-    pub ground: Ground,
+    /// How far from chunk 0,0 viewers walk where chunks are generated, in chunks.
+    pub area: u32,
 }
 
-/// What came of it.
+impl Ground {
+    /// Within `radius` of chunk 0,0 where the world has a generator, else where it has chunks.
+    fn of(world: &RunningWorld, radius: u32) -> Result<Self> {
+        if world.generator().is_some() {
+            return Ok(Self::Generated(ChunkRect::around(ChunkPos::new(0, 0), radius)));
+        }
+        let stored = world.store().storage().all_positions()?;
+        if stored.is_empty() {
+            let name = world.path().display();
+            let text =
+                format!("{name}: there are no chunks, and no generator of ours made this world");
+            return Err(Error::new(ErrorKind::NotAWorld, text).into());
+        }
+        Ok(Self::Stored(stored))
+    }
+}
+
+/// What was done to the store.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct StressReport {
-    /// How long it was.
-    pub time: Duration,
+struct Loaded {
+    time: Duration,
     /// Steps of viewers, a chunk each.
-    pub steps: u64,
-    /// What the store did.
-    pub metrics: Metrics,
-    /// The most chunks that were in memory at a time.
-    pub in_memory_max: u64,
-    /// The greatest resident memory of the process, where the system tells.
-    pub resident_bytes_max: Option<u64>,
+    steps: u64,
+    metrics: Metrics,
+    in_memory_max: u64,
+    resident_bytes_max: Option<u64>,
 }
 
-/// Loads a store until the time is over or `is_stopped` says so. This thread is the world's
-/// meanwhile. The store is not shut down. The journal must be among its listeners.
+/// Runs the world at `path`, loads its store until the time is over or `is_stopped` says so, and
+/// saves everything. Edits and acknowledged saves are appended to the file `log`.
+///
+/// # Errors
+/// The world cannot be run, there is nothing to walk on, or the log cannot be written.
 pub fn run(
+    path: &Path,
+    log: Option<&Path>,
+    options: &StressOptions,
+    is_stopped: impl Fn() -> bool,
+    progress: impl FnMut(Duration),
+) -> Result<StressReport> {
+    let journal = Arc::new(Journal::new(log.map(journal::open_log).transpose()?));
+    let listener = Arc::clone(&journal);
+    let world = RunningWorld::open(path, |options| options.listeners.push(listener))?;
+    let ground = Ground::of(&world, options.area)?;
+    let mut loaded = load(world.store(), &journal, options, &ground, is_stopped, progress);
+    let generator = world.generator().map(BuiltInGenerator::name);
+    let is_each_write = world.is_each_write();
+    let store = world.store().clone();
+    let flushed = world.shut_down();
+    // With what was saved at the end.
+    loaded.metrics = store.metrics();
+    if let Some(error) = journal.take_log_error() {
+        let name = log.unwrap_or(Path::new("the log")).display().to_string();
+        return Err(error).context(format!("{name}: cannot write"));
+    }
+    let world = path.display().to_string();
+    let report = StressReport::new(world, options.viewers, &loaded, &journal, flushed);
+    Ok(StressReport { generator, each_write: is_each_write, ..report })
+}
+
+/// Loads a store. This thread is the world's meanwhile. The store is not shut down. The journal
+/// must be among its listeners.
+fn load(
     store: &ChunkStore,
     journal: &Journal,
     options: &StressOptions,
+    ground: &Ground,
     is_stopped: impl Fn() -> bool,
     mut progress: impl FnMut(Duration),
-) -> StressReport {
-    let mut load = Load::new(store, journal, options);
+) -> Loaded {
+    let mut load = Load::new(store, journal, options, ground);
     let mut last_tick = load.start;
     while load.start.elapsed() < options.time && !is_stopped() && !journal.is_broken() {
         store.step_until_idle();
@@ -102,7 +153,7 @@ pub fn run(
         }
         load.walk();
         load.edit();
-        store.inner.world.wait(PAUSE);
+        store.wait_for_work(PAUSE);
     }
     load.finish()
 }
@@ -111,24 +162,30 @@ struct Load<'a> {
     store: &'a ChunkStore,
     journal: &'a Journal,
     options: &'a StressOptions,
+    ground: &'a Ground,
     /// Where there are chunks, if nothing is generated.
     stored: Option<HashSet<ChunkPos>>,
     random: Random,
     walkers: Vec<Walker>,
     start: Instant,
     edits_tried: f64,
-    report: StressReport,
+    loaded: Loaded,
 }
 
 impl<'a> Load<'a> {
-    fn new(store: &'a ChunkStore, journal: &'a Journal, options: &'a StressOptions) -> Self {
+    fn new(
+        store: &'a ChunkStore,
+        journal: &'a Journal,
+        options: &'a StressOptions,
+        ground: &'a Ground,
+    ) -> Self {
         let mut random = Random::new(options.seed);
-        let starts = (0..options.viewers).filter_map(|_| match &options.ground {
+        let starts = (0..options.viewers).filter_map(|_| match ground {
             Ground::Generated(area) => Some(random.in_rect(*area)),
             Ground::Stored(positions) => random.one_of(positions),
         });
         let walkers = starts.map(|at| Walker::new(store, at, options.radius)).collect();
-        let stored = match &options.ground {
+        let stored = match ground {
             Ground::Generated(_) => None,
             Ground::Stored(positions) => Some(positions.iter().copied().collect()),
         };
@@ -136,12 +193,13 @@ impl<'a> Load<'a> {
             store,
             journal,
             options,
+            ground,
             stored,
             random,
             walkers,
             start: Instant::now(),
             edits_tried: 0.0,
-            report: StressReport::default(),
+            loaded: Loaded::default(),
         }
     }
 
@@ -151,19 +209,19 @@ impl<'a> Load<'a> {
             if !walker.is_ready(step_time) {
                 continue;
             }
-            let is_ground = |at: ChunkPos| match (&self.options.ground, &self.stored) {
+            let is_ground = |at: ChunkPos| match (self.ground, &self.stored) {
                 (Ground::Generated(area), _) => area.contains(at),
                 (Ground::Stored(_), stored) => stored.as_ref().is_some_and(|all| all.contains(&at)),
             };
             if !walker.step(&mut self.random, is_ground)
-                && let Ground::Stored(positions) = &self.options.ground
+                && let Ground::Stored(positions) = self.ground
                 && let Some(at) = self.random.one_of(positions)
             {
                 // An island of one chunk.
                 walker.jump(at);
             }
             walker.look(self.store, self.options.radius, self.stored.is_none());
-            self.report.steps = self.report.steps.saturating_add(1);
+            self.loaded.steps = self.loaded.steps.saturating_add(1);
         }
     }
 
@@ -174,15 +232,14 @@ impl<'a> Load<'a> {
         let start = Instant::now();
         while self.edits_tried + 1.0 <= due && start.elapsed() < EDITS_TIME_MAX {
             self.edits_tried += 1.0;
-            let Some(at) = self.place() else { return };
+            let Some(at) = self.near_a_viewer() else { return };
             if let Some(chunk) = self.store.loaded(at) {
                 self.journal.edit(&chunk);
             }
         }
     }
 
-    /// Somewhere near a viewer.
-    fn place(&mut self) -> Option<ChunkPos> {
+    fn near_a_viewer(&mut self) -> Option<ChunkPos> {
         let walker = self.random.below(self.walkers.len());
         let center = self.walkers.get(walker)?.at();
         Some(self.random.in_rect(ChunkRect::around(center, self.options.radius)))
@@ -190,16 +247,16 @@ impl<'a> Load<'a> {
 
     fn measure(&mut self) {
         let in_memory = self.store.metrics().in_memory;
-        self.report.in_memory_max = self.report.in_memory_max.max(in_memory);
-        self.report.resident_bytes_max = self.report.resident_bytes_max.max(resident_bytes());
+        self.loaded.in_memory_max = self.loaded.in_memory_max.max(in_memory);
+        self.loaded.resident_bytes_max = self.loaded.resident_bytes_max.max(resident_bytes());
     }
 
-    fn finish(mut self) -> StressReport {
+    fn finish(mut self) -> Loaded {
         self.measure();
         for walker in &self.walkers {
             walker.leave(self.store);
         }
-        StressReport { time: self.start.elapsed(), metrics: self.store.metrics(), ..self.report }
+        Loaded { time: self.start.elapsed(), metrics: self.store.metrics(), ..self.loaded }
     }
 }
 

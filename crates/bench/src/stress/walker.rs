@@ -2,13 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use hyworld_chunk_store::{ChunkFuture, ChunkStore, RequestFlags, ViewerId};
 use hyworld_coords::{ChunkPos, Circle};
 
 use super::random::Random;
-use crate::flags::RequestFlags;
-use crate::request::ChunkFuture;
-use crate::store::ChunkStore;
-use crate::viewers::ViewerId;
 
 /// How long a viewer needs for a chunk: 128 blocks a second, faster than players are.
 pub(super) const STEP_TIME: Duration = Duration::from_millis(250);

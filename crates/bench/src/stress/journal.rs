@@ -1,17 +1,17 @@
-//! Who edits chunks, and writes down what was stored.
+//! [`Journal`]: edits chunks, and writes down what was stored.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use anyhow::Context;
+use hyworld_chunk_store::{LoadError, LoadedChunk, SaveError, StoreListener};
 use hyworld_coords::ChunkPos;
 
 use super::mark::{self, MarkState};
-use crate::error::{LoadError, SaveError};
-use crate::events::StoreListener;
-use crate::loaded_chunk::LoadedChunk;
-use crate::sync::lock;
 
 /// How many problems are kept word for word.
 const PROBLEMS_MAX: usize = 20;
@@ -59,16 +59,26 @@ impl fmt::Debug for Journal {
     }
 }
 
+/// Opens the file at `path` for appending.
+pub(super) fn open_log(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
+    let file = File::options().append(true).create(true).open(path);
+    Ok(Box::new(file.with_context(|| format!("{}: cannot open", path.display()))?))
+}
+
 impl Journal {
     /// A journal that writes to `log`, if there is one. Every line is one call of `write`.
     pub fn new(log: Option<Box<dyn Write + Send>>) -> Self {
         Self { inner: Mutex::new(Inner { log, ..Inner::default() }) }
     }
 
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Edits a chunk, unless its last edit is not stored yet; whether it did.
     pub fn edit(&self, chunk: &LoadedChunk) -> bool {
         // Held during the edit: a save that ends meanwhile must find the edit pending.
-        let mut inner = lock(&self.inner);
+        let mut inner = self.inner();
         let at = chunk.at();
         if inner.pending.contains_key(&at) || inner.refused.contains(&at) {
             return false;
@@ -99,22 +109,22 @@ impl Journal {
 
     /// What was done so far.
     pub fn counts(&self) -> JournalCounts {
-        lock(&self.inner).counts
+        self.inner().counts
     }
 
     /// The first problems, in words.
     pub fn problems(&self) -> Vec<String> {
-        lock(&self.inner).problems.clone()
+        self.inner().problems.clone()
     }
 
     /// Whether the log could not be written. There are no more edits then.
     pub fn is_broken(&self) -> bool {
-        lock(&self.inner).log_error.is_some()
+        self.inner().log_error.is_some()
     }
 
     /// Why the log could not be written.
     pub fn take_log_error(&self) -> Option<io::Error> {
-        lock(&self.inner).log_error.take()
+        self.inner().log_error.take()
     }
 }
 
@@ -167,7 +177,7 @@ impl Inner {
 
 impl StoreListener for Journal {
     fn saved(&self, chunk: &Arc<LoadedChunk>) {
-        let mut inner = lock(&self.inner);
+        let mut inner = self.inner();
         // One that was edited during the save is saved again.
         if chunk.is_dirty() {
             return;
@@ -180,10 +190,10 @@ impl StoreListener for Journal {
     }
 
     fn load_failed(&self, _at: ChunkPos, error: &Arc<LoadError>) {
-        lock(&self.inner).problem(error.to_string());
+        self.inner().problem(error.to_string());
     }
 
     fn save_failed(&self, _chunk: &Arc<LoadedChunk>, error: &Arc<SaveError>) {
-        lock(&self.inner).problem(error.to_string());
+        self.inner().problem(error.to_string());
     }
 }

@@ -2,14 +2,12 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use hyworld_chunk::Chunk;
+use hyworld_chunk_store::{ChunkGenerator, FlatGenerator, GenerateRequest, StoreOptions};
 use hyworld_coords::{ChunkBlock, Rect};
 use hyworld_providers::{ChunkStorage, MemoryStorage};
 
 use super::mark::MarkState;
 use super::*;
-use crate::generator::{ChunkGenerator, FlatGenerator, GenerateRequest};
-use crate::options::StoreOptions;
-use crate::sync::lock;
 
 const AT: ChunkPos = ChunkPos::new(3, -7);
 
@@ -42,7 +40,7 @@ struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        lock(&self.0).extend_from_slice(bytes);
+        self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -51,7 +49,7 @@ impl Write for Lines {
     }
 }
 
-fn options(ground: Ground) -> StressOptions {
+fn options() -> StressOptions {
     StressOptions {
         time: Duration::from_millis(300),
         viewers: 2,
@@ -59,7 +57,7 @@ fn options(ground: Ground) -> StressOptions {
         edits_per_second: 1000.0,
         speed: 100.0,
         seed: 5,
-        ground,
+        area: 4,
     }
 }
 
@@ -75,13 +73,13 @@ fn what_the_journal_says_is_stored() {
     };
     let store = ChunkStore::new(Arc::clone(&storage), store_options).unwrap();
     let area = Rect::around(ChunkPos::new(0, 0), 4);
-    let report = run(&store, &journal, &options(Ground::Generated(area)), || false, |_| ());
+    let report = load(&store, &journal, &options(), &Ground::Generated(area), || false, |_| ());
     assert!(store.shut_down().is_complete());
     let counts = journal.counts();
     assert!(report.steps > 0 && counts.edits > 20, "{report:?} {counts:?}");
     assert_eq!((counts.acknowledged, counts.wrong, counts.refused), (counts.edits, 0, 0));
     let mut last = std::collections::BTreeMap::new();
-    let text = String::from_utf8(lock(&lines.0).clone()).unwrap();
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let (at, number) = ((words[1], words[2]), words[3].parse::<u64>().unwrap());
@@ -114,7 +112,7 @@ fn without_a_generator_only_what_is_stored_is_walked() {
     let store_options = StoreOptions { listeners, ..StoreOptions::default() };
     let store = ChunkStore::new(Arc::clone(&storage), store_options).unwrap();
     let ground = Ground::Stored(stored.to_vec());
-    let report = run(&store, &journal, &options(ground), || false, |_| ());
+    let report = load(&store, &journal, &options(), &ground, || false, |_| ());
     assert!(store.shut_down().is_complete());
     assert!(report.metrics.loaded >= 3 && report.metrics.generated == 0, "{report:?}");
     assert!(journal.counts().acknowledged > 0);
@@ -140,9 +138,8 @@ fn a_log_that_cannot_be_written_ends_it() {
     };
     let store = ChunkStore::new(MemoryStorage::new(), store_options).unwrap();
     let area = Rect::around(ChunkPos::new(0, 0), 4);
-    let options =
-        StressOptions { time: Duration::from_mins(1), ..options(Ground::Generated(area)) };
-    let report = run(&store, &journal, &options, || false, |_| ());
+    let options = StressOptions { time: Duration::from_mins(1), ..options() };
+    let report = load(&store, &journal, &options, &Ground::Generated(area), || false, |_| ());
     assert!(report.time < Duration::from_secs(30) && journal.is_broken());
     assert_eq!(journal.counts().edits, 0);
     assert!(journal.take_log_error().is_some());

@@ -14,13 +14,14 @@ use hyworld_chunk_store::{
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ScanOptions, scan_items};
 
-use super::tour::ensure;
+use super::ensure;
 
 /// What every chunk holds.
-pub(super) type Fingerprints = BTreeMap<ChunkPos, Fingerprint>;
+pub type Fingerprints = BTreeMap<ChunkPos, Fingerprint>;
 
 /// A world that runs.
-pub(super) struct Session {
+#[derive(Debug)]
+pub struct Session {
     world: RunningWorld,
     jobs: NonZeroUsize,
 }
@@ -28,7 +29,7 @@ pub(super) struct Session {
 impl Session {
     /// Opens a world for writing. Chunks that are not stored are made by the generator that the
     /// world names, with the seed that it names.
-    pub(super) fn open(path: &Path, jobs: NonZeroUsize) -> anyhow::Result<Self> {
+    pub fn open(path: &Path, jobs: NonZeroUsize) -> anyhow::Result<Self> {
         let executor = ThreadPool::new(jobs.get()).context("no threads for the chunk store")?;
         let change = |options: &mut StoreOptions| options.executor = Some(Arc::new(executor));
         let world = RunningWorld::open(path, change)?;
@@ -42,7 +43,7 @@ impl Session {
     }
 
     /// Asks for chunks at once, and waits for each. All of them must be there.
-    pub(super) fn load(
+    pub fn load(
         &self,
         positions: &[ChunkPos],
         flags: RequestFlags,
@@ -59,20 +60,20 @@ impl Session {
     }
 
     /// One chunk, from memory or from the storage.
-    pub(super) fn chunk(&self, at: ChunkPos) -> anyhow::Result<Arc<LoadedChunk>> {
+    pub fn chunk(&self, at: ChunkPos) -> anyhow::Result<Arc<LoadedChunk>> {
         let chunk = self.store().get_now(at, RequestFlags::NO_GENERATE)?;
         chunk.with_context(|| format!("chunk {},{} is not there", at.x, at.z))
     }
 
     /// Saves what was changed.
-    pub(super) fn save(&self) -> anyhow::Result<FlushReport> {
+    pub fn save(&self) -> anyhow::Result<FlushReport> {
         let report = self.store().save_all();
         ensure(report.is_complete(), "everything could be saved")?;
         Ok(report)
     }
 
     /// What chunks hold as they are in memory.
-    pub(super) fn fingerprints(&self, chunks: &[Arc<LoadedChunk>]) -> anyhow::Result<Fingerprints> {
+    pub fn fingerprints(&self, chunks: &[Arc<LoadedChunk>]) -> anyhow::Result<Fingerprints> {
         let take = |chunk: &Arc<LoadedChunk>| {
             let document = chunk.read(Chunk::encode)?;
             anyhow::Ok((chunk.at(), Fingerprint::of(document)?))
@@ -86,7 +87,7 @@ impl Session {
     }
 
     /// Saves what was changed and ends the store; the world is free then.
-    pub(super) fn end(self) -> anyhow::Result<FlushReport> {
+    pub fn end(self) -> anyhow::Result<FlushReport> {
         let report = self.world.shut_down();
         ensure(report.is_complete(), "everything is saved when the store ends")?;
         Ok(report)
