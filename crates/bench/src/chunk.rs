@@ -19,11 +19,8 @@ use crate::timing::{Micros, fastest, timed};
 /// How long all chunks take, fastest pass, on one thread.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ChunkReport {
-    /// Where the chunks are from.
     pub path: String,
-    /// Chunks.
     pub chunks: usize,
-    /// Bytes of their documents.
     pub raw: u64,
     /// zstd alone, from memory.
     pub decompress_us: Micros,
@@ -35,20 +32,15 @@ pub struct ChunkReport {
     pub histogram_us: Micros,
     /// Encode after one block was changed: decoding and changing are not in it.
     pub encode_us: Micros,
-    /// Compared with zstd alone.
     pub ratios: ChunkRatios,
 }
 
 /// Times divided by that of zstd alone.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ChunkRatios {
-    /// Read, and find components and sections.
     pub index: f64,
-    /// Read, and decode every component in full.
     pub decode: f64,
-    /// Read, and count the cells of every block.
     pub histogram: f64,
-    /// Encode after one block was changed.
     pub encode: f64,
 }
 

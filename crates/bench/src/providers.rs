@@ -40,30 +40,21 @@ impl Targets {
 /// What was measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProvidersReport {
-    /// Where the chunks are from.
     pub path: String,
-    /// Chunks.
     pub chunks: usize,
-    /// Bytes of their documents.
     pub raw: u64,
-    /// Each provider, region files first.
     pub providers: Vec<ProviderTimes>,
-    /// `convert` from region files to region files.
     pub convert: ConvertTimes,
 }
 
 /// One provider with all chunks, fastest pass.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProviderTimes {
-    /// Its name.
     pub provider: &'static str,
-    /// Writing all chunks.
     pub write_us: Micros,
     /// Reading all chunks.
     pub read_us: Micros,
-    /// Writing, compared with region files.
     pub write_ratio: f64,
-    /// Reading, compared with region files.
     pub read_ratio: f64,
     /// Bytes on disk after all were written once, where they are on this machine's disk.
     pub stored: Option<u64>,
@@ -72,11 +63,8 @@ pub struct ProviderTimes {
 /// `convert` in both ways.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ConvertTimes {
-    /// Frames copied as they are.
     pub verbatim_us: Micros,
-    /// Every document compressed anew.
     pub recompressed_us: Micros,
-    /// How many times as long compressing anew takes.
     pub ratio: f64,
 }
 

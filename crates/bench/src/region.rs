@@ -21,51 +21,36 @@ const OPENINGS: usize = 100;
 /// How long all of a region's blobs take, fastest pass.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Passes {
-    /// Threads that shared the work.
     pub threads: usize,
     /// zstd alone, from memory, with one context and one buffer per thread.
     pub raw_decompress_us: Micros,
     /// [`IndexedStorageFile::read_into`] from a warm file.
     pub read_us: Micros,
-    /// Reading, compared with zstd alone.
     pub read_ratio: f64,
-    /// zstd alone, at level 3, from memory.
     pub raw_compress_us: Micros,
     /// [`IndexedStorageFile::write`] into a new file, relaxed.
     pub write_relaxed_us: Micros,
-    /// Writing, compared with zstd alone.
     pub write_relaxed_ratio: f64,
 }
 
 /// How many times as fast all threads are as one.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Scaling {
-    /// zstd alone.
     pub raw_decompress: f64,
-    /// Reading.
     pub read: f64,
-    /// zstd alone.
     pub raw_compress: f64,
-    /// Writing.
     pub write_relaxed: f64,
 }
 
 /// What was measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RegionReport {
-    /// The file.
     pub file: String,
-    /// Blobs in the file.
     pub blobs: usize,
-    /// Bytes of their content.
     pub raw: u64,
-    /// Bytes of their frames.
     pub compressed: u64,
-    /// On one thread.
     pub one: Passes,
-    /// On all cores.
     pub all: Passes,
-    /// One thread compared with all cores.
     pub scaling: Scaling,
     /// [`IndexedStorageFile::write`] of all blobs with `Durability::EachWrite`, one thread.
     pub write_each_us: Micros,

@@ -22,20 +22,15 @@ pub const DOCUMENT_BYTES: usize = 24_000;
 /// What was measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ScaleReport {
-    /// Chunks that were copied.
     pub chunks: u32,
-    /// Each provider as the target.
     pub providers: Vec<ProviderScale>,
 }
 
 /// A copy into one provider.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProviderScale {
-    /// Its name.
     pub provider: &'static str,
-    /// Copying.
     pub copy: Tenths,
-    /// Reading the target back.
     pub verify: Tenths,
     /// The most memory that this process had, where the system says it.
     pub peak_memory: Option<u64>,
@@ -44,11 +39,8 @@ pub struct ProviderScale {
 /// Processor time per chunk.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Tenths {
-    /// In the first tenth of the chunks.
     pub first_tenth_us: u64,
-    /// In the last tenth of the chunks.
     pub last_tenth_us: u64,
-    /// How many times as long the last tenth took as the first.
     pub ratio: f64,
 }
 

@@ -30,7 +30,6 @@ const GROUP: usize = 256;
 /// What was measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StoreReport {
-    /// Where the chunks are from.
     pub path: String,
     /// Loading and saving.
     #[serde(flatten)]
@@ -44,11 +43,8 @@ pub struct StoreReport {
 /// How long all chunks take on all cores, fastest pass of each group.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct StoreTimes {
-    /// Threads that worked.
     pub threads: usize,
-    /// Chunks.
     pub chunks: usize,
-    /// Bytes of their documents.
     pub raw: u64,
     /// Reading the blobs and decompressing them; loading them through the store.
     pub load: Compared,
@@ -60,11 +56,8 @@ pub struct StoreTimes {
 /// The same work without the store and with it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Compared {
-    /// Without the store.
     pub raw_us: Micros,
-    /// Through the store.
     pub store_us: Micros,
-    /// How many times as long the store takes.
     pub ratio: f64,
 }
 

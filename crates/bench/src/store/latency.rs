@@ -27,15 +27,10 @@ pub const LATENCY_CHUNKS_MIN: usize = CHANGED + 1;
 /// How long loads took.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct LoadLatency {
-    /// Loads.
     pub loads: usize,
-    /// Saves per second meanwhile.
     pub saves_per_second: f64,
-    /// Half of the loads took no longer.
     pub p50_us: Micros,
-    /// 99 % of the loads took no longer.
     pub p99_us: Micros,
-    /// The longest.
     pub max_us: Micros,
 }
 

@@ -17,15 +17,12 @@ const RADIUS: u32 = 8;
 /// What a walk needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct Walk {
-    /// Chunks that were loaded or generated.
     pub chunks: u64,
-    /// The most that were in memory at a time.
     pub in_memory_max: u64,
     /// The most that may be: what is seen, what was seen in the last 7.5 seconds, and a step.
     pub in_memory_bound: u64,
     /// The resident memory of the process before, where the system tells.
     pub resident_before: Option<u64>,
-    /// The greatest resident memory of the process.
     pub resident_max: Option<u64>,
     /// The memory that the process had before, and what the walk may need besides.
     pub resident_bound: Option<u64>,

@@ -9,49 +9,31 @@ use crate::timing::{Micros, Millis};
 /// What was done, after everything was saved.
 #[derive(Debug, Serialize)]
 pub struct StressReport {
-    /// The world.
     pub world: String,
     /// What generates its chunks; `None` where nothing is generated.
     pub generator: Option<&'static str>,
-    /// Whether every write is made durable at once.
     pub each_write: bool,
-    /// How long it was.
     pub ms: Millis,
-    /// Viewers that walked.
     pub viewers: u32,
-    /// Steps of viewers, a chunk each.
     pub steps: u64,
-    /// Edits.
     pub edits: u64,
     /// Edits whose save was acknowledged.
     pub acknowledged: u64,
-    /// Chunks that could not be edited.
     pub refused: u64,
     /// Chunks that did not hold what was stored.
     pub wrong: u64,
-    /// Chunks that were loaded.
     pub loaded: u64,
-    /// Chunks that were generated.
     pub generated: u64,
-    /// Saves of chunks.
     pub saved: u64,
-    /// Chunks that were unloaded.
     pub unloaded: u64,
-    /// Loads that failed.
     pub failed_loads: u64,
-    /// Saves that failed.
     pub failed_saves: u64,
-    /// Syncs that failed.
     pub failed_syncs: u64,
-    /// Chunks that were not saved at the end.
     pub unsaved: usize,
-    /// The most chunks that were in memory at a time.
     pub in_memory_max: u64,
-    /// The greatest resident memory of the process, where the system tells.
     pub resident_max: Option<u64>,
     /// How long loads took.
     pub load: StageTimes,
-    /// How long it took to generate a chunk.
     pub generate: StageTimes,
     /// How long saves took.
     pub save: StageTimes,
@@ -65,15 +47,10 @@ pub struct StressReport {
 /// How long something took. The percentiles are upper bounds within a factor of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct StageTimes {
-    /// How often it was done.
     pub count: u64,
-    /// On average.
     pub mean_us: Micros,
-    /// Half of the times were not longer than this.
     pub p50_us: Micros,
-    /// 99 % of the times were not longer than this.
     pub p99_us: Micros,
-    /// The longest.
     pub max_us: Micros,
 }
 
