@@ -57,6 +57,8 @@ pub enum Class {
     OnlyInTarget,
     /// Two storages have different documents for a chunk.
     Different,
+    /// A file of a world that is not a storage of chunks, such as its configuration.
+    WorldFile,
 }
 
 impl Class {
@@ -78,6 +80,7 @@ impl Class {
             Self::OnlyInSource => "only-in-source",
             Self::OnlyInTarget => "only-in-target",
             Self::Different => "different",
+            Self::WorldFile => "world-file",
         }
     }
 
@@ -185,6 +188,21 @@ impl Finding {
             advice: Some(Advice::CheckNewFile),
             ..Self::new(Class::Container("table-cut-off"), message)
         }))
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.world, &self.file) {
+            (Some(world), _) => write!(f, "world {world}: ")?,
+            (None, Some(file)) => write!(f, "{}: ", file.display())?,
+            (None, None) => {}
+        }
+        // Some messages begin with it themselves.
+        if let Some(at) = self.chunk.filter(|_| !self.message.starts_with("chunk ")) {
+            write!(f, "chunk {},{}: ", at.x, at.z)?;
+        }
+        f.write_str(&self.message)
     }
 }
 

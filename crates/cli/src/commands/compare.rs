@@ -4,7 +4,7 @@ use std::io::Write;
 
 use hyworld::Location;
 use hyworld_maintenance::{Class, CompareReport, Finding, ScanOptions, compare};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::convert::ConvertArgs;
 use crate::exit::Exit;
@@ -47,6 +47,14 @@ fn describe(found: &Finding) -> String {
     }
 }
 
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    source: &'a str,
+    target: &'a str,
+    same: u64,
+    different: u64,
+}
+
 fn summary(
     args: &ConvertArgs,
     console: &mut Console,
@@ -56,10 +64,7 @@ fn summary(
 ) -> anyhow::Result<()> {
     let (same, different) = (report.same, report.findings.total());
     if args.json {
-        let object = json!({
-            "source": first, "target": second, "same": same, "different": different,
-        });
-        return json::line(console, &object);
+        return json::line(console, &Report { source: first, target: second, same, different });
     }
     let (same, different) = (text::count(same, "chunk"), text::count(different, "difference"));
     console.report(format_args!("{first} and {second}: {same} the same, {different}"))?;

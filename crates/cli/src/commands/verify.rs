@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyworld::Location;
 use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport, verify};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::storage::VerifyArgs;
 use crate::exit::Exit;
+use crate::output::json::MaybeChunk;
 use crate::output::{Console, advice, json, progress, text};
 
 /// How many findings of one class are printed for people, who want to know that there are more
@@ -68,13 +69,35 @@ fn print(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
     Ok(())
 }
 
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line<'a> {
+    Finding {
+        class: &'static str,
+        level: &'static str,
+        #[serde(flatten)]
+        chunk: MaybeChunk,
+        message: &'a str,
+        advice: &'static str,
+    },
+    Summary {
+        chunks: u64,
+        raw: u64,
+        errors: u64,
+        warnings: u64,
+        classes: BTreeMap<&'static str, u64>,
+    },
+}
+
 fn print_json(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
-    let object = json!({
-        "type": "finding", "class": finding.class.name(), "level": level(finding),
-        "x": finding.chunk.map(|at| at.x), "z": finding.chunk.map(|at| at.z),
-        "message": finding.message, "advice": advice_of(finding),
-    });
-    json::line(console, &object)
+    let line = Line::Finding {
+        class: finding.class.name(),
+        level: level(finding),
+        chunk: finding.chunk.into(),
+        message: &finding.message,
+        advice: advice_of(finding),
+    };
+    json::line(console, &line)
 }
 
 fn summary(
@@ -86,17 +109,10 @@ fn summary(
     let (errors, warnings) =
         (report.findings.count(Severity::Error), report.findings.count(Severity::Warning));
     if args.json {
-        let classes: serde_json::Map<_, _> = report
-            .findings
-            .by_class()
-            .iter()
-            .map(|(class, count)| (class.name().to_owned(), (*count).into()))
-            .collect();
-        let object = json!({
-            "type": "summary", "chunks": report.chunks, "raw": report.raw_bytes,
-            "errors": errors, "warnings": warnings, "classes": classes,
-        });
-        return json::line(console, &object);
+        let (chunks, raw) = (report.chunks, report.raw_bytes);
+        let classes = report.findings.by_class().iter();
+        let classes = classes.map(|(class, count)| (class.name(), *count)).collect();
+        return json::line(console, &Line::Summary { chunks, raw, errors, warnings, classes });
     }
     let chunks = text::count(report.chunks, "chunk");
     let verdict = match (errors, warnings) {

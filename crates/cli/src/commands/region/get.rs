@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::Context;
 use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile};
-use serde_json::json;
+use serde::Serialize;
 
 use super::content;
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use crate::args::region::GetArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
@@ -51,6 +51,16 @@ fn bytes(
     content.context("the slot was emptied while it was read")
 }
 
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    raw: u32,
+    compressed: u32,
+    written: usize,
+    output: String,
+}
+
 fn confirm(
     args: &GetArgs,
     console: &mut Console,
@@ -62,13 +72,9 @@ fn confirm(
 ) -> anyhow::Result<()> {
     let output = output.display().to_string();
     if args.json {
-        let [number, x, z] = places.json(Some(slot));
-        let header = blob.header();
-        let object = json!({
-            "slot": number, "x": x, "z": z, "raw": header.raw_bytes,
-            "compressed": header.compressed_bytes, "written": written, "output": output,
-        });
-        return json::line(console, &object);
+        let (header, slot) = (blob.header(), places.keys(Some(slot)));
+        let (raw, compressed) = (header.raw_bytes, header.compressed_bytes);
+        return json::line(console, &Report { slot, raw, compressed, written, output });
     }
     let (name, bytes) = (places.name(slot), text::count(written as u64, "byte"));
     console.say(format_args!("{name}: {bytes} written to {output}"))?;
