@@ -78,7 +78,7 @@ pub use info::{
 };
 pub use location::{Location, WriteGuard, find_world};
 pub use running::RunningWorld;
-pub use seals::{RegionSlots, SealOptions, SealOutcome, SealTags, seal_slot};
+pub use seals::{SealOptions, SealOutcome, SealTags, seal_slot};
 pub use stored_chunk::StoredChunk;
 pub use world_at::{EditReport, World, open};
 

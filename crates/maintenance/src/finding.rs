@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
-use hyworld_indexed_storage::{BlobIndex, FormatVersion, Geometry, IndexedStorageFile, SlotDamage};
+use hyworld_coords::ChunkPos;
+use hyworld_indexed_storage::{BlobIndex, FormatVersion, IndexedStorageFile, SlotDamage};
+
+use crate::region_slots::RegionSlots;
 
 pub use advice::Advice;
 
@@ -160,7 +162,7 @@ impl Finding {
         Self {
             severity: if is_readable { Severity::Warning } else { Severity::Error },
             file: Some(file.path().to_owned()),
-            chunk: chunk_of(file, slot),
+            chunk: RegionSlots::of(file).chunk(slot),
             slot: Some(slot),
             offset: Some(blob.unwrap_or_else(|| geometry.entry_offset(slot))),
             advice: Some(Advice::of_damage(&damage)),
@@ -204,15 +206,6 @@ impl fmt::Display for Finding {
         }
         f.write_str(&self.message)
     }
-}
-
-/// The chunk that a slot holds, if the name of the file says so.
-fn chunk_of(file: &IndexedStorageFile, slot: BlobIndex) -> Option<ChunkPos> {
-    let name = file.path().file_name().and_then(|name| name.to_str());
-    let region = name.and_then(RegionPos::from_file_name)?;
-    let is_region = file.geometry().blob_count() == Geometry::REGION.blob_count();
-    let slot = RegionSlot::from_index(u16::try_from(slot.get()).ok()?);
-    region.chunk(slot.filter(|_| is_region)?)
 }
 
 /// The findings of one operation: how many of which class, and the first thousand.

@@ -13,12 +13,12 @@ use hyworld_chunk::bson::JsonText;
 use hyworld_chunk::{Chunk, Holder, ReadableChunk};
 use serde::Serialize;
 
-use super::content;
 use crate::args::ComponentArg;
 use crate::args::chunk::ChunkArgs;
 use crate::exit::{self, Exit};
 use crate::output::json::Position;
 use crate::output::{Console, json, text};
+use crate::streams;
 
 /// How many entities, block entities and the like are listed before it is said that there are
 /// more.
@@ -62,11 +62,11 @@ fn write_document(
     located: &StoredChunk,
     output: &Path,
 ) -> anyhow::Result<Exit> {
-    if content::is_stream(output) {
-        content::write_to_stdout(console, &located.document, true)?;
+    if streams::is_stream(output) {
+        streams::write_to_stdout(console, &located.document, true)?;
         return Ok(Exit::Clean);
     }
-    content::write_to_file(output, &located.path, &located.document)?;
+    streams::write_to_file(output, &located.path, &located.document)?;
     let (x, z) = (located.at.x, located.at.z);
     let bytes = text::count(located.document.len() as u64, "byte");
     console.say(format_args!("chunk {x},{z}: {bytes} written to {}", output.display()))?;

@@ -1,5 +1,7 @@
 //! `convert SRC DST`: copies the chunks of one storage to another, and proves it.
 
+mod compare;
+
 use std::time::{Duration, Instant};
 
 use hyworld::Location;
@@ -10,7 +12,6 @@ use hyworld_maintenance::{
 use hyworld_providers::{ChunkStorage, MemoryStorage};
 use serde::Serialize;
 
-use super::compare;
 use crate::args::convert::ConvertArgs;
 use crate::exit::{self, Exit};
 use crate::output::json::MaybeChunk;

@@ -11,9 +11,10 @@ use hyworld_chunk_store::{ChunkStore, FillFailure, FillReport, FlushReport, Metr
 use hyworld_coords::{ChunkPos, ChunkRect};
 use serde::Serialize;
 
-use super::{interrupt, stress};
+use super::stress;
 use crate::args::running::PregenArgs;
 use crate::exit::{self, Exit};
+use crate::interrupt;
 use crate::output::json::Position;
 use crate::output::{Console, json, progress, text, unsaved};
 

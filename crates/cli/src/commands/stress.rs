@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use hyworld_bench::stress::{self, StressOptions, StressReport};
 
-use super::interrupt;
 use crate::args::running::StressArgs;
 use crate::exit::{self, Exit};
+use crate::interrupt;
 use crate::output::table::{Align, Table};
 use crate::output::{Console, json, progress, text, unsaved};
 

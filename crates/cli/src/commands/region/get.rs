@@ -6,32 +6,32 @@ use anyhow::Context;
 use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile};
 use serde::Serialize;
 
-use super::content;
 use super::place::{Places, SlotKeys};
 use crate::args::region::GetArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
+use crate::streams;
 
 pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.source.file;
     let file = super::open(&args.source)?;
     let places = Places::of(&file);
     let slot = places.resolve(path, args.slot)?;
-    let Some(blob) = file.read_encoded(slot).map_err(content::salvageable)? else {
+    let Some(blob) = file.read_encoded(slot).map_err(streams::salvageable)? else {
         let name = places.name(slot);
         return Err(exit::problem(format!("{}: {name} is empty", path.display())));
     };
     let bytes = bytes(args, &file, slot, &blob)?;
     match args.output.as_deref() {
-        None => content::write_to_stdout(console, &bytes, false)?,
-        Some(output) if content::is_stream(output) && args.json => {
+        None => streams::write_to_stdout(console, &bytes, false)?,
+        Some(output) if streams::is_stream(output) && args.json => {
             return Err(exit::usage("--json needs -o with the name of a file"));
         }
-        Some(output) if content::is_stream(output) => {
-            content::write_to_stdout(console, &bytes, true)?;
+        Some(output) if streams::is_stream(output) => {
+            streams::write_to_stdout(console, &bytes, true)?;
         }
         Some(output) => {
-            content::write_to_file(output, path, &bytes)?;
+            streams::write_to_file(output, path, &bytes)?;
             confirm(args, console, &places, slot, &blob, output, bytes.len())?;
         }
     }
@@ -47,7 +47,7 @@ fn bytes(
     if args.raw {
         return Ok(blob.frames().to_vec());
     }
-    let content = file.read(slot).map_err(content::salvageable)?;
+    let content = file.read(slot).map_err(streams::salvageable)?;
     content.context("the slot was emptied while it was read")
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use hyworld::RegionSlots;
 use hyworld_coords::RegionSlot;
 use hyworld_indexed_storage::{BlobIndex, Geometry, IndexedStorageFile};
+use hyworld_maintenance::RegionSlots;
 use serde::Serialize;
 
 use crate::args::SlotArg;

@@ -9,15 +9,15 @@ use hyworld_indexed_storage::{
 };
 use serde::Serialize;
 
-use super::content;
 use super::place::{Places, SlotKeys};
 use crate::args::region::PutArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
+use crate::streams;
 
 pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.file;
-    let content = content::read(&args.content)?;
+    let content = streams::read(&args.content)?;
     let existing = existing(args)?;
     let geometry = existing.as_ref().map_or(args.geometry, IndexedStorageFile::geometry);
     let places = Places::new(path, geometry);
@@ -97,7 +97,7 @@ fn encoded(
     places: &Places,
     slot: BlobIndex,
 ) -> anyhow::Result<EncodedBlob> {
-    let name = content::source_name(&args.content);
+    let name = streams::source_name(&args.content);
     let blob = EncodedBlob::from_sized_frames(frames).map_err(|error| {
         exit::problem(format!("{name}: {error}; put its content without --raw"))
     })?;

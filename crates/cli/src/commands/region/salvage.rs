@@ -11,11 +11,12 @@ use hyworld_indexed_storage::{
 use serde::Serialize;
 
 use super::place::{Places, SlotKeys};
-use super::{content, restore};
+use super::restore;
 use crate::args::region::SalvageArgs;
 use crate::exit::{self, Exit};
 use crate::output::table::{Align, Table};
 use crate::output::{Console, json, progress, text};
+use crate::streams;
 
 pub(super) fn run(args: &SalvageArgs, console: &mut Console) -> anyhow::Result<Exit> {
     match (args.segment, args.restore, args.output.as_deref()) {
@@ -44,16 +45,16 @@ fn extract(
     output: &Path,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
-    if content::is_stream(output) && args.json {
+    if streams::is_stream(output) && args.json {
         return Err(exit::usage("--json needs -o with the name of a file"));
     }
     let blob = blob_at(&super::open(&args.source)?, segment)?;
     let bytes = blob.decompress()?;
-    if content::is_stream(output) {
-        content::write_to_stdout(console, &bytes, true)?;
+    if streams::is_stream(output) {
+        streams::write_to_stdout(console, &bytes, true)?;
         return Ok(Exit::Clean);
     }
-    content::write_to_file(output, &args.source.file, &bytes)?;
+    streams::write_to_file(output, &args.source.file, &bytes)?;
     let (header, output) = (blob.header(), output.display().to_string());
     if args.json {
         let (raw, compressed) = (header.raw_bytes, header.compressed_bytes);

@@ -1,4 +1,4 @@
-//! Content on its way in and out: files, stdin, stdout.
+//! Content of blobs and documents from files and stdin, to files and stdout.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -12,17 +12,17 @@ use crate::exit;
 use crate::output::{Console, text};
 
 /// Whether a path on the command line stands for stdin or stdout.
-pub(super) fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// What errors call the place where content comes from.
-pub(super) fn source_name(path: &Path) -> String {
+pub(crate) fn source_name(path: &Path) -> String {
     if is_stream(path) { "stdin".to_owned() } else { path.display().to_string() }
 }
 
 /// Reads a file or stdin; no more than the largest blob that a region file takes.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = source_name(path);
     let mut content = Vec::new();
     let limit = u64::from(BLOB_BYTES_MAX);
@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Says where else a blob could be found.
-pub(super) fn salvageable(error: Error) -> anyhow::Error {
+pub(crate) fn salvageable(error: Error) -> anyhow::Error {
     match error {
         Error::Damaged { .. } => {
             exit::advise(&error, "`hyworld region salvage` may find an older copy")
@@ -51,7 +51,7 @@ pub(super) fn salvageable(error: Error) -> anyhow::Error {
 }
 
 /// Writes content to stdout, but nothing to a terminal that would garble it.
-pub(super) fn write_to_stdout(
+pub(crate) fn write_to_stdout(
     console: &mut Console,
     content: &[u8],
     force: bool,
@@ -67,7 +67,7 @@ pub(super) fn write_to_stdout(
 }
 
 /// Makes or replaces the file `path`. It must not be `region`, which would destroy it.
-pub(super) fn write_to_file(path: &Path, region: &Path, content: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_to_file(path: &Path, region: &Path, content: &[u8]) -> anyhow::Result<()> {
     let name = path.display();
     let same = match (path.canonicalize(), region.canonicalize()) {
         (Ok(path), Ok(region)) => path == region,

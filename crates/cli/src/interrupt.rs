@@ -9,7 +9,7 @@ use crate::exit::Exit;
 
 /// From now on Ctrl-C, and a request to terminate, set this instead of ending the program. The
 /// second time ends it all the same: somebody is in a hurry.
-pub(super) fn catch() -> anyhow::Result<Arc<AtomicBool>> {
+pub(crate) fn catch() -> anyhow::Result<Arc<AtomicBool>> {
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&is_interrupted);
     let note = move || {
