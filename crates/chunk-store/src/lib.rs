@@ -54,8 +54,6 @@
 //! This crate does not know how chunks are stored nor how a world's configuration looks.
 
 mod back_off;
-#[cfg(feature = "bench")]
-pub mod bench;
 mod clock;
 mod entities;
 mod error;
@@ -76,8 +74,6 @@ mod shared;
 mod shutdown;
 mod spare_buffers;
 mod store;
-#[cfg(feature = "bench")]
-pub mod stress;
 mod sync;
 mod ticking;
 mod timer;
@@ -95,7 +91,7 @@ pub use filling::{FillFailure, FillReport};
 pub use flags::{ChunkFlags, RequestFlags};
 pub use generator::{ChunkGenerator, FlatGenerator, GenerateRequest, SampleTerrain, StillNeeded};
 pub use histogram::Times;
-pub use loaded_chunk::{LoadedChunk, Pin};
+pub use loaded_chunk::{LoadedChunk, Pin, TIMER_START};
 pub use metrics::Metrics;
 pub use options::{MemoryGauge, StoreOptions};
 pub use pregeneration::PregenerationProgress;

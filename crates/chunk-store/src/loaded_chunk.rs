@@ -17,8 +17,8 @@ use crate::error::ChunkError;
 use crate::flags::ChunkFlags;
 use crate::sync::lock;
 
-/// Where both timers begin, in looks at the chunk: 7.5 seconds, with a look each half second.
-pub(crate) const TIMER_START: i32 = 15;
+/// How many half seconds a chunk that nothing uses keeps ticking, and stays in memory: 7.5 seconds.
+pub const TIMER_START: i32 = 15;
 
 /// What chunks of a store have in common.
 #[derive(Debug)]

@@ -144,6 +144,11 @@ impl ChunkStore {
         while self.step() {}
     }
 
+    /// Waits until there is something to [`step`](Self::step), or until `at_most` has passed.
+    pub fn wait_for_work(&self, at_most: Duration) {
+        self.inner.world.wait(at_most);
+    }
+
     /// Steps until `is_done` says so. Where there is nothing to do it waits for the workers, or
     /// gives up if there are none.
     pub(crate) fn step_until(&self, is_done: impl Fn() -> bool) {
@@ -155,7 +160,7 @@ impl ChunkStore {
             if self.inner.executor.is_stepped() {
                 return;
             }
-            self.inner.world.wait(LOOK_UP);
+            self.wait_for_work(LOOK_UP);
         }
     }
 

@@ -40,7 +40,7 @@ fn run(store: &ChunkStore, interval: Duration, is_stopped: &AtomicBool) {
             last = Instant::now();
             store.tick(passed);
         }
-        store.inner.world.wait(interval.saturating_sub(last.elapsed()));
+        store.wait_for_work(interval.saturating_sub(last.elapsed()));
     }
 }
 

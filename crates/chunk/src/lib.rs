@@ -25,8 +25,6 @@
 //! It does not know where chunks are kept; the only files it reads are block migrations that a
 //! program points it at. The formats are in `docs/format/chunk.md` and `docs/format/section.md`.
 
-#[cfg(feature = "bench")]
-pub mod bench;
 mod bit_array;
 mod block_chunk;
 mod block_health;

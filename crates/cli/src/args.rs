@@ -77,7 +77,7 @@ pub(crate) enum Command {
     /// PATH is the folder of a save, a universe, a world, an instance template, a chunks/ folder or
     /// a region file; which of them, it finds out. Nothing is written. A world or a chunk that
     /// cannot be read is reported, and the rest is shown.
-    #[command(after_long_help = shapes::INFO_PLACE)]
+    #[command(after_long_help = shapes::of("info"))]
     Info(info::InfoArgs),
     /// Work on one region file
     #[command(subcommand)]
@@ -90,12 +90,12 @@ pub(crate) enum Command {
     /// Prints a summary: sizes, components, what each section is made of, block entities, entities.
     /// PATH is a region file, a folder of region files, a world, or a universe or save with one
     /// world.
-    #[command(after_long_help = shapes::CHUNK)]
+    #[command(after_long_help = shapes::of("chunk"))]
     Chunk(chunk::ChunkArgs),
     /// Show everything that is known about one block
     ///
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
-    #[command(after_long_help = shapes::BLOCK)]
+    #[command(after_long_help = shapes::of("block"))]
     Block(chunk::BlockArgs),
     /// Show what it can do, on a sample world that is made for it
     ///
@@ -104,27 +104,27 @@ pub(crate) enum Command {
     /// block, verify, convert, and on copies of its region file removing and rescuing a chunk,
     /// sealing, damage on purpose, repair. Every number is measured while it runs. Takes a few
     /// seconds; nothing outside DIR is touched, and DIR stays for you to look at.
-    #[command(after_long_help = shapes::DEMO)]
+    #[command(after_long_help = shapes::of("demo"))]
     Demo(DemoArgs),
     /// Print what every chunk holds, as digests that do not depend on how it is stored
     ///
     /// Two chunks with the same blocks have the same digest of blocks, whatever the order of their
     /// palettes, their compression or their light. PATH is as for `chunk`; chunks are sorted by z,
     /// then by x.
-    #[command(after_long_help = shapes::FINGERPRINT)]
+    #[command(after_long_help = shapes::of("fingerprint"))]
     Fingerprint(fingerprint::FingerprintArgs),
     /// List the chunks of any storage with their sizes
     ///
     /// PATH is a world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`. The
     /// order is that of the storage.
-    #[command(after_long_help = shapes::LS_STORAGE)]
+    #[command(after_long_help = shapes::of("ls"))]
     Ls(storage::LsArgs),
     /// Read and decode every chunk of any storage in full, and report what is wrong
     ///
     /// Every byte of every chunk is read, every document walked over, every component decoded and
     /// encoded again. Nothing is changed. One bad chunk does not end the run. Findings are errors,
     /// where something is lost or the game would refuse it, or warnings.
-    #[command(after_long_help = shapes::VERIFY_STORAGE)]
+    #[command(after_long_help = shapes::of("verify"))]
     Verify(storage::VerifyArgs),
     /// Copy the chunks of a world to another kind of storage, and prove it
     ///
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     /// name, NAME.hyworld-partial, and gets its name when all of it is there: a world that was
     /// copied half-way never looks whole. A copy that was interrupted is continued by the same
     /// command. Only chunks are copied, not config.json or players.
-    #[command(after_long_help = shapes::CONVERT)]
+    #[command(after_long_help = shapes::of("convert"))]
     Convert(convert::ConvertArgs),
     /// Generate and save chunks before anybody needs them
     ///
@@ -143,7 +143,7 @@ pub(crate) enum Command {
     /// the same command. Only for worlds that a generator of ours made: the game's terrain is made
     /// by the game. PATH is a world, or a universe or save with one world; no server may run on
     /// it.
-    #[command(after_long_help = shapes::PREGEN)]
+    #[command(after_long_help = shapes::of("pregen"))]
     Pregen(running::PregenArgs),
     /// Load the chunk store of a world: viewers walk, blocks are edited, chunks saved and unloaded
     ///
@@ -152,7 +152,7 @@ pub(crate) enum Command {
     /// number that it got last. Chunks are generated in worlds that a generator of ours made; in
     /// others only those that are stored are walked. Ctrl-C ends it early; everything is saved at
     /// the end. PATH is a world, or a universe or save with one world; no server may run on it.
-    #[command(after_long_help = shapes::STRESS)]
+    #[command(after_long_help = shapes::of("stress"))]
     Stress(running::StressArgs),
     /// Measure how fast it is, as ratios to zstd itself
     #[command(subcommand)]

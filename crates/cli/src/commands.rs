@@ -3,14 +3,11 @@
 mod bench;
 mod block;
 mod chunk;
-mod compare;
 mod completions;
-mod content;
 mod convert;
 mod demo;
 mod fingerprint;
 mod info;
-mod interrupt;
 mod ls;
 mod man;
 mod pregen;

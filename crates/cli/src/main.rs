@@ -4,7 +4,9 @@
 mod args;
 mod commands;
 mod exit;
+mod interrupt;
 mod output;
+mod streams;
 
 use std::process::ExitCode;
 

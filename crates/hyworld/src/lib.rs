@@ -61,6 +61,7 @@ mod chunks;
 mod containers;
 mod convert;
 mod error;
+mod info;
 mod location;
 pub mod prelude;
 mod running;
@@ -72,9 +73,12 @@ pub use chunks::Chunks;
 pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
+pub use info::{
+    BackupsInfo, ConfigInfo, Info, InfoOptions, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo,
+};
 pub use location::{Location, WriteGuard, find_world};
 pub use running::RunningWorld;
-pub use seals::{RegionSlots, SealOptions, SealOutcome, SealTags, seal_slot};
+pub use seals::{SealOptions, SealOutcome, SealTags, seal_slot};
 pub use stored_chunk::StoredChunk;
 pub use world_at::{EditReport, World, open};
 

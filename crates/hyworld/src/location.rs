@@ -23,7 +23,7 @@ pub(crate) use opening::s3_not_built;
 pub use worlds::find_world;
 
 /// The folder of a world in which its region files are.
-const CHUNKS_FOLDER: &str = "chunks";
+pub(crate) const CHUNKS_FOLDER: &str = "chunks";
 
 /// The folder of a world in which its database is.
 const DATABASE_FOLDER: &str = "db";
@@ -255,7 +255,7 @@ fn is_database(folder: &Path) -> bool {
     folder.join("CURRENT").is_file()
 }
 
-fn not_found(path: &Path, problem: &str) -> Error {
+pub(crate) fn not_found(path: &Path, problem: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("{}: {problem}", path.display()))
 }
 

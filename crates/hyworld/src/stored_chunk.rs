@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use hyworld_chunk::Chunk;
-use hyworld_coords::{ChunkPos, ChunkRect, RegionPos, RegionSlot};
+use hyworld_coords::{ChunkPos, ChunkRect, RegionPos};
 use hyworld_indexed_storage::{BlobIndex, Error as RegionError, IndexedStorageFile};
+use hyworld_maintenance::RegionSlots;
 use hyworld_providers::{ChunkSize, ChunkStorage};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -62,7 +63,7 @@ impl StoredChunk {
         let slot = BlobIndex::new(at.slot().index().into());
         let file = IndexedStorageFile::open_read_only(file)?;
         let Some(stat) = file.stat(slot).map_err(salvageable)? else {
-            return Err(no_chunk(&file, region, at));
+            return Err(no_chunk(&file, at));
         };
         let document = file.read(slot).map_err(salvageable)?;
         let emptied = || missing("the slot was emptied while it was read".to_owned());
@@ -139,12 +140,12 @@ fn no_region(path: &Path, files: &[(RegionPos, PathBuf)], at: ChunkPos) -> Error
 }
 
 /// The error for a chunk whose slot is empty.
-fn no_chunk(file: &IndexedStorageFile, region: RegionPos, at: ChunkPos) -> Error {
+fn no_chunk(file: &IndexedStorageFile, at: ChunkPos) -> Error {
     let (name, ChunkPos { x, z }, slot) = (file.path().display(), at, at.slot());
     let place = format!("slot {} (x {}, z {})", slot.index(), slot.x(), slot.z());
     let problem = format!("{name}: chunk {x},{z} is not there: {place} is empty");
-    let stored = file.occupied().into_iter();
-    let mut chunks: Vec<ChunkPos> = stored.filter_map(|slot| chunk_of(region, slot)).collect();
+    let (slots, stored) = (RegionSlots::of(file), file.occupied().into_iter());
+    let mut chunks: Vec<ChunkPos> = stored.filter_map(|slot| slots.chunk(slot)).collect();
     chunks.sort_by_key(|chunk| distance((chunk.x, chunk.z), (x, z)));
     let Some(all) = bounds(&chunks) else {
         return missing(format!("{problem}, as all of them are"));
@@ -157,12 +158,6 @@ fn no_chunk(file: &IndexedStorageFile, region: RegionPos, at: ChunkPos) -> Error
         chunks.len(),
         extent(all)
     ))
-}
-
-/// The chunk that a slot of a region's file holds.
-fn chunk_of(region: RegionPos, slot: BlobIndex) -> Option<ChunkPos> {
-    let slot = u16::try_from(slot.get()).ok().and_then(RegionSlot::from_index);
-    slot.and_then(|slot| region.chunk(slot))
 }
 
 /// The smallest rectangle with all of the chunks.

@@ -40,8 +40,6 @@
 //! `docs/format/container.md`.
 
 mod allocator;
-#[cfg(feature = "bench")]
-pub mod bench;
 mod blob;
 mod blob_header;
 mod compact;

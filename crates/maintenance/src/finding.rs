@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
-use hyworld_indexed_storage::{BlobIndex, FormatVersion, Geometry, IndexedStorageFile, SlotDamage};
+use hyworld_coords::ChunkPos;
+use hyworld_indexed_storage::{BlobIndex, FormatVersion, IndexedStorageFile, SlotDamage};
+
+use crate::region_slots::RegionSlots;
 
 pub use advice::Advice;
 
@@ -57,6 +59,8 @@ pub enum Class {
     OnlyInTarget,
     /// Two storages have different documents for a chunk.
     Different,
+    /// A file of a world that is not a storage of chunks, such as its configuration.
+    WorldFile,
 }
 
 impl Class {
@@ -78,6 +82,7 @@ impl Class {
             Self::OnlyInSource => "only-in-source",
             Self::OnlyInTarget => "only-in-target",
             Self::Different => "different",
+            Self::WorldFile => "world-file",
         }
     }
 
@@ -157,7 +162,7 @@ impl Finding {
         Self {
             severity: if is_readable { Severity::Warning } else { Severity::Error },
             file: Some(file.path().to_owned()),
-            chunk: chunk_of(file, slot),
+            chunk: RegionSlots::of(file).chunk(slot),
             slot: Some(slot),
             offset: Some(blob.unwrap_or_else(|| geometry.entry_offset(slot))),
             advice: Some(Advice::of_damage(&damage)),
@@ -188,13 +193,19 @@ impl Finding {
     }
 }
 
-/// The chunk that a slot holds, if the name of the file says so.
-fn chunk_of(file: &IndexedStorageFile, slot: BlobIndex) -> Option<ChunkPos> {
-    let name = file.path().file_name().and_then(|name| name.to_str());
-    let region = name.and_then(RegionPos::from_file_name)?;
-    let is_region = file.geometry().blob_count() == Geometry::REGION.blob_count();
-    let slot = RegionSlot::from_index(u16::try_from(slot.get()).ok()?);
-    region.chunk(slot.filter(|_| is_region)?)
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.world, &self.file) {
+            (Some(world), _) => write!(f, "world {world}: ")?,
+            (None, Some(file)) => write!(f, "{}: ", file.display())?,
+            (None, None) => {}
+        }
+        // Some messages begin with it themselves.
+        if let Some(at) = self.chunk.filter(|_| !self.message.starts_with("chunk ")) {
+            write!(f, "chunk {},{}: ", at.x, at.z)?;
+        }
+        f.write_str(&self.message)
+    }
 }
 
 /// The findings of one operation: how many of which class, and the first thousand.

@@ -16,6 +16,7 @@ mod convert;
 mod finding;
 mod partial;
 mod progress;
+mod region_slots;
 mod scan;
 mod source;
 mod totals;
@@ -27,6 +28,7 @@ pub use convert::{
 pub use finding::{Advice, Class, Finding, Findings, Severity};
 pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
+pub use region_slots::RegionSlots;
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};

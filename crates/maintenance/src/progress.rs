@@ -5,6 +5,9 @@ pub trait Progress: Sync {
     /// So many more chunks were processed.
     fn advance(&self, chunks: u64);
 
+    /// A pass over this many chunks begins; `None` if it is not known how many there are.
+    fn expect(&self, _chunks: Option<u64>) {}
+
     /// So many more chunks of the target of a copy were verified, after all were written.
     fn advance_verified(&self, _chunks: u64) {}
 }

@@ -6,29 +6,36 @@ use hyworld_chunk::{BlockComponentChunk, Chunk, Component, EntityChunk};
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::{IndexedStorageFile, Usage};
 use hyworld_providers::{ChunkStorage, Error as StorageError};
+use serde::Serialize;
 
 use crate::finding::{Class, Finding};
 use crate::progress::Progress;
 use crate::scan::{ScanOptions, Scanned, scan, scan_items};
 
 /// Region files, and what their bytes are used for: the sums of [`Usage`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct RegionTotals {
     /// Files, with those that cannot be opened.
     pub files: u64,
     /// Chunks that their index tables name.
     pub chunks: u64,
     /// Length of the files.
+    #[serde(rename = "bytes")]
     pub file_bytes: u64,
     /// Headers and index tables.
+    #[serde(rename = "overhead")]
     pub overhead_bytes: u64,
     /// Blobs with their headers.
+    #[serde(rename = "live")]
     pub live_bytes: u64,
     /// The rest of the last segments of blobs.
+    #[serde(rename = "slack")]
     pub slack_bytes: u64,
     /// Segments that no slot refers to.
+    #[serde(rename = "unreferenced")]
     pub unreferenced_bytes: u64,
     /// Documents of all chunks together.
+    #[serde(rename = "raw")]
     pub raw_bytes: u64,
 }
 
@@ -86,18 +93,20 @@ fn look_at(folder: &Path, region: RegionPos) -> (Usage, Vec<Finding>) {
 }
 
 /// What is in the chunks of a storage.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct Contents {
     /// Chunks, with those that cannot be read.
+    #[serde(skip)]
     pub chunks: u64,
-    /// Chunks of which something cannot be counted.
-    pub unreadable: u64,
     /// Bytes of their documents.
+    #[serde(rename = "raw")]
     pub raw_bytes: u64,
     /// Creatures, items on the ground and other entities.
     pub entities: u64,
     /// Blocks with a state of their own, such as chests.
     pub block_entities: u64,
+    /// Chunks of which something cannot be counted.
+    pub unreadable: u64,
 }
 
 /// Reads every chunk of a storage and counts what is in them. `found` gets what cannot be read.

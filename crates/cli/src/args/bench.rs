@@ -14,7 +14,7 @@ pub(crate) enum Verb {
     /// writes them through the container, in turn, on one thread and on all processors; also
     /// opening, single reads in random order, and writes that are each synced. The fastest pass
     /// counts. FILE is only read; new files are made in a folder of their own and removed again.
-    #[command(after_long_help = shapes::BENCH_REGION)]
+    #[command(after_long_help = shapes::of("bench region"))]
     Region(RegionArgs),
     /// Measure decoding and encoding of chunks against the decompression of the same chunks
     ///
@@ -23,7 +23,7 @@ pub(crate) enum Verb {
     /// and decoding all of them; reading and counting blocks; encoding after one block was
     /// changed. The fastest pass counts. One region file after the other is held in memory; PATH
     /// is only read.
-    #[command(after_long_help = shapes::BENCH_CHUNK)]
+    #[command(after_long_help = shapes::of("bench chunk"))]
     Chunk(ChunkArgs),
     /// Measure every provider with the same chunks, as ratios to region files
     ///
@@ -32,7 +32,7 @@ pub(crate) enum Verb {
     /// to region files as `convert` does, verbatim and compressed anew, on all processors. The
     /// fastest pass counts. PATH is only read; what is made is removed again, but not what --s3
     /// names.
-    #[command(after_long_help = shapes::BENCH_PROVIDERS)]
+    #[command(after_long_help = shapes::of("bench providers"))]
     Providers(ProvidersArgs),
     /// Measure the chunk store against reading, decompressing and compressing the same chunks
     ///
@@ -42,7 +42,7 @@ pub(crate) enum Verb {
     /// Then how long a load takes while 100 saves run each second, and how much memory a walk
     /// through a large world needs, which is generated for it. The fastest pass counts. PATH is
     /// only read; what is made is removed again.
-    #[command(after_long_help = shapes::BENCH_STORE)]
+    #[command(after_long_help = shapes::of("bench store"))]
     Store(StoreArgs),
 }
 

@@ -14,50 +14,50 @@ const LEVELS: std::ops::RangeInclusive<i64> = -7..=22;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Show what a file is and what its bytes are used for
-    #[command(after_long_help = shapes::INFO)]
+    #[command(after_long_help = shapes::of("region info"))]
     Info(InfoArgs),
     /// List the blobs
-    #[command(after_long_help = shapes::LS)]
+    #[command(after_long_help = shapes::of("region ls"))]
     Ls(LsArgs),
     /// Read the blob of a slot
     ///
     /// Writes the decompressed content to stdout or to a file. Content that is no text is not
     /// written to a terminal unless you say -o -.
-    #[command(after_long_help = shapes::GET)]
+    #[command(after_long_help = shapes::of("region get"))]
     Get(GetArgs),
     /// Write a blob into a slot; a missing file is made
-    #[command(after_long_help = shapes::PUT)]
+    #[command(after_long_help = shapes::of("region put"))]
     Put(PutArgs),
     /// Empty a slot
     ///
     /// Only the index entry changes: until its space is used again, `salvage` finds the blob.
-    #[command(after_long_help = shapes::RM)]
+    #[command(after_long_help = shapes::of("region rm"))]
     Rm(RmArgs),
     /// Check every blob in full: place, lengths, compression, seal
-    #[command(after_long_help = shapes::VERIFY)]
+    #[command(after_long_help = shapes::of("region verify"))]
     Verify(VerifyArgs),
     /// Find whole blobs that no slot refers to: older versions, removed chunks
     ///
     /// Also looks where only a damaged slot points. --segment takes any segment, in use or not.
-    #[command(after_long_help = shapes::SALVAGE)]
+    #[command(after_long_help = shapes::of("region salvage"))]
     Salvage(SalvageArgs),
     /// Rewrite the file without gaps, in one atomic step
     ///
     /// What only `salvage` could have found is gone afterwards.
-    #[command(after_long_help = shapes::COMPACT)]
+    #[command(after_long_help = shapes::of("region compact"))]
     Compact(CompactArgs),
     /// Bring a version 0 file to version 1
     ///
     /// For a version 1 file with a left-over NAME.old of version 0, blobs are brought over that
     /// only the old file has: the game leaves such a pair behind when its own upgrade is
     /// interrupted.
-    #[command(after_long_help = shapes::UPGRADE)]
+    #[command(after_long_help = shapes::of("region upgrade"))]
     Upgrade(UpgradeArgs),
     /// Rewrite every blob with a checksum and a seal that says what it is, or without
     ///
     /// The game reads sealed blobs as any others. With seals no flipped bit in a blob's content
     /// goes unnoticed, and `verify --rebuild-index` can put a lost index table back.
-    #[command(after_long_help = shapes::SEAL)]
+    #[command(after_long_help = shapes::of("region seal"))]
     Seal(SealArgs),
 }
 

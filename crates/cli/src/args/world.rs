@@ -10,24 +10,24 @@ use super::shapes;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// List the worlds of a save or universe, with what is in them
-    #[command(after_long_help = shapes::WORLD_LIST)]
+    #[command(after_long_help = shapes::of("world list"))]
     List(ListArgs),
     /// Make a world without chunks
     ///
     /// UNIVERSE is made too if it is not there. A world with a generator of ours has chunks as soon
     /// as one of our programs makes them; the game is told `Void`, makes none, and shows those.
     /// Without one the game makes its own terrain when players come.
-    #[command(after_long_help = shapes::WORLD_CREATE)]
+    #[command(after_long_help = shapes::of("world create"))]
     Create(CreateArgs),
     /// Copy a world within its universe
     ///
     /// The copy gets a UUID of its own, as the game demands, and its name when it is whole.
-    #[command(after_long_help = shapes::WORLD_COPY)]
+    #[command(after_long_help = shapes::of("world copy"))]
     Copy(CopyArgs),
     /// Delete a world with everything in it
     ///
     /// Players are not part of a world. There is no way back.
-    #[command(after_long_help = shapes::WORLD_DELETE)]
+    #[command(after_long_help = shapes::of("world delete"))]
     Delete(DeleteArgs),
 }
 

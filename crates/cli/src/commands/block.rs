@@ -1,16 +1,18 @@
 //! `block PATH X Y Z`: everything that is known about one block.
 
+mod report;
+
 use std::io::{self, Write};
 
 use anyhow::Context;
 use hyworld::StoredChunk;
 use hyworld_chunk::bson::{JsonText, RawDocument};
 use hyworld_chunk::{
-    AssetKey, BlockComponentChunk, BlockPhysics, BlockRef, BlockSection, Filler, FluidRef, Light,
+    AssetKey, BlockComponentChunk, BlockPhysics, BlockRef, BlockSection, FluidRef, Light,
     LightValue, Rotation,
 };
 use hyworld_coords::{BlockPos, ChunkBlock, MAX_Y, MIN_Y};
-use serde_json::{Value, json};
+use report::{Cell, LightObject, Report};
 
 use crate::args::chunk::BlockArgs;
 use crate::exit::{self, Exit};
@@ -134,29 +136,32 @@ impl Shown<'_> {
         let (block, base) = (self.block, self.base());
         let (chunk, region) = (self.pos.chunk(), self.pos.region());
         let [local, global] = self.lights();
-        let object = json!({
-            "x": self.pos.x, "y": self.pos.y, "z": self.pos.z,
-            "block": block.name(),
-            "rotation": rotation_json(block.rotation()),
-            "filler": filler_json(block.filler()),
-            "base": base.map(|base| json!({"x": base.x, "y": base.y, "z": base.z})),
-            "ticking": block.is_ticking(),
-            "fluid": self.fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name),
-            "fluid_level": self.fluid.map_or(0, FluidRef::level),
-            "support": self.support,
-            "local_light": light_json(block.local_light(), local),
-            "global_light": light_json(block.light(), global),
-            "environment": self.environment,
-            "height": self.height, "tint": self.tint,
-            "chunk": {"x": chunk.x, "z": chunk.z},
-            "section": self.at.section().index(), "cell": self.at.local().index(),
-            "file": self.located.path.display().to_string(),
-            "region": {"x": region.x, "z": region.z}, "slot": chunk.slot().index(),
-        });
+        let report = Report {
+            at: self.pos.into(),
+            block: block.name(),
+            rotation: block.rotation().into(),
+            filler: block.filler().into(),
+            base: base.map(Cell::from),
+            ticking: block.is_ticking(),
+            fluid: self.fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name),
+            fluid_level: self.fluid.map_or(0, FluidRef::level),
+            support: self.support,
+            local_light: LightObject::new(block.local_light(), local),
+            global_light: LightObject::new(block.light(), global),
+            environment: self.environment,
+            height: self.height,
+            tint: &self.tint,
+            chunk: chunk.into(),
+            section: self.at.section().index(),
+            cell: self.at.local().index(),
+            file: self.located.path.display().to_string(),
+            region: region.into(),
+            slot: chunk.slot().index(),
+        };
         let document = self.entity.as_ref().map(|(document, _)| RawDocument::new(document));
         let document = document.and_then(Result::ok).map(JsonText::from);
         let document = document.map_or_else(|| "null".to_owned(), |json| json.to_string());
-        Ok(json::line_with(console, &object, "block_entity", document)?)
+        json::line_with(console, &report, "block_entity", document)
     }
 }
 
@@ -187,18 +192,6 @@ fn rotation(rotation: Rotation) -> String {
     }
 }
 
-fn rotation_json(rotation: Rotation) -> Value {
-    let degrees = |turns: u8| rotation.is_valid().then_some(u16::from(turns) * 90);
-    json!({
-        "index": rotation.index(), "yaw": degrees(rotation.yaw()),
-        "pitch": degrees(rotation.pitch()), "roll": degrees(rotation.roll()),
-    })
-}
-
-fn filler_json(filler: Filler) -> Value {
-    json!({"bits": filler.bits(), "x": filler.x(), "y": filler.y(), "z": filler.z()})
-}
-
 fn fluid(fluid: Option<FluidRef<'_>>) -> String {
     match fluid {
         None => "none".to_owned(),
@@ -222,13 +215,6 @@ fn light(light: LightValue, stored: Stored) -> String {
         (false, true) => "none".to_owned(),
         (false, false) => "not computed yet".to_owned(),
     }
-}
-
-fn light_json(light: LightValue, stored: Stored) -> Value {
-    json!({
-        "red": light.red(), "green": light.green(), "blue": light.blue(), "sky": light.sky(),
-        "stored": stored.is_stored, "current": stored.is_current,
-    })
 }
 
 /// A tint as `#rrggbb`, with alpha before it unless it is what the game writes.

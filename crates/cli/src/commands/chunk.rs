@@ -11,13 +11,14 @@ use std::path::Path;
 use hyworld::StoredChunk;
 use hyworld_chunk::bson::JsonText;
 use hyworld_chunk::{Chunk, Holder, ReadableChunk};
-use serde_json::json;
+use serde::Serialize;
 
-use super::content;
 use crate::args::ComponentArg;
 use crate::args::chunk::ChunkArgs;
 use crate::exit::{self, Exit};
+use crate::output::json::Position;
 use crate::output::{Console, json, text};
+use crate::streams;
 
 /// How many entities, block entities and the like are listed before it is said that there are
 /// more.
@@ -61,15 +62,25 @@ fn write_document(
     located: &StoredChunk,
     output: &Path,
 ) -> anyhow::Result<Exit> {
-    if content::is_stream(output) {
-        content::write_to_stdout(console, &located.document, true)?;
+    if streams::is_stream(output) {
+        streams::write_to_stdout(console, &located.document, true)?;
         return Ok(Exit::Clean);
     }
-    content::write_to_file(output, &located.path, &located.document)?;
+    streams::write_to_file(output, &located.path, &located.document)?;
     let (x, z) = (located.at.x, located.at.z);
     let bytes = text::count(located.document.len() as u64, "byte");
     console.say(format_args!("chunk {x},{z}: {bytes} written to {}", output.display()))?;
     Ok(Exit::Clean)
+}
+
+/// All but the chunk itself.
+#[derive(Debug, Serialize)]
+struct Report {
+    file: String,
+    region: Position,
+    slot: u16,
+    raw: u64,
+    compressed: Option<u64>,
 }
 
 /// The keys in their order are a promise; those of the chunk are the library's.
@@ -78,15 +89,14 @@ fn print_json(
     located: &StoredChunk,
     readable: &ReadableChunk<'_>,
 ) -> anyhow::Result<()> {
-    let region = located.at.region();
-    let object = json!({
-        "file": located.path.display().to_string(),
-        "region": {"x": region.x, "z": region.z},
-        "slot": located.at.slot().index(),
-        "raw": located.size.raw,
-        "compressed": located.size.stored,
-    });
-    Ok(json::line_with(console, &object, "chunk", readable)?)
+    let report = Report {
+        file: located.path.display().to_string(),
+        region: located.at.region().into(),
+        slot: located.at.slot().index(),
+        raw: located.size.raw,
+        compressed: located.size.stored,
+    };
+    json::line_with(console, &report, "chunk", readable)
 }
 
 fn print_component(

@@ -1,19 +1,22 @@
 //! `convert SRC DST`: copies the chunks of one storage to another, and proves it.
 
+mod compare;
+
 use std::time::{Duration, Instant};
 
 use hyworld::Location;
+use hyworld_bench::Millis;
 use hyworld_maintenance::{
-    Class, ConvertOptions, ConvertReport, Finding, Progress, ScanOptions, SourceIdentity, convert,
+    Class, ConvertOptions, ConvertReport, Finding, ScanOptions, SourceIdentity, convert,
 };
 use hyworld_providers::{ChunkStorage, MemoryStorage};
-use indicatif::ProgressBar;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::compare;
 use crate::args::convert::ConvertArgs;
 use crate::exit::{self, Exit};
-use crate::output::{Console, json, progress, text};
+use crate::output::json::MaybeChunk;
+use crate::output::progress::ChunkProgress;
+use crate::output::{Console, json, text};
 
 /// How many failures are printed.
 const SHOWN_FAILURES: usize = 20;
@@ -42,23 +45,6 @@ struct Job<'a> {
     start: Instant,
 }
 
-/// The progress of a copy, and then of its verification.
-struct Bar(ProgressBar);
-
-impl Progress for Bar {
-    fn advance(&self, chunks: u64) {
-        self.0.inc(chunks);
-    }
-
-    fn advance_verified(&self, chunks: u64) {
-        if self.0.message() != "verifying" {
-            self.0.set_position(0);
-            self.0.set_message("verifying");
-        }
-        self.0.inc(chunks);
-    }
-}
-
 impl Job<'_> {
     /// Reads everything, so that what cannot be read is known before anything is written.
     fn dry_run(&self, console: &mut Console, target: &Location) -> anyhow::Result<Exit> {
@@ -67,7 +53,7 @@ impl Job<'_> {
         }
         let bar = self.bar(console);
         let report = convert(self.source, &MemoryStorage::new(), &self.options(console), &bar);
-        bar.0.finish_and_clear();
+        drop(bar);
         self.finish(console, &report, false)
     }
 
@@ -76,7 +62,7 @@ impl Job<'_> {
         let (options, bar) = (self.options(console), self.bar(console));
         let (identity, level) = (&self.identity, self.args.level);
         let copy = hyworld::convert(self.source, identity, target, level, &options, &bar)?;
-        bar.0.finish_and_clear();
+        drop(bar);
         if copy.is_resumed {
             console.say(format_args!("{}: continued an earlier copy", target.name()))?;
         }
@@ -94,8 +80,8 @@ impl Job<'_> {
         options.dry_run(self.args.dry_run).skip_unreadable(self.args.skip_unreadable)
     }
 
-    fn bar(&self, console: &Console) -> Bar {
-        Bar(progress::chunks(console, "copying", self.chunks))
+    fn bar(&self, console: &Console) -> ChunkProgress {
+        ChunkProgress::new(console, "copying", self.chunks)
     }
 
     /// Says what came of it. `is_finished` if the target has its name now.
@@ -139,24 +125,53 @@ impl Job<'_> {
         )
     }
 
-    fn object(&self, report: &ConvertReport, is_finished: bool, time: Duration) -> Value {
-        let failures = report.findings.kept().iter().map(|finding| {
-            json!({
-                "stage": stage(finding),
-                "x": finding.chunk.map(|at| at.x), "z": finding.chunk.map(|at| at.z),
-                "message": finding.message,
-            })
+    fn object<'a>(&self, report: &'a ConvertReport, finished: bool, time: Duration) -> Report<'a> {
+        let failures = report.findings.kept().iter().map(|finding| Failure {
+            stage: stage(finding),
+            chunk: finding.chunk.into(),
+            message: &finding.message,
         });
-        json!({
-            "source": self.source.place(), "target": self.args.target.display().to_string(),
-            "chunks": report.chunks, "raw": report.raw_bytes,
-            "copied": report.copied, "already": report.already, "verified": report.verified,
-            "verbatim": report.verbatim, "failed": report.findings.total(),
-            "failures": failures.collect::<Vec<_>>(),
-            "finished": is_finished, "dry_run": self.args.dry_run,
-            "ms": u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-        })
+        Report {
+            source: self.source.place(),
+            target: self.args.target.display().to_string(),
+            chunks: report.chunks,
+            raw: report.raw_bytes,
+            copied: report.copied,
+            already: report.already,
+            verified: report.verified,
+            verbatim: report.verbatim,
+            failed: report.findings.total(),
+            failures: failures.collect(),
+            finished,
+            dry_run: self.args.dry_run,
+            ms: Millis(time),
+        }
     }
+}
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    source: String,
+    target: String,
+    chunks: u64,
+    raw: u64,
+    copied: u64,
+    already: u64,
+    verified: u64,
+    verbatim: bool,
+    failed: u64,
+    failures: Vec<Failure<'a>>,
+    finished: bool,
+    dry_run: bool,
+    ms: Millis,
+}
+
+#[derive(Debug, Serialize)]
+struct Failure<'a> {
+    stage: &'static str,
+    #[serde(flatten)]
+    chunk: MaybeChunk,
+    message: &'a str,
 }
 
 /// The step of the copy that failed.

@@ -4,11 +4,7 @@
 //! The commands that are shown are the commands that run, through the same code as from a shell.
 //! What the tour claims it checks first, and a claim that does not hold ends it with exit code 3.
 
-mod camp;
-mod documents;
-mod session;
 mod tour;
-mod wreck;
 
 use std::fs;
 use std::io;
@@ -16,24 +12,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
+use hyworld_bench::demo::{
+    Camp, Documents, Fingerprints, Session, ensure, positions, segment_of, wreck,
+};
 use hyworld_chunk_store::RequestFlags;
-use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile, SegmentIndex};
+use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
 
 use crate::args::DemoArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};
-use camp::Camp;
-use documents::Documents;
-use session::{Fingerprints, Session};
-use tour::{COPY, DAMAGED, Made, Tour, WORLD, ensure};
+use tour::{COPY, DAMAGED, Made, Tour, WORLD};
 
 /// The seed of the world. Any other makes other hills.
 const SEED: &str = "2026";
-/// Chunks along each side of a region.
-const SIDE: i32 = 32;
-/// Chunks this far from the middle of the region are made: about 100.
-const RADIUS: i32 = 6;
 
 /// A slot near the middle, whose chunk is removed and rescued.
 const REMOVED: BlobIndex = BlobIndex::new(16 * 32 + 16);
@@ -102,16 +93,6 @@ fn new_folder() -> anyhow::Result<PathBuf> {
         }
     }
     Err(exit::failure("every name for a new folder is taken"))
-}
-
-/// The chunks that are made: a disc in the middle of region 0,0.
-fn positions() -> Vec<ChunkPos> {
-    let all = (0..SIDE).flat_map(|z| (0..SIDE).map(move |x| ChunkPos::new(x, z)));
-    let near = |at: &ChunkPos| {
-        let (x, z) = (2 * at.x - SIDE + 1, 2 * at.z - SIDE + 1);
-        x * x + z * z <= 4 * RADIUS * RADIUS
-    };
-    all.filter(near).collect()
 }
 
 /// Makes the world's chunks and builds a hut, all through the chunk store.
@@ -201,17 +182,6 @@ fn remove_and_rescue(tour: &mut Tour<'_>) -> anyhow::Result<Documents> {
     ensure(equal == documents.len(), "all chunks are there again")?;
     tour.line(&format!("all {equal} chunks are there again, each as it was before the removal"))?;
     Ok(documents)
-}
-
-/// Where the blob with this content is, among those that no slot refers to.
-fn segment_of(path: &Path, content: &[u8]) -> anyhow::Result<SegmentIndex> {
-    let file = IndexedStorageFile::open_read_only(path)?;
-    for blob in file.salvage()?.blobs {
-        if file.salvage_at(blob.segment)?.decompress()? == content {
-            return Ok(blob.segment);
-        }
-    }
-    Err(exit::failure("the removed chunk was not found in the file"))
 }
 
 fn damage_a_copy(tour: &mut Tour<'_>, documents: &Documents) -> anyhow::Result<()> {

@@ -4,10 +4,11 @@ use std::io::Write;
 
 use hyworld::Location;
 use hyworld_providers::{ChunkSize, ChunkStorage};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::storage::LsArgs;
 use crate::exit::{self, Exit};
+use crate::output::json::Position;
 use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -25,9 +26,8 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
                 let stored =
                     size.stored.map_or_else(|| "-".to_owned(), |stored| stored.to_string());
                 if args.json {
-                    let object =
-                        json!({ "x": at.x, "z": at.z, "raw": size.raw, "stored": size.stored });
-                    json::line(console, &object)?;
+                    let ChunkSize { raw, stored } = size;
+                    json::line(console, &Line { at: at.into(), raw, stored })?;
                 } else {
                     writeln!(console, "{:>11} {:>11} {:>11} {stored:>11}", at.x, at.z, size.raw)?;
                 }
@@ -42,6 +42,14 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
     }
     sums.say(console, &*storage)?;
     Ok(exit)
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    #[serde(flatten)]
+    at: Position,
+    raw: u64,
+    stored: Option<u64>,
 }
 
 #[derive(Default)]

@@ -6,13 +6,16 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use hyworld::RunningWorld;
+use hyworld_bench::Millis;
 use hyworld_chunk_store::{ChunkStore, FillFailure, FillReport, FlushReport, Metrics};
 use hyworld_coords::{ChunkPos, ChunkRect};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::{interrupt, stress};
+use super::stress;
 use crate::args::running::PregenArgs;
 use crate::exit::{self, Exit};
+use crate::interrupt;
+use crate::output::json::Position;
 use crate::output::{Console, json, progress, text, unsaved};
 
 pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -96,7 +99,7 @@ impl Done<'_> {
         time: Duration,
     ) -> anyhow::Result<Exit> {
         if self.args.json {
-            json::line(console, &self.object(metrics, time))?;
+            json::line(console, &self.report(metrics, time))?;
         } else {
             console.report(format_args!("{}", self.summary(metrics, time)))?;
         }
@@ -149,27 +152,56 @@ impl Done<'_> {
         )
     }
 
-    fn object(&self, metrics: &Metrics, time: Duration) -> Value {
-        let failures = self.filled.failures.iter().map(
-            |failure| json!({"x": failure.at.x, "z": failure.at.z, "message": message(failure)}),
-        );
+    fn report(&self, metrics: &Metrics, time: Duration) -> Report {
+        let failures = self.filled.failures.iter();
+        let failures =
+            failures.map(|failure| Failure { at: failure.at.into(), message: message(failure) });
         let unsaved = self.flushed.unsaved.iter().map(|chunk| {
-            let why = unsaved::reason(&chunk.reason);
-            json!({"x": chunk.at.x, "z": chunk.at.z, "message": why})
+            let message = unsaved::reason(&chunk.reason);
+            Failure { at: chunk.at.into(), message }
         });
         #[expect(clippy::cast_precision_loss, reason = "it is a rate for people")]
         let rate = metrics.generated as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE);
-        json!({
-            "world": self.args.path.display().to_string(), "chunks": self.wanted(),
-            "already": self.already, "generated": metrics.generated, "loaded": metrics.loaded,
-            "saved": metrics.saved, "failed": self.failed(),
-            "failures": failures.chain(unsaved).collect::<Vec<_>>(),
-            "in_memory_max": self.filled.in_memory_max,
-            "ms": u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-            "chunks_per_second": rate, "finished": self.is_clean() && !self.args.dry_run,
-            "dry_run": self.args.dry_run,
-        })
+        Report {
+            world: self.args.path.display().to_string(),
+            chunks: self.wanted(),
+            already: self.already,
+            generated: metrics.generated,
+            loaded: metrics.loaded,
+            saved: metrics.saved,
+            failed: self.failed(),
+            failures: failures.chain(unsaved).collect(),
+            in_memory_max: self.filled.in_memory_max,
+            ms: Millis(time),
+            chunks_per_second: rate,
+            finished: self.is_clean() && !self.args.dry_run,
+            dry_run: self.args.dry_run,
+        }
     }
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    world: String,
+    chunks: u64,
+    already: u64,
+    generated: u64,
+    loaded: u64,
+    saved: u64,
+    failed: u64,
+    failures: Vec<Failure>,
+    in_memory_max: u64,
+    ms: Millis,
+    chunks_per_second: f64,
+    finished: bool,
+    dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Failure {
+    #[serde(flatten)]
+    at: Position,
+    message: String,
 }
 
 fn message(failure: &FillFailure) -> String {

@@ -23,7 +23,6 @@ use hyworld_indexed_storage::{
 };
 use hyworld_world::{ServerCheck, WritePermit};
 
-use super::content;
 use crate::args::region::{Force, Source, Verb};
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};

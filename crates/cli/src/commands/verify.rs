@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyworld::Location;
 use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport, verify};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::storage::VerifyArgs;
 use crate::exit::Exit;
+use crate::output::json::MaybeChunk;
 use crate::output::{Console, advice, json, progress, text};
 
 /// How many findings of one class are printed for people, who want to know that there are more
@@ -60,20 +61,43 @@ fn advice_of(finding: &Finding) -> &'static str {
     finding.advice.map_or("", advice::words)
 }
 
-fn print(console: &mut Console, finding: &Finding) -> std::io::Result<()> {
+fn print(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
     let place = finding.chunk.map_or_else(String::new, |at| format!("chunk {},{}: ", at.x, at.z));
     let message = text::printable(&finding.message);
     writeln!(console, "{} ({}): {place}{message}", level(finding), finding.class)?;
-    writeln!(console, "  {}", advice_of(finding))
+    writeln!(console, "  {}", advice_of(finding))?;
+    Ok(())
 }
 
-fn print_json(console: &mut Console, finding: &Finding) -> std::io::Result<()> {
-    let object = json!({
-        "type": "finding", "class": finding.class.name(), "level": level(finding),
-        "x": finding.chunk.map(|at| at.x), "z": finding.chunk.map(|at| at.z),
-        "message": finding.message, "advice": advice_of(finding),
-    });
-    json::line(console, &object)
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line<'a> {
+    Finding {
+        class: &'static str,
+        level: &'static str,
+        #[serde(flatten)]
+        chunk: MaybeChunk,
+        message: &'a str,
+        advice: &'static str,
+    },
+    Summary {
+        chunks: u64,
+        raw: u64,
+        errors: u64,
+        warnings: u64,
+        classes: BTreeMap<&'static str, u64>,
+    },
+}
+
+fn print_json(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
+    let line = Line::Finding {
+        class: finding.class.name(),
+        level: level(finding),
+        chunk: finding.chunk.into(),
+        message: &finding.message,
+        advice: advice_of(finding),
+    };
+    json::line(console, &line)
 }
 
 fn summary(
@@ -81,26 +105,21 @@ fn summary(
     console: &mut Console,
     place: &str,
     report: &VerifyReport,
-) -> std::io::Result<()> {
+) -> anyhow::Result<()> {
     let (errors, warnings) =
         (report.findings.count(Severity::Error), report.findings.count(Severity::Warning));
     if args.json {
-        let classes: serde_json::Map<_, _> = report
-            .findings
-            .by_class()
-            .iter()
-            .map(|(class, count)| (class.name().to_owned(), (*count).into()))
-            .collect();
-        let object = json!({
-            "type": "summary", "chunks": report.chunks, "raw": report.raw_bytes,
-            "errors": errors, "warnings": warnings, "classes": classes,
-        });
-        return json::line(console, &object);
+        let (chunks, raw) = (report.chunks, report.raw_bytes);
+        let classes = report.findings.by_class().iter();
+        let classes = classes.map(|(class, count)| (class.name(), *count)).collect();
+        return json::line(console, &Line::Summary { chunks, raw, errors, warnings, classes });
     }
     let chunks = text::count(report.chunks, "chunk");
     let verdict = match (errors, warnings) {
         (0, 0) => "all read and decode in full".to_owned(),
         _ => format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning")),
     };
-    console.report(format_args!("{place}: {chunks}, {}: {verdict}", text::size(report.raw_bytes)))
+    console
+        .report(format_args!("{place}: {chunks}, {}: {verdict}", text::size(report.raw_bytes)))?;
+    Ok(())
 }

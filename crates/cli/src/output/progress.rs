@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
+use hyworld_maintenance::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::Console;
@@ -21,9 +22,14 @@ pub(crate) fn bar(console: &Console, what: &'static str, count: usize) -> Progre
     shown(bar, what)
 }
 
-/// A bar over chunks, or a counter where nobody knows how many there are.
+/// A bar over chunks, or a counter where it is not known how many there are.
 pub(crate) fn chunks(console: &Console, what: &'static str, count: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(count, target(console));
+    set_chunk_style(&bar, count);
+    shown(bar, what)
+}
+
+fn set_chunk_style(bar: &ProgressBar, count: Option<u64>) {
     let style = match count {
         Some(_) => "{msg} {wide_bar} {human_pos}/{human_len} chunks, {rate}, {eta} left",
         None => "{spinner} {msg}: {human_pos} chunks, {rate}, {elapsed}",
@@ -31,7 +37,44 @@ pub(crate) fn chunks(console: &Console, what: &'static str, count: Option<u64>) 
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style.with_key("rate", rate).progress_chars("=> ").tick_chars("|/-\\ "));
     }
-    shown(bar, what)
+}
+
+/// Shows the progress of work on chunks, and then of its verification. It is cleared when it is
+/// dropped.
+pub(crate) struct ChunkProgress(ProgressBar);
+
+impl ChunkProgress {
+    pub(crate) fn new(console: &Console, what: &'static str, count: Option<u64>) -> Self {
+        Self(chunks(console, what, count))
+    }
+}
+
+impl Progress for ChunkProgress {
+    fn advance(&self, chunks: u64) {
+        self.0.inc(chunks);
+    }
+
+    fn expect(&self, chunks: Option<u64>) {
+        self.0.reset();
+        set_chunk_style(&self.0, chunks);
+        if let Some(chunks) = chunks {
+            self.0.set_length(chunks);
+        }
+    }
+
+    fn advance_verified(&self, chunks: u64) {
+        if self.0.message() != "verifying" {
+            self.0.set_position(0);
+            self.0.set_message("verifying");
+        }
+        self.0.inc(chunks);
+    }
+}
+
+impl Drop for ChunkProgress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// A bar over a time that is known.

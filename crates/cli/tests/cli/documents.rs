@@ -50,7 +50,7 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 }
 
 #[test]
-fn the_manual_has_every_option_and_every_json_shape() {
+fn the_manual_has_every_option_and_refers_to_the_json() {
     let place = Place::new();
     let manual = manual();
     let benches = ["region", "chunk", "providers", "store"].map(|verb| ["bench", verb]);
@@ -70,13 +70,7 @@ fn the_manual_has_every_option_and_every_json_shape() {
             let is_global = ["--jobs", "--quiet", "--verbose", "--help"].contains(&option);
             assert!(is_global || about.contains(option), "{verb} {option}");
         }
-        let shape = help.lines().filter(|line| line.trim_start().starts_with(['{', '"']));
-        let mut lines = 0;
-        for line in shape {
-            assert!(about.contains(line.trim()), "{verb}: {line}");
-            lines += 1;
-        }
-        assert!(lines > 0, "{verb} documents its JSON");
+        assert!(about.contains("json.md#"), "{verb} documents its JSON");
     }
 }
 

@@ -50,7 +50,7 @@ fn a_save_with_everything() {
         "  not default    IsTicking false",
         "  provider       Hytale",
         "  resources      1: Time",
-        "  in use         nobody seems to write it",
+        "  in use         no writer detected",
         "  chunks         1",
         "  entities       1",
         "  block entities 1",

@@ -8,8 +8,8 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use hyworld_bench::stress::mark::{self, MarkState};
 use hyworld_chunk::Chunk;
-use hyworld_chunk_store::stress::mark::{self, MarkState};
 use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{Finding, NoProgress, ScanOptions, verify};

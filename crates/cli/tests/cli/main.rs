@@ -28,6 +28,7 @@ mod rebuilding;
 mod rewriting;
 mod run;
 mod salvaging;
+mod shapes;
 mod streams;
 mod stress;
 mod upgrading;

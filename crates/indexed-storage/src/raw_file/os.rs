@@ -29,6 +29,14 @@ pub(crate) enum Access {
 }
 
 impl OsFile {
+    /// Opens an existing file for reading. Nothing is locked.
+    ///
+    /// # Errors
+    /// It is not a file, or cannot be opened.
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        Self::open(path, Access::Read)
+    }
+
     /// Opens `path`, and locks it if it is opened for writing.
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
         let failed = |action| move |source| Error::Io { path: path.to_owned(), action, source };

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
+use hyworld_bench::Millis;
+use hyworld_bench::demo::ensure;
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::Cli;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::output::{Console, progress, text};
 
 /// Stand for the world of the tour, for the copy of its region file, and for the copy that is
@@ -22,12 +24,12 @@ pub(super) const COPY: &str = "{folder}/copy/0.0.region.bin";
 pub(super) const DAMAGED: &str = "{folder}/damaged/0.0.region.bin";
 
 /// One command that ran.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct Step {
     title: String,
     command: String,
-    exit: Exit,
-    took: Duration,
+    exit: u8,
+    ms: Millis,
 }
 
 /// What was made through the chunk store.
@@ -39,6 +41,19 @@ pub(super) struct Made {
     pub(super) raw_bytes: u64,
     pub(super) generated_in: Duration,
     pub(super) saved_in: Duration,
+}
+
+/// What the demo did, for programs.
+#[derive(Debug, Serialize)]
+pub(super) struct DemoReport {
+    folder: String,
+    blobs: usize,
+    steps: Vec<Step>,
+    world: String,
+    edited_blocks: usize,
+    raw: u64,
+    generate_ms: Millis,
+    save_ms: Millis,
 }
 
 pub(super) struct Tour<'a> {
@@ -110,41 +125,27 @@ impl<'a> Tour<'a> {
         let took = started.elapsed();
         ensure(exit == expected, &format!("`{command}` ends with {expected:?}"))?;
         let title = self.title.clone();
-        self.steps.push(Step { title, command, exit, took });
+        self.steps.push(Step { title, command, exit: exit.code(), ms: Millis(took) });
         let (took, code) = (text::duration(took), exit.code());
         writeln!(self.console, "[{took}, exit code {code}]")?;
         Ok(())
     }
 
     /// Says where everything is, and gives the report for programs.
-    pub(super) fn finish(self, made: &Made) -> anyhow::Result<Value> {
+    pub(super) fn finish(self, made: &Made) -> anyhow::Result<DemoReport> {
         let took = text::duration(self.started.elapsed());
         let folder = self.folder.display();
         writeln!(self.console, "\nDone in {took}. The files are in {folder}")?;
         writeln!(self.console, "`hyworld --help` has the rest.")?;
-        let steps = self.steps.iter().map(|step| {
-            json!({
-                "title": step.title, "command": step.command, "exit": step.exit.code(),
-                "ms": millis(step.took),
-            })
-        });
-        Ok(json!({
-            "folder": folder.to_string(), "blobs": made.chunks, "steps": steps.collect::<Vec<_>>(),
-            "world": self.filled(WORLD), "edited_blocks": made.edited_blocks, "raw": made.raw_bytes,
-            "generate_ms": millis(made.generated_in), "save_ms": millis(made.saved_in),
-        }))
-    }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Stops the tour where a claim does not hold.
-pub(super) fn ensure(holds: bool, claim: &str) -> anyhow::Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(exit::failure(format!("the demo found that this is not so: {claim}")))
+        Ok(DemoReport {
+            folder: folder.to_string(),
+            blobs: made.chunks,
+            world: self.filled(WORLD),
+            edited_blocks: made.edited_blocks,
+            raw: made.raw_bytes,
+            generate_ms: Millis(made.generated_in),
+            save_ms: Millis(made.saved_in),
+            steps: self.steps,
+        })
     }
 }

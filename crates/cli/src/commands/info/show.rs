@@ -2,13 +2,11 @@
 
 use std::io::{self, Write};
 
+use hyworld::{ConfigInfo, Info, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo};
+use hyworld_maintenance::{Findings, RegionTotals};
 use hyworld_providers::ProviderConfig;
-use hyworld_world::{LoadedFrom, SpawnProvider};
+use hyworld_world::LoadedFrom;
 
-use super::storage::Stored;
-use super::universe::UniverseInfo;
-use super::world::{ConfigInfo, WorldInfo};
-use super::{Info, Problems};
 use crate::output::text;
 
 /// How many problems are printed.
@@ -22,82 +20,77 @@ fn line(out: &mut impl Write, what: &str, value: &str) -> io::Result<()> {
     writeln!(out, "  {what:<14} {}", text::printable(value))
 }
 
-impl Info {
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let path = text::printable(&self.path.display().to_string());
-        writeln!(out, "{path}: {}", self.kind)?;
-        if let Some(universe) = &self.universe {
-            write_universe(out, universe)?;
-            let names: Vec<_> = self.worlds.iter().map(|world| world.name.clone()).collect();
-            line(out, "worlds", &counted(&names))?;
-        }
-        if let Some(stored) = &self.storage {
-            self.write_stored(out, stored)?;
-        }
-        for world in &self.worlds {
-            self.write_world(out, world)?;
-        }
-        write_problems(out, &self.problems)
+pub(super) fn write(out: &mut impl Write, info: &Info, is_fast: bool) -> io::Result<()> {
+    writeln!(out, "{}: {}", text::printable(&info.path), info.kind)?;
+    if let Some(universe) = &info.universe {
+        write_universe(out, universe)?;
+        let names: Vec<_> = info.worlds.iter().map(|world| world.name.clone()).collect();
+        line(out, "worlds", &counted(&names))?;
     }
-
-    fn write_world(&self, out: &mut impl Write, world: &WorldInfo) -> io::Result<()> {
+    if let Some(stored) = &info.storage {
+        write_stored(out, stored, is_fast)?;
+    }
+    for world in &info.worlds {
         let name = text::printable(&world.name);
-        match self.storage {
+        match info.storage {
             // What it is stands in the first line already.
-            None if self.universe.is_none() => {}
+            None if info.universe.is_none() => {}
             None => writeln!(out, "\nworld {name}")?,
             Some(_) => writeln!(out, "\nworld {name}, to which it belongs")?,
         }
-        line(out, "folder", &world.path.display().to_string())?;
-        if let Some(config) = &world.config {
-            write_config(out, config, world.generator)?;
-        }
-        if let Some(provider) = &world.provider {
-            line(out, "provider", &provider_line(provider, world.pending.as_ref()))?;
-        }
-        line(out, "resources", &counted(&world.resources))?;
-        line(out, "in use", world.writer.as_deref().unwrap_or("nobody seems to write it"))?;
-        world.stored.iter().try_for_each(|stored| self.write_stored(out, stored))
+        write_world(out, world, is_fast)?;
     }
+    write_findings(out, &info.findings)
+}
 
-    fn write_stored(&self, out: &mut impl Write, stored: &Stored) -> io::Result<()> {
-        line(out, "chunks", &text::thousands(stored.chunks))?;
-        if let Some(contents) = &stored.contents {
-            line(out, "entities", &text::thousands(contents.entities))?;
-            line(out, "block entities", &text::thousands(contents.block_entities))?;
-            if contents.unreadable > 0 {
-                let chunks = text::count(contents.unreadable, "chunk");
-                line(out, "unreadable", &format!("{chunks}, which the counts leave out"))?;
-            }
-        }
-        match (&stored.regions, &stored.contents) {
-            (Some(_), _) => write_regions(out, stored)?,
-            (None, Some(contents)) => line(out, "content", &text::size(contents.raw_bytes))?,
-            (None, None) => {}
-        }
-        if self.is_fast {
-            line(out, "note", "entities are not counted with --fast")?;
-        }
-        Ok(())
+fn write_world(out: &mut impl Write, world: &WorldInfo, is_fast: bool) -> io::Result<()> {
+    line(out, "folder", &world.path.display().to_string())?;
+    if let Some(config) = &world.config {
+        write_config(out, config, world.generator)?;
     }
+    if let Some(provider) = &world.provider {
+        line(out, "provider", &provider_line(provider, world.pending_provider.as_ref()))?;
+    }
+    line(out, "resources", &counted(&world.resources))?;
+    line(out, "in use", world.writer.as_deref().unwrap_or("no writer detected"))?;
+    world.storage.iter().try_for_each(|stored| write_stored(out, stored, is_fast))
+}
+
+fn write_stored(out: &mut impl Write, stored: &StorageInfo, is_fast: bool) -> io::Result<()> {
+    line(out, "chunks", &text::thousands(stored.chunks))?;
+    if let Some(contents) = &stored.contents {
+        line(out, "entities", &text::thousands(contents.entities))?;
+        line(out, "block entities", &text::thousands(contents.block_entities))?;
+        if contents.unreadable > 0 {
+            let chunks = text::count(contents.unreadable, "chunk");
+            line(out, "unreadable", &format!("{chunks}, which the counts leave out"))?;
+        }
+    }
+    match (&stored.regions, &stored.contents) {
+        (Some(regions), _) => write_regions(out, regions)?,
+        (None, Some(contents)) => line(out, "content", &text::size(contents.raw_bytes))?,
+        (None, None) => {}
+    }
+    if is_fast {
+        line(out, "note", "entities are not counted with --fast")?;
+    }
+    Ok(())
 }
 
 fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<()> {
-    line(out, "universe", &universe.path.display().to_string())?;
+    line(out, "universe", &universe.path)?;
     let players = text::thousands(universe.players as u64);
-    match universe.only_backups {
+    match universe.players_only_backup {
         0 => line(out, "players", &players)?,
         count => line(out, "players", &format!("{players}, {count} of them only as a backup"))?,
     }
     if !universe.resources.is_empty() {
         line(out, "resources", &counted(&universe.resources))?;
     }
-    match universe.backups.first() {
+    let backups = &universe.backups;
+    match &backups.newest {
         None => line(out, "backups", "none"),
-        Some(newest) => {
-            let (count, path) = (universe.backups.len(), newest.path.display());
-            line(out, "backups", &format!("{count}, the newest is {path}"))
-        }
+        Some(newest) => line(out, "backups", &format!("{}, the newest is {newest}", backups.count)),
     }
 }
 
@@ -112,26 +105,25 @@ fn counted(names: &[String]) -> String {
 
 fn write_config(
     out: &mut impl Write,
-    ConfigInfo { from, config }: &ConfigInfo,
+    config: &ConfigInfo,
     generator: Option<&str>,
 ) -> io::Result<()> {
-    let settings = &config.settings;
-    let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-    line(out, "display name", &or_none(settings.display_name.clone()))?;
-    line(out, "uuid", &or_none(settings.uuid.map(|uuid| uuid.to_string())))?;
-    line(out, "seed", &or_none(settings.seed.map(|seed| seed.to_string())))?;
-    line(out, "config", &config_line(from, config.version()))?;
-    let world_gen = settings.world_gen.type_name().unwrap_or("Hytale");
+    line(out, "display name", config.display_name.as_deref().unwrap_or("none"))?;
+    line(out, "uuid", config.uuid.as_deref().unwrap_or("none"))?;
+    let seed = config.seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string());
+    line(out, "seed", &seed)?;
+    line(out, "config", &config_line(&config.from, config.version))?;
+    let world_gen = config.world_gen.as_deref().unwrap_or("Hytale");
     match generator {
         None => line(out, "generator", world_gen)?,
         Some(ours) => line(out, "generator", &format!("{world_gen}; {ours} of hyworld"))?,
     }
-    line(out, "game time", &settings.game_time.to_string())?;
-    line(out, "spawn", &spawn_line(settings.spawn_provider.as_ref()))?;
-    if let Some(mode) = &settings.game_mode {
+    line(out, "game time", &config.game_time)?;
+    line(out, "spawn", &spawn_line(config.spawn.as_ref()))?;
+    if let Some(mode) = &config.game_mode {
         line(out, "game mode", mode)?;
     }
-    let switches = settings.changed_switches().into_iter();
+    let switches = config.switches.iter();
     let switches: Vec<_> = switches.map(|(key, is_on)| format!("{key} {is_on}")).collect();
     if !switches.is_empty() {
         line(out, "not default", &switches.join(", "))?;
@@ -152,12 +144,14 @@ fn config_line(from: &LoadedFrom, version: i64) -> String {
     }
 }
 
-fn spawn_line(spawn: Option<&SpawnProvider>) -> String {
-    let Some(spawn) = spawn else { return "decided by the generator".to_owned() };
-    let id = spawn.id().unwrap_or("unknown");
-    match spawn.spawn_point() {
-        Some(point) => format!("{id}, at {:.1} {:.1} {:.1}", point.x, point.y, point.z),
-        None => id.to_owned(),
+fn spawn_line(spawn: Option<&SpawnInfo>) -> String {
+    let Some(SpawnInfo { id, x, y, z }) = spawn else {
+        return "decided by the generator".to_owned();
+    };
+    let id = id.as_deref().unwrap_or("unknown");
+    match (x, y, z) {
+        (Some(x), Some(y), Some(z)) => format!("{id}, at {x:.1} {y:.1} {z:.1}"),
+        _ => id.to_owned(),
     }
 }
 
@@ -172,8 +166,7 @@ fn provider_line(provider: &ProviderConfig, pending: Option<&ProviderConfig>) ->
     }
 }
 
-fn write_regions(out: &mut impl Write, stored: &Stored) -> io::Result<()> {
-    let Some(regions) = &stored.regions else { return Ok(()) };
+fn write_regions(out: &mut impl Write, regions: &RegionTotals) -> io::Result<()> {
     let raw = text::size(regions.raw_bytes);
     if regions.live_bytes > 0 {
         let ratio = text::ratio(regions.raw_bytes, regions.live_bytes);
@@ -194,15 +187,15 @@ fn write_regions(out: &mut impl Write, stored: &Stored) -> io::Result<()> {
     text::write_parts(out, all, &parts)
 }
 
-fn write_problems(out: &mut impl Write, problems: &Problems) -> io::Result<()> {
-    if problems.count == 0 {
+fn write_findings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
+    if findings.total() == 0 {
         return Ok(());
     }
-    writeln!(out, "\n{}", text::count(problems.count, "problem"))?;
-    for problem in problems.texts.iter().take(SHOWN_PROBLEMS) {
-        writeln!(out, "  {}", text::printable(problem))?;
+    writeln!(out, "\n{}", text::count(findings.total(), "problem"))?;
+    for finding in findings.kept().iter().take(SHOWN_PROBLEMS) {
+        writeln!(out, "  {}", text::printable(&finding.to_string()))?;
     }
-    match problems.count.saturating_sub(SHOWN_PROBLEMS as u64) {
+    match findings.total().saturating_sub(SHOWN_PROBLEMS as u64) {
         0 => Ok(()),
         more => writeln!(out, "  {more} more; `hyworld verify` names all of chunks"),
     }

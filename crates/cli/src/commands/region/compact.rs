@@ -2,9 +2,9 @@
 
 use hyworld_indexed_storage::{CompactOptions, CompactReport, Error, compact, plan_compact};
 use hyworld_world::{ServerCheck, WritePermit};
-use serde_json::json;
+use serde::Serialize;
 
-use super::finding::{damage_json, write_damage};
+use super::finding::{DamageObject, write_damage};
 use super::place::Places;
 use crate::args::region::CompactArgs;
 use crate::exit::{self, Exit};
@@ -43,6 +43,15 @@ fn would_drop(error: &Error) -> anyhow::Error {
     exit::advise(error, "`info` names them, --drop-damaged goes on without them")
 }
 
+#[derive(Debug, Serialize)]
+struct Report {
+    before: u64,
+    after: u64,
+    blobs: u32,
+    dropped: Vec<DamageObject>,
+    dry_run: bool,
+}
+
 fn report(
     args: &CompactArgs,
     console: &mut Console,
@@ -51,11 +60,9 @@ fn report(
 ) -> anyhow::Result<()> {
     let (before, after) = (done.bytes_before, done.bytes_after);
     if args.json {
-        let object = json!({
-            "before": before, "after": after, "blobs": done.blobs,
-            "dropped": damage_json(places, &done.dropped), "dry_run": args.dry_run,
-        });
-        return Ok(json::line(console, &object)?);
+        let dropped = DamageObject::all(places, &done.dropped);
+        let report = Report { before, after, blobs: done.blobs, dropped, dry_run: args.dry_run };
+        return json::line(console, &report);
     }
     let name = args.file.display();
     let saved = text::percent(before.saturating_sub(after), before);

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use hyworld_indexed_storage::SlotDamage;
 use hyworld_maintenance::{Finding, Severity};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use crate::exit;
 use crate::output::{advice, text};
 
@@ -37,29 +37,49 @@ pub(super) fn write(finding: &Finding, out: &mut impl Write, places: &Places) ->
     Ok(())
 }
 
-pub(super) fn object(finding: &Finding, places: &Places) -> Map<String, Value> {
-    let [slot, x, z] = places.json(finding.slot);
-    let fields = [
-        ("slot", slot),
-        ("x", x),
-        ("z", z),
-        ("class", json!(finding.class.name())),
-        ("offset", json!(finding.offset)),
-        ("readable", json!(finding.severity == Severity::Warning)),
-        ("message", json!(finding.message)),
-        ("advice", json!(advice_of(finding))),
-    ];
-    fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+/// A finding in the JSON of `info` and `verify`.
+#[derive(Debug, Serialize)]
+pub(super) struct FindingObject<'a> {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    class: &'static str,
+    offset: Option<u64>,
+    readable: bool,
+    message: &'a str,
+    advice: &'static str,
 }
 
-/// Damaged slots in the reports of verbs that change a file.
-pub(super) fn damage_json(places: &Places, damaged: &[SlotDamage]) -> Value {
-    let object = |found: &SlotDamage| {
-        let [slot, x, z] = places.json(Some(found.slot));
-        let (class, message) = (found.damage.class(), found.damage.to_string());
-        json!({"slot": slot, "x": x, "z": z, "class": class, "message": message})
-    };
-    damaged.iter().map(object).collect()
+impl<'a> FindingObject<'a> {
+    pub(super) fn new(finding: &'a Finding, places: &Places) -> Self {
+        Self {
+            slot: places.keys(finding.slot),
+            class: finding.class.name(),
+            offset: finding.offset,
+            readable: finding.severity == Severity::Warning,
+            message: &finding.message,
+            advice: advice_of(finding),
+        }
+    }
+}
+
+/// A damaged slot in the JSON of verbs that change a file.
+#[derive(Debug, Serialize)]
+pub(super) struct DamageObject {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    class: &'static str,
+    message: String,
+}
+
+impl DamageObject {
+    pub(super) fn all(places: &Places, damaged: &[SlotDamage]) -> Vec<Self> {
+        let object = |found: &SlotDamage| Self {
+            slot: places.keys(Some(found.slot)),
+            class: found.damage.class(),
+            message: found.damage.to_string(),
+        };
+        damaged.iter().map(object).collect()
+    }
 }
 
 /// Damaged slots, one line each.

@@ -4,34 +4,34 @@ use std::path::Path;
 
 use anyhow::Context;
 use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile};
-use serde_json::json;
+use serde::Serialize;
 
-use super::content;
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use crate::args::region::GetArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
+use crate::streams;
 
 pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.source.file;
     let file = super::open(&args.source)?;
     let places = Places::of(&file);
     let slot = places.resolve(path, args.slot)?;
-    let Some(blob) = file.read_encoded(slot).map_err(content::salvageable)? else {
+    let Some(blob) = file.read_encoded(slot).map_err(streams::salvageable)? else {
         let name = places.name(slot);
         return Err(exit::problem(format!("{}: {name} is empty", path.display())));
     };
     let bytes = bytes(args, &file, slot, &blob)?;
     match args.output.as_deref() {
-        None => content::write_to_stdout(console, &bytes, false)?,
-        Some(output) if content::is_stream(output) && args.json => {
+        None => streams::write_to_stdout(console, &bytes, false)?,
+        Some(output) if streams::is_stream(output) && args.json => {
             return Err(exit::usage("--json needs -o with the name of a file"));
         }
-        Some(output) if content::is_stream(output) => {
-            content::write_to_stdout(console, &bytes, true)?;
+        Some(output) if streams::is_stream(output) => {
+            streams::write_to_stdout(console, &bytes, true)?;
         }
         Some(output) => {
-            content::write_to_file(output, path, &bytes)?;
+            streams::write_to_file(output, path, &bytes)?;
             confirm(args, console, &places, slot, &blob, output, bytes.len())?;
         }
     }
@@ -47,8 +47,18 @@ fn bytes(
     if args.raw {
         return Ok(blob.frames().to_vec());
     }
-    let content = file.read(slot).map_err(content::salvageable)?;
+    let content = file.read(slot).map_err(streams::salvageable)?;
     content.context("the slot was emptied while it was read")
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    raw: u32,
+    compressed: u32,
+    written: usize,
+    output: String,
 }
 
 fn confirm(
@@ -62,13 +72,9 @@ fn confirm(
 ) -> anyhow::Result<()> {
     let output = output.display().to_string();
     if args.json {
-        let [number, x, z] = places.json(Some(slot));
-        let header = blob.header();
-        let object = json!({
-            "slot": number, "x": x, "z": z, "raw": header.raw_bytes,
-            "compressed": header.compressed_bytes, "written": written, "output": output,
-        });
-        return Ok(json::line(console, &object)?);
+        let (header, slot) = (blob.header(), places.keys(Some(slot)));
+        let (raw, compressed) = (header.raw_bytes, header.compressed_bytes);
+        return json::line(console, &Report { slot, raw, compressed, written, output });
     }
     let (name, bytes) = (places.name(slot), text::count(written as u64, "byte"));
     console.say(format_args!("{name}: {bytes} written to {output}"))?;

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use hyworld_coords::RegionPos;
 use hyworld_indexed_storage::{FormatVersion, IndexedStorageFile, Usage};
 use hyworld_maintenance::Finding;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::finding;
-use super::place::Places;
+use super::finding::{self, FindingObject};
+use super::place::{Places, SlotKeys};
 use crate::args::region::InfoArgs;
 use crate::exit::Exit;
+use crate::output::json::Position;
 use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &InfoArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -26,7 +27,7 @@ pub(super) fn run(args: &InfoArgs, console: &mut Console) -> anyhow::Result<Exit
         file: &file,
     };
     if args.json {
-        json::line(console, &info.json())?;
+        json::line(console, &info.report())?;
     } else {
         info.write(console)?;
     }
@@ -135,35 +136,83 @@ impl Info<'_> {
         Ok(text::write_parts(out, all, &parts)?)
     }
 
-    fn json(&self) -> Value {
+    fn report(&self) -> Report<'_> {
         let (geometry, usage) = (self.file.geometry(), &self.usage);
-        let region = self.places.slots().region();
         let findings = self.findings.iter();
-        let damage = findings.map(|finding| finding::object(finding, &self.places));
-        let interrupted = self.file.interrupted().iter().map(|write| {
-            let [slot, x, z] = self.places.json(Some(write.slot));
-            json!({"slot": slot, "x": x, "z": z, "segment": write.segment.get()})
-        });
+        let interrupted = self.file.interrupted().iter();
         let leftovers = self.leftovers.iter();
-        json!({
-            "file": self.file.path().display().to_string(),
-            "version": self.file.version().number(),
-            "assumed": self.is_assumed,
-            "slots": geometry.blob_count(),
-            "segment_bytes": geometry.segment_bytes(),
-            "region": region.map(|region| json!({"x": region.x, "z": region.z})),
-            "bytes": {
-                "file": usage.file_bytes, "overhead": usage.overhead_bytes,
-                "live": usage.live_bytes, "slack": usage.slack_bytes,
-                "unreferenced": usage.unreferenced_bytes, "raw": usage.raw_bytes,
+        Report {
+            file: self.file.path().display().to_string(),
+            version: self.file.version().number(),
+            assumed: self.is_assumed,
+            slots: geometry.blob_count(),
+            segment_bytes: geometry.segment_bytes(),
+            region: self.places.slots().region().map(Position::from),
+            bytes: Bytes {
+                file: usage.file_bytes,
+                overhead: usage.overhead_bytes,
+                live: usage.live_bytes,
+                slack: usage.slack_bytes,
+                unreferenced: usage.unreferenced_bytes,
+                raw: usage.raw_bytes,
             },
-            "segments": {"all": usage.segment_count, "used": usage.used_segment_count},
-            "blobs": {"all": usage.used_slots, "sealed": self.sealed},
-            "damage": damage.collect::<Vec<_>>(),
-            "interrupted": interrupted.collect::<Vec<_>>(),
-            "leftovers": leftovers.map(|path| path.display().to_string()).collect::<Vec<_>>(),
-        })
+            segments: Segments { all: usage.segment_count, used: usage.used_segment_count },
+            blobs: Blobs { all: usage.used_slots, sealed: self.sealed },
+            damage: findings.map(|found| FindingObject::new(found, &self.places)).collect(),
+            interrupted: interrupted
+                .map(|write| {
+                    let (slot, segment) = (self.places.keys(Some(write.slot)), write.segment.get());
+                    Interrupted { slot, segment }
+                })
+                .collect(),
+            leftovers: leftovers.map(|path| path.display().to_string()).collect(),
+        }
     }
+}
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    file: String,
+    version: i32,
+    assumed: bool,
+    slots: u32,
+    segment_bytes: u32,
+    region: Option<Position>,
+    bytes: Bytes,
+    segments: Segments,
+    blobs: Blobs,
+    damage: Vec<FindingObject<'a>>,
+    interrupted: Vec<Interrupted>,
+    leftovers: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Bytes {
+    file: u64,
+    overhead: u64,
+    live: u64,
+    slack: u64,
+    unreferenced: u64,
+    raw: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Segments {
+    all: u32,
+    used: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Blobs {
+    all: u32,
+    sealed: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Interrupted {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    segment: u32,
 }
 
 fn name(path: &Path) -> String {

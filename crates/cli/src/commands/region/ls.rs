@@ -2,10 +2,10 @@
 
 use hyworld_indexed_storage::{BlobIndex, BlobStat, Error};
 use hyworld_maintenance::Finding;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::finding;
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use crate::args::region::LsArgs;
 use crate::exit::{self, Exit};
 use crate::output::table::{Align, Table};
@@ -29,7 +29,9 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
             Err(error) => return Err(error.into()),
         };
         if args.json {
-            json::line(console, &object(&places, slot, &stat))?;
+            let (slot, segment) = (places.keys(Some(slot)), stat.segment.get());
+            let (raw, compressed) = (stat.raw_bytes, stat.compressed_bytes);
+            json::line(console, &Line { slot, segment, raw, compressed })?;
         } else {
             table.row(cells(&places, slot, &stat));
         }
@@ -53,12 +55,13 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
 }
 
 /// The exact keys, in this order, are a promise.
-fn object(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Value {
-    let [slot, x, z] = places.json(Some(slot));
-    json!({
-        "slot": slot, "x": x, "z": z, "segment": stat.segment.get(),
-        "raw": stat.raw_bytes, "compressed": stat.compressed_bytes,
-    })
+#[derive(Debug, Serialize)]
+struct Line {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    segment: u32,
+    raw: u32,
+    compressed: u32,
 }
 
 fn table(places: &Places) -> Table {

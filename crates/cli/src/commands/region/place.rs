@@ -2,14 +2,22 @@
 
 use std::path::Path;
 
-use hyworld::RegionSlots;
 use hyworld_coords::RegionSlot;
 use hyworld_indexed_storage::{BlobIndex, Geometry, IndexedStorageFile};
-use serde_json::{Value, json};
+use hyworld_maintenance::RegionSlots;
+use serde::Serialize;
 
 use crate::args::SlotArg;
 use crate::exit;
 use crate::output::text;
+
+/// Which slot a JSON object is about.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct SlotKeys {
+    slot: Option<u32>,
+    x: Option<u8>,
+    z: Option<u8>,
+}
 
 /// The slots of one file, in words.
 #[derive(Clone, Copy, Debug)]
@@ -54,14 +62,14 @@ impl Places {
         ]
     }
 
-    /// Slot, x and z as JSON numbers, null where there are none.
-    pub(super) fn json(&self, slot: Option<BlobIndex>) -> [Value; 3] {
+    /// Slot, x and z as members of a JSON object.
+    pub(super) fn keys(&self, slot: Option<BlobIndex>) -> SlotKeys {
         let local = slot.and_then(|slot| self.local(slot));
-        [
-            json!(slot.map(BlobIndex::get)),
-            json!(local.map(RegionSlot::x)),
-            json!(local.map(RegionSlot::z)),
-        ]
+        SlotKeys {
+            slot: slot.map(BlobIndex::get),
+            x: local.map(RegionSlot::x),
+            z: local.map(RegionSlot::z),
+        }
     }
 
     /// The slot that the command line means.

@@ -7,17 +7,17 @@ use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 use hyworld_indexed_storage::{
     BlobIndex, Durability, EncodedBlob, Error, HeaderProblem, IndexedStorageFile, SegmentIndex,
 };
-use serde_json::json;
+use serde::Serialize;
 
-use super::content;
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use crate::args::region::PutArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
+use crate::streams;
 
 pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.file;
-    let content = content::read(&args.content)?;
+    let content = streams::read(&args.content)?;
     let existing = existing(args)?;
     let geometry = existing.as_ref().map_or(args.geometry, IndexedStorageFile::geometry);
     let places = Places::new(path, geometry);
@@ -97,7 +97,7 @@ fn encoded(
     places: &Places,
     slot: BlobIndex,
 ) -> anyhow::Result<EncodedBlob> {
-    let name = content::source_name(&args.content);
+    let name = streams::source_name(&args.content);
     let blob = EncodedBlob::from_sized_frames(frames).map_err(|error| {
         exit::problem(format!("{name}: {error}; put its content without --raw"))
     })?;
@@ -117,6 +117,20 @@ fn encoded(
     }
 }
 
+#[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the JSON")]
+struct Report {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    segment: Option<u32>,
+    raw: u32,
+    compressed: u32,
+    sealed: bool,
+    replaced: bool,
+    created: bool,
+    dry_run: bool,
+}
+
 fn report(
     args: &PutArgs,
     console: &mut Console,
@@ -127,13 +141,17 @@ fn report(
     let header = blob.header();
     let segment = done.segment.map(SegmentIndex::get);
     if args.json {
-        let [slot, x, z] = places.json(Some(done.slot));
-        let object = json!({
-            "slot": slot, "x": x, "z": z, "segment": segment, "raw": header.raw_bytes,
-            "compressed": header.compressed_bytes, "sealed": done.sealed,
-            "replaced": done.replaced, "created": done.created, "dry_run": args.dry_run,
-        });
-        return Ok(json::line(console, &object)?);
+        let report = Report {
+            slot: places.keys(Some(done.slot)),
+            segment,
+            raw: header.raw_bytes,
+            compressed: header.compressed_bytes,
+            sealed: done.sealed,
+            replaced: done.replaced,
+            created: done.created,
+            dry_run: args.dry_run,
+        };
+        return json::line(console, &report);
     }
     if done.created {
         let verb = if args.dry_run { "would be made" } else { "made" };

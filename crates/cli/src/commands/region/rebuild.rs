@@ -3,9 +3,9 @@
 use hyworld_indexed_storage::{
     IndexedStorageFile, RebuildChange, RebuildPlan, SegmentIndex, apply_rebuild,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use crate::args::region::VerifyArgs;
 use crate::exit::Exit;
 use crate::output::table::{Align, Table};
@@ -34,10 +34,7 @@ pub(super) fn run(
     }
     let backup = backup.map(|path| path.display().to_string());
     if args.json {
-        let object = json!({
-            "type": "rebuild", "changes": count, "applied": backup.is_some(), "backup": backup,
-        });
-        json::line(console, &object)?;
+        json::line(console, &Line::Rebuild { changes: count, applied: backup.is_some(), backup })?;
     } else if let Some(backup) = backup {
         console.report(format_args!("index table changed; what it was before is in {backup}"))?;
     } else if count > 0 && !args.dry_run {
@@ -55,7 +52,7 @@ fn show(
 ) -> anyhow::Result<()> {
     if args.json {
         for change in &plan.changes {
-            json::line(console, &object(places, change))?;
+            json::line(console, &line(places, change))?;
         }
         return Ok(());
     }
@@ -99,15 +96,33 @@ fn identity(bytes: &[u8]) -> String {
     text::printable(&String::from_utf8_lossy(bytes))
 }
 
-fn object(places: &Places, change: &RebuildChange) -> Value {
-    let [slot, x, z] = places.json(Some(change.slot));
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line {
+    Change {
+        #[serde(flatten)]
+        slot: SlotKeys,
+        segment: Option<u32>,
+        was_absent: bool,
+        save_counter: Option<u64>,
+        time_ms: Option<i64>,
+        identity: Option<String>,
+    },
+    Rebuild {
+        changes: usize,
+        applied: bool,
+        backup: Option<String>,
+    },
+}
+
+fn line(places: &Places, change: &RebuildChange) -> Line {
     let seal = change.seal.as_ref();
-    json!({
-        "type": "change", "slot": slot, "x": x, "z": z,
-        "segment": change.segment.map(SegmentIndex::get),
-        "was_absent": change.was_absent,
-        "save_counter": seal.map(|seal| seal.save_counter),
-        "time_ms": seal.map(|seal| seal.time_ms),
-        "identity": seal.map(|seal| identity(&seal.identity)),
-    })
+    Line::Change {
+        slot: places.keys(Some(change.slot)),
+        segment: change.segment.map(SegmentIndex::get),
+        was_absent: change.was_absent,
+        save_counter: seal.map(|seal| seal.save_counter),
+        time_ms: seal.map(|seal| seal.time_ms),
+        identity: seal.map(|seal| identity(&seal.identity)),
+    }
 }

@@ -1,9 +1,9 @@
 //! `salvage FILE --segment N --restore SLOT`.
 
 use hyworld_indexed_storage::{BlobIndex, EncodedBlob, SegmentIndex};
-use serde_json::json;
+use serde::Serialize;
 
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use super::salvage::blob_at;
 use crate::args::SlotArg;
 use crate::args::region::SalvageArgs;
@@ -38,13 +38,16 @@ pub(super) fn run(
     }
     let header = blob.header();
     if args.json {
-        let [number, x, z] = places.json(Some(slot));
-        let object = json!({
-            "segment": segment.get(), "slot": number, "x": x, "z": z, "raw": header.raw_bytes,
-            "compressed": header.compressed_bytes, "replaced": in_use, "restored": go,
-            "dry_run": args.dry_run,
-        });
-        json::line(console, &object)?;
+        let report = Report {
+            segment: segment.get(),
+            slot: places.keys(Some(slot)),
+            raw: header.raw_bytes,
+            compressed: header.compressed_bytes,
+            replaced: in_use,
+            restored: go,
+            dry_run: args.dry_run,
+        };
+        json::line(console, &report)?;
         return Ok(Exit::Clean);
     }
     let bytes = text::count(header.raw_bytes, "byte");
@@ -52,6 +55,18 @@ pub(super) fn run(
     let old = if in_use { "; the slot was in use" } else { "" };
     console.report(format_args!("{name}: {bytes} from segment {segment} {verb}{old}"))?;
     Ok(Exit::Clean)
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    segment: u32,
+    #[serde(flatten)]
+    slot: SlotKeys,
+    raw: u32,
+    compressed: u32,
+    replaced: bool,
+    restored: bool,
+    dry_run: bool,
 }
 
 /// A sealed blob is only whole in its own slot.

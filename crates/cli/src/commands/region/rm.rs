@@ -1,9 +1,8 @@
 //! `rm FILE SLOT`.
 
-use hyworld_indexed_storage::BlobIndex;
-use serde_json::json;
+use serde::Serialize;
 
-use super::place::Places;
+use super::place::{Places, SlotKeys};
 use crate::args::region::RmArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
@@ -30,7 +29,9 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
     }
     let name = places.name(slot);
     if args.json {
-        report_json(args, console, &places, slot, held)?;
+        let removed = held && !args.dry_run;
+        let slot = places.keys(Some(slot));
+        json::line(console, &Report { slot, removed, dry_run: args.dry_run })?;
     } else if held && args.dry_run {
         console.report(format_args!("{name} would be emptied ({what})"))?;
     } else if held {
@@ -42,17 +43,10 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
     Ok(if held { Exit::Clean } else { Exit::Problems })
 }
 
-fn report_json(
-    args: &RmArgs,
-    console: &mut Console,
-    places: &Places,
-    slot: BlobIndex,
-    held: bool,
-) -> anyhow::Result<()> {
-    let [slot, x, z] = places.json(Some(slot));
-    let removed = held && !args.dry_run;
-    let object = json!({
-        "slot": slot, "x": x, "z": z, "removed": removed, "dry_run": args.dry_run,
-    });
-    Ok(json::line(console, &object)?)
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    slot: SlotKeys,
+    removed: bool,
+    dry_run: bool,
 }

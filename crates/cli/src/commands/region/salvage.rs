@@ -8,14 +8,15 @@ use anyhow::Context;
 use hyworld_indexed_storage::{
     EncodedBlob, Error, IndexedStorageFile, SalvageReport, SalvagedBlob, SegmentIndex,
 };
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use super::place::Places;
-use super::{content, restore};
+use super::place::{Places, SlotKeys};
+use super::restore;
 use crate::args::region::SalvageArgs;
 use crate::exit::{self, Exit};
 use crate::output::table::{Align, Table};
 use crate::output::{Console, json, progress, text};
+use crate::streams;
 
 pub(super) fn run(args: &SalvageArgs, console: &mut Console) -> anyhow::Result<Exit> {
     match (args.segment, args.restore, args.output.as_deref()) {
@@ -44,23 +45,21 @@ fn extract(
     output: &Path,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
-    if content::is_stream(output) && args.json {
+    if streams::is_stream(output) && args.json {
         return Err(exit::usage("--json needs -o with the name of a file"));
     }
     let blob = blob_at(&super::open(&args.source)?, segment)?;
     let bytes = blob.decompress()?;
-    if content::is_stream(output) {
-        content::write_to_stdout(console, &bytes, true)?;
+    if streams::is_stream(output) {
+        streams::write_to_stdout(console, &bytes, true)?;
         return Ok(Exit::Clean);
     }
-    content::write_to_file(output, &args.source.file, &bytes)?;
+    streams::write_to_file(output, &args.source.file, &bytes)?;
     let (header, output) = (blob.header(), output.display().to_string());
     if args.json {
-        let object = json!({
-            "segment": segment.get(), "raw": header.raw_bytes,
-            "compressed": header.compressed_bytes, "output": output,
-        });
-        json::line(console, &object)?;
+        let (raw, compressed) = (header.raw_bytes, header.compressed_bytes);
+        let report = Extracted { segment: segment.get(), raw, compressed, output };
+        json::line(console, &report)?;
     } else {
         let bytes = text::count(header.raw_bytes, "byte");
         console.say(format_args!("segment {segment}: {bytes} written to {output}"))?;
@@ -92,7 +91,7 @@ fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> any
             continue;
         }
         if args.json {
-            json::line(console, &object(&places, blob, output))?;
+            json::line(console, &line(&places, blob, output))?;
         } else {
             table.row(cells(&places, blob));
         }
@@ -145,24 +144,41 @@ fn cells(places: &Places, blob: &SalvagedBlob) -> Vec<String> {
     cells
 }
 
-fn object(places: &Places, blob: &SalvagedBlob, output: Option<PathBuf>) -> Value {
-    let [slot, x, z] = places.json(blob.slot);
-    let fields = [
-        ("segment", json!(blob.segment.get())),
-        ("segments", json!(blob.segment_count)),
-        ("offset", json!(blob.offset)),
-        ("raw", json!(blob.header.raw_bytes)),
-        ("compressed", json!(blob.header.compressed_bytes)),
-        ("slot", slot),
-        ("x", x),
-        ("z", z),
-        ("sealed", json!(blob.seal.is_some())),
-        ("doubtful", json!(blob.doubtful)),
-    ];
-    let output = output.map(|output| ("output", json!(output.display().to_string())));
-    let fields = fields.into_iter().chain(output);
-    let object: Map<_, _> = fields.map(|(key, value)| (key.to_owned(), value)).collect();
-    Value::Object(object)
+#[derive(Debug, Serialize)]
+struct Line {
+    segment: u32,
+    segments: u32,
+    offset: u64,
+    raw: u32,
+    compressed: u32,
+    #[serde(flatten)]
+    slot: SlotKeys,
+    sealed: bool,
+    doubtful: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+}
+
+fn line(places: &Places, blob: &SalvagedBlob, output: Option<PathBuf>) -> Line {
+    Line {
+        segment: blob.segment.get(),
+        segments: blob.segment_count,
+        offset: blob.offset,
+        raw: blob.header.raw_bytes,
+        compressed: blob.header.compressed_bytes,
+        slot: places.keys(blob.slot),
+        sealed: blob.seal.is_some(),
+        doubtful: blob.doubtful,
+        output: output.map(|output| output.display().to_string()),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Extracted {
+    segment: u32,
+    raw: u32,
+    compressed: u32,
+    output: String,
 }
 
 fn summary(

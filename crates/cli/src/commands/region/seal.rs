@@ -3,9 +3,9 @@
 use hyworld::{SealOptions, SealOutcome, SealTags, seal_slot};
 use hyworld_indexed_storage::{BlobIndex, SlotDamage};
 use hyworld_maintenance::{ScanOptions, scan_slots};
-use serde_json::json;
+use serde::Serialize;
 
-use super::finding::{damage_json, write_damage};
+use super::finding::{DamageObject, write_damage};
 use super::place::Places;
 use crate::args::region::SealArgs;
 use crate::exit::Exit;
@@ -67,6 +67,17 @@ impl Done {
     }
 }
 
+#[derive(Debug, Serialize)]
+struct Report {
+    action: &'static str,
+    rewritten: usize,
+    unchanged: usize,
+    damaged: Vec<DamageObject>,
+    before: u64,
+    after: Option<u64>,
+    dry_run: bool,
+}
+
 fn report(
     args: &SealArgs,
     console: &mut Console,
@@ -74,13 +85,16 @@ fn report(
     done: &Done,
 ) -> anyhow::Result<()> {
     if args.json {
-        let action = if args.remove { "remove" } else { "seal" };
-        let object = json!({
-            "action": action, "rewritten": done.rewritten, "unchanged": done.unchanged,
-            "damaged": damage_json(places, &done.damaged), "before": done.before,
-            "after": done.after, "dry_run": args.dry_run,
-        });
-        return Ok(json::line(console, &object)?);
+        let report = Report {
+            action: if args.remove { "remove" } else { "seal" },
+            rewritten: done.rewritten,
+            unchanged: done.unchanged,
+            damaged: DamageObject::all(places, &done.damaged),
+            before: done.before,
+            after: done.after,
+            dry_run: args.dry_run,
+        };
+        return json::line(console, &report);
     }
     let name = args.file.display();
     let blobs = text::count(done.rewritten as u64, "blob");

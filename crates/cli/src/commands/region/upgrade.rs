@@ -2,9 +2,9 @@
 
 use hyworld_indexed_storage::{FormatVersion, OpenOptions, UpgradeReport, plan_upgrade, upgrade};
 use hyworld_world::{ServerCheck, WritePermit};
-use serde_json::json;
+use serde::Serialize;
 
-use super::finding::{damage_json, write_damage};
+use super::finding::{DamageObject, write_damage};
 use super::place::Places;
 use crate::args::region::UpgradeArgs;
 use crate::exit::Exit;
@@ -29,6 +29,15 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
+#[derive(Debug, Serialize)]
+struct Report {
+    from: i32,
+    copied: u32,
+    damaged: Vec<DamageObject>,
+    old: Option<String>,
+    dry_run: bool,
+}
+
 fn report(
     args: &UpgradeArgs,
     console: &mut Console,
@@ -37,11 +46,14 @@ fn report(
 ) -> anyhow::Result<()> {
     let old = done.old.as_ref().map(|old| old.display().to_string());
     if args.json {
-        let object = json!({
-            "from": done.from.number(), "copied": done.copied,
-            "damaged": damage_json(places, &done.damaged), "old": old, "dry_run": args.dry_run,
-        });
-        return Ok(json::line(console, &object)?);
+        let report = Report {
+            from: done.from.number(),
+            copied: done.copied,
+            damaged: DamageObject::all(places, &done.damaged),
+            old,
+            dry_run: args.dry_run,
+        };
+        return json::line(console, &report);
     }
     let name = args.file.display();
     let blobs = text::count(done.copied, "blob");

@@ -2,9 +2,9 @@
 
 use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_maintenance::{RegionReport, ScanOptions, verify_region};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::finding;
+use super::finding::{self, FindingObject};
 use super::place::Places;
 use super::rebuild;
 use crate::args::region::VerifyArgs;
@@ -25,9 +25,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     checked.failed.drain(..).for_each(|error| exit::complain(&error.into()));
     for finding in &checked.findings {
         if args.json {
-            let mut object = finding::object(finding, &places);
-            object.shift_insert(0, "type".to_owned(), json!("finding"));
-            json::line(console, &Value::Object(object))?;
+            json::line(console, &Line::Finding(FindingObject::new(finding, &places)))?;
         } else {
             finding::write(finding, console, &places)?;
         }
@@ -44,6 +42,13 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     Ok(exit)
 }
 
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line<'a> {
+    Finding(FindingObject<'a>),
+    Summary { checked: usize, whole: usize, sealed: usize, findings: usize, failed: usize },
+}
+
 fn summary(
     args: &VerifyArgs,
     console: &mut Console,
@@ -54,11 +59,8 @@ fn summary(
     let RegionReport { slots, whole, sealed, .. } = *checked;
     let findings = checked.findings.len();
     if args.json {
-        let object = json!({
-            "type": "summary", "checked": slots, "whole": whole, "sealed": sealed,
-            "findings": findings, "failed": failed,
-        });
-        return Ok(json::line(console, &object)?);
+        let summary = Line::Summary { checked: slots, whole, sealed, findings, failed };
+        return json::line(console, &summary);
     }
     let blobs = text::count(slots as u64, "blob");
     let verdict = match (findings, failed) {

@@ -1,11 +1,22 @@
 //! `world copy UNIVERSE FROM TO`.
 
 use hyworld_world::{ServerCheck, WorldName, WorldOptions, tree_size};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::world::CopyArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    from: &'a str,
+    to: &'a str,
+    path: String,
+    uuid: Option<String>,
+    files: u64,
+    bytes: u64,
+    dry_run: bool,
+}
 
 pub(super) fn run(args: &CopyArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let universe = super::universe(&args.universe)?;
@@ -22,12 +33,16 @@ pub(super) fn run(args: &CopyArgs, console: &mut Console) -> anyhow::Result<Exit
     }
     let size = tree_size(if args.dry_run { &source } else { &target })?;
     if args.json {
-        let object = json!({
-            "from": args.from, "to": args.to, "path": target.display().to_string(),
-            "uuid": uuid.map(|uuid| uuid.to_string()), "files": size.files, "bytes": size.bytes,
-            "dry_run": args.dry_run,
-        });
-        json::line(console, &object)?;
+        let report = Report {
+            from: &args.from,
+            to: &args.to,
+            path: target.display().to_string(),
+            uuid: uuid.map(|uuid| uuid.to_string()),
+            files: size.files,
+            bytes: size.bytes,
+            dry_run: args.dry_run,
+        };
+        json::line(console, &report)?;
         return Ok(Exit::Clean);
     }
     let (files, bytes) = (text::count(size.files, "file"), text::size(size.bytes));

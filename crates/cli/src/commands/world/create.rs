@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use hyworld_providers::ProviderConfig;
 use hyworld_world::{BuiltInGenerator, Universe, WorldName, WorldOptions, WorldSettings};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::world::CreateArgs;
 use crate::exit::Exit;
@@ -63,18 +63,37 @@ struct Made {
     settings: WorldSettings,
 }
 
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    name: &'a str,
+    path: String,
+    universe: String,
+    universe_made: bool,
+    uuid: Option<String>,
+    display_name: Option<&'a str>,
+    seed: Option<i64>,
+    generator: Option<&'static str>,
+    provider: &'a str,
+    dry_run: bool,
+}
+
 fn report(args: &CreateArgs, console: &mut Console, made: &Made) -> anyhow::Result<Exit> {
     let (path, settings) = (made.path.display(), &made.settings);
     let generator = args.generator.built_in().map(BuiltInGenerator::name);
     if args.json {
-        let object = json!({
-            "name": args.name, "path": path.to_string(),
-            "universe": args.universe.display().to_string(), "universe_made": made.is_new,
-            "uuid": settings.uuid.map(|uuid| uuid.to_string()),
-            "display_name": settings.display_name, "seed": settings.seed,
-            "generator": generator, "provider": args.provider, "dry_run": args.dry_run,
-        });
-        json::line(console, &object)?;
+        let report = Report {
+            name: &args.name,
+            path: path.to_string(),
+            universe: args.universe.display().to_string(),
+            universe_made: made.is_new,
+            uuid: settings.uuid.map(|uuid| uuid.to_string()),
+            display_name: settings.display_name.as_deref(),
+            seed: settings.seed,
+            generator,
+            provider: &args.provider,
+            dry_run: args.dry_run,
+        };
+        json::line(console, &report)?;
         return Ok(Exit::Clean);
     }
     let generator = generator.unwrap_or("that of the game");

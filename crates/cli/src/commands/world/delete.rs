@@ -1,11 +1,21 @@
 //! `world delete UNIVERSE NAME`.
 
 use hyworld_world::{ServerCheck, WorldName, tree_size};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::world::DeleteArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    name: &'a str,
+    path: String,
+    files: u64,
+    bytes: u64,
+    deleted: bool,
+    dry_run: bool,
+}
 
 pub(super) fn run(args: &DeleteArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let universe = super::universe(&args.universe)?;
@@ -23,11 +33,15 @@ pub(super) fn run(args: &DeleteArgs, console: &mut Console) -> anyhow::Result<Ex
         universe.delete_world(&name, ServerCheck::Refuse)?;
     }
     if args.json {
-        let object = json!({
-            "name": args.name, "path": path.display().to_string(), "files": size.files,
-            "bytes": size.bytes, "deleted": !args.dry_run, "dry_run": args.dry_run,
-        });
-        json::line(console, &object)?;
+        let report = Report {
+            name: &args.name,
+            path: path.display().to_string(),
+            files: size.files,
+            bytes: size.bytes,
+            deleted: !args.dry_run,
+            dry_run: args.dry_run,
+        };
+        json::line(console, &report)?;
     } else if args.dry_run {
         console.report(format_args!("{what} would be deleted"))?;
     } else {

@@ -1,0 +1,63 @@
+//! Damage on purpose, to a copy.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hyworld_indexed_storage::{BLOB_HEADER_BYTES, BlobIndex, IndexedStorageFile, Verified};
+
+/// Copies the region file into a folder of its own, under the same name.
+pub fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    let target = folder.join(path.file_name().unwrap_or_default());
+    fs::create_dir(folder)
+        .and_then(|()| fs::copy(path, &target))
+        .with_context(|| format!("{}: cannot copy", target.display()))?;
+    Ok(target)
+}
+
+/// Writes a segment number into the index that no file has.
+pub fn overwrite_entry(path: &Path, slot: BlobIndex) -> anyhow::Result<()> {
+    let geometry = IndexedStorageFile::open_read_only(path)?.geometry();
+    let entry = i32::MAX.to_be_bytes();
+    change(path, geometry.entry_offset(slot), |bytes| *bytes = entry)
+}
+
+/// Flips one bit in the middle of a blob; returns which byte of the file it is in.
+pub fn flip_bit(path: &Path, slot: BlobIndex) -> anyhow::Result<u64> {
+    let file = IndexedStorageFile::open_read_only(path)?;
+    let stat = file.stat(slot)?.context("the slot to damage is empty")?;
+    let blob = file.geometry().segment_offset(stat.segment);
+    let offset = blob + u64::from(BLOB_HEADER_BYTES) + u64::from(stat.compressed_bytes) / 2;
+    change(path, offset, |[byte]| *byte ^= 1)?;
+    Ok(offset)
+}
+
+/// Slots that do not pass a full check.
+pub fn damaged_slots(path: &Path) -> anyhow::Result<Vec<BlobIndex>> {
+    let file = IndexedStorageFile::open_read_only(path)?;
+    let mut damaged = Vec::new();
+    for slot in file.occupied() {
+        if let Verified::Damaged(_) = file.verify(slot)? {
+            damaged.push(slot);
+        }
+    }
+    Ok(damaged)
+}
+
+fn change<const N: usize>(
+    path: &Path,
+    offset: u64,
+    change: impl FnOnce(&mut [u8; N]),
+) -> anyhow::Result<()> {
+    let edit = || {
+        let mut file = File::options().read(true).write(true).open(path)?;
+        let mut bytes = [0; N];
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(&mut bytes)?;
+        change(&mut bytes);
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(&bytes)
+    };
+    edit().with_context(|| format!("{}: cannot damage it", path.display()))
+}

@@ -1,0 +1,23 @@
+//! What hyworld measures about itself: the work behind `hyworld bench`, `hyworld stress`,
+//! `hyworld demo` and `cargo bench`. Not published, and not covered by semver.
+//!
+//! Times are ratios to zstd, or to region files, on the same bytes in the same run. Passes take
+//! turns and the fastest one counts, because other programs share the machine.
+//!
+//! Reports serialize to the JSON that `docs/cli.md` describes.
+
+#![expect(missing_docs, reason = "the fields of reports are the keys of the JSON")]
+
+pub mod chunk;
+pub mod demo;
+mod process;
+pub mod providers;
+mod raw;
+pub mod region;
+pub mod scale;
+mod scratch;
+pub mod store;
+pub mod stress;
+mod timing;
+
+pub use timing::{Micros, Millis};

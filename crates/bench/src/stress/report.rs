@@ -1,0 +1,109 @@
+//! What load on a store came to.
+
+use hyworld_chunk_store::{FlushReport, Times};
+use serde::Serialize;
+
+use super::{Journal, Loaded};
+use crate::timing::{Micros, Millis};
+
+/// What was done, after everything was saved.
+#[derive(Debug, Serialize)]
+pub struct StressReport {
+    pub world: String,
+    /// What generates its chunks; `None` where nothing is generated.
+    pub generator: Option<&'static str>,
+    pub each_write: bool,
+    pub ms: Millis,
+    pub viewers: u32,
+    pub steps: u64,
+    pub edits: u64,
+    /// Edits whose save was acknowledged.
+    pub acknowledged: u64,
+    pub refused: u64,
+    /// Chunks that did not hold what was stored.
+    pub wrong: u64,
+    pub loaded: u64,
+    pub generated: u64,
+    pub saved: u64,
+    pub unloaded: u64,
+    pub failed_loads: u64,
+    pub failed_saves: u64,
+    pub failed_syncs: u64,
+    pub unsaved: usize,
+    pub in_memory_max: u64,
+    pub resident_max: Option<u64>,
+    /// How long loads took.
+    pub load: StageTimes,
+    pub generate: StageTimes,
+    /// How long saves took.
+    pub save: StageTimes,
+    /// The first problems, in words.
+    pub problems: Vec<String>,
+    /// What was saved at the end.
+    #[serde(skip)]
+    pub flushed: FlushReport,
+}
+
+/// How long something took. The percentiles are upper bounds within a factor of two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct StageTimes {
+    pub count: u64,
+    pub mean_us: Micros,
+    pub p50_us: Micros,
+    pub p99_us: Micros,
+    pub max_us: Micros,
+}
+
+impl From<Times> for StageTimes {
+    fn from(times: Times) -> Self {
+        let Times { count, mean, p50, p99, max } = times;
+        let [mean_us, p50_us, p99_us, max_us] = [mean, p50, p99, max].map(Micros);
+        Self { count, mean_us, p50_us, p99_us, max_us }
+    }
+}
+
+impl StressReport {
+    pub(super) fn new(
+        world: String,
+        viewers: u32,
+        loaded: &Loaded,
+        journal: &Journal,
+        flushed: FlushReport,
+    ) -> Self {
+        let (counts, metrics) = (journal.counts(), &loaded.metrics);
+        Self {
+            world,
+            generator: None,
+            each_write: false,
+            ms: Millis(loaded.time),
+            viewers,
+            steps: loaded.steps,
+            edits: counts.edits,
+            acknowledged: counts.acknowledged,
+            refused: counts.refused,
+            wrong: counts.wrong,
+            loaded: metrics.loaded,
+            generated: metrics.generated,
+            saved: metrics.saved,
+            unloaded: metrics.unloaded,
+            failed_loads: metrics.failed_loads,
+            failed_saves: metrics.failed_saves,
+            failed_syncs: metrics.failed_syncs,
+            unsaved: flushed.unsaved.len(),
+            in_memory_max: loaded.in_memory_max,
+            resident_max: loaded.resident_bytes_max,
+            load: metrics.load_times.into(),
+            generate: metrics.generate_times.into(),
+            save: metrics.save_times.into(),
+            problems: journal.problems(),
+            flushed,
+        }
+    }
+
+    /// Whether everything was loaded, edited, saved and found as it was stored.
+    pub fn is_clean(&self) -> bool {
+        let failed = [self.failed_loads, self.failed_saves, self.failed_syncs];
+        let mut bad = failed.into_iter().chain([self.wrong, self.refused]);
+        bad.all(|count| count == 0) && self.flushed.is_complete()
+    }
+}

@@ -1,0 +1,88 @@
+//! Content of blobs and documents from files and stdin, to files and stdout.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use hyworld_indexed_storage::Error;
+use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
+
+use crate::exit;
+use crate::output::{Console, text};
+
+/// Whether a path on the command line stands for stdin or stdout.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What errors call the place where content comes from.
+pub(crate) fn source_name(path: &Path) -> String {
+    if is_stream(path) { "stdin".to_owned() } else { path.display().to_string() }
+}
+
+/// Reads a file or stdin; no more than the largest blob that a region file takes.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = source_name(path);
+    let mut content = Vec::new();
+    let limit = u64::from(BLOB_BYTES_MAX);
+    let taken = if is_stream(path) {
+        io::stdin().lock().take(limit + 1).read_to_end(&mut content)
+    } else {
+        File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut content))
+    };
+    let taken = taken.with_context(|| format!("{name}: cannot read"))?;
+    if taken as u64 > limit {
+        let limit = text::thousands(limit);
+        let message = format!("{name}: more than {limit} bytes, which no blob may have");
+        return Err(exit::problem(message));
+    }
+    Ok(content)
+}
+
+/// Says where else a blob could be found.
+pub(crate) fn salvageable(error: Error) -> anyhow::Error {
+    match error {
+        Error::Damaged { .. } => {
+            exit::advise(&error, "`hyworld region salvage` may find an older copy")
+        }
+        other => other.into(),
+    }
+}
+
+/// Writes content to stdout, but nothing to a terminal that would garble it.
+pub(crate) fn write_to_stdout(
+    console: &mut Console,
+    content: &[u8],
+    force: bool,
+) -> anyhow::Result<()> {
+    if !force && io::stdout().is_terminal() && !is_text(content) {
+        let bytes = text::count(content.len() as u64, "byte");
+        return Err(exit::usage(format!(
+            "{bytes} of binary data are not written to a terminal; use -o FILE, or -o - to force it"
+        )));
+    }
+    console.write_all(content)?;
+    Ok(())
+}
+
+/// Makes or replaces the file `path`. It must not be `region`, which would destroy it.
+pub(crate) fn write_to_file(path: &Path, region: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let name = path.display();
+    let same = match (path.canonicalize(), region.canonicalize()) {
+        (Ok(path), Ok(region)) => path == region,
+        _ => false,
+    };
+    if same {
+        let message = format!("{name}: this is the region file itself; choose another output");
+        return Err(exit::usage(message));
+    }
+    File::create(path)
+        .and_then(|mut file| file.write_all(content))
+        .with_context(|| format!("{name}: cannot write"))
+}
+
+fn is_text(content: &[u8]) -> bool {
+    let shown = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
+    std::str::from_utf8(content).is_ok_and(|text| text.chars().all(shown))
+}

@@ -1,0 +1,92 @@
+//! `docs/json.md` has the shape of what each verb prints with `--json`, and so has its help.
+//!
+//! `HYWORLD_WRITE_DOCS=1 cargo nextest run -p hyworld-cli shapes` writes the shapes anew.
+
+#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod samples;
+mod shape;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::run::Place;
+use shape::Shape;
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md")
+}
+
+/// The blocks of a verb: one for each shape that is told apart in words, with a line for each
+/// value of `type`.
+fn blocks(samples: &[Vec<Value>]) -> Vec<String> {
+    let block = |values: &Vec<Value>| {
+        let mut kinds: Vec<(&Value, Vec<Value>)> = Vec::new();
+        for value in values {
+            let kind = value.get("type").unwrap_or(&Value::Null);
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, values)) => values.push(value.clone()),
+                None => kinds.push((kind, vec![value.clone()])),
+            }
+        }
+        let lines = kinds.iter().map(|(kind, values)| {
+            let lines = Shape::of(values).lines();
+            match kind.as_str() {
+                Some(kind) => lines.replacen("\"type\": text", &format!("\"type\": \"{kind}\""), 1),
+                None => lines,
+            }
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    samples.iter().map(block).collect()
+}
+
+/// The section of a verb with these blocks in place of its own.
+fn filled(section: &str, blocks: &[String]) -> String {
+    let mut parts = section.split("```");
+    let mut filled = parts.next().unwrap().to_owned();
+    for block in blocks {
+        assert!(parts.next().is_some(), "a block is missing in: {section}");
+        filled.extend(["```\n", block, "\n```", parts.next().unwrap()]);
+    }
+    assert!(parts.next().is_none(), "too many blocks in: {section}");
+    filled
+}
+
+#[test]
+fn the_shapes_in_the_documentation_are_those_of_the_program() {
+    let text = fs::read_to_string(page()).unwrap();
+    let samples = samples::all();
+    let mut written = text.split("\n## ").next().unwrap().to_owned();
+    let mut verbs = Vec::new();
+    for section in text.split("\n## ").skip(1) {
+        let verb = section.lines().next().unwrap();
+        let samples = samples.iter().find(|(name, _)| *name == verb);
+        let (verb, samples) = samples.unwrap_or_else(|| unreachable!("no sample of {verb:?}"));
+        verbs.push(*verb);
+        written.push_str("\n## ");
+        written.push_str(&filled(section, &blocks(samples)));
+    }
+    let all: Vec<_> = samples.iter().map(|(verb, _)| *verb).collect();
+    assert_eq!(verbs, all);
+    if std::env::var_os("HYWORLD_WRITE_DOCS").is_some() {
+        hyworld_testkit::write_file(&page(), written.as_bytes());
+    } else {
+        assert_eq!(text, written, "see the head of crates/cli/tests/cli/shapes.rs");
+    }
+}
+
+#[test]
+fn the_help_of_every_verb_has_its_shape() {
+    let (place, text) = (Place::new(), fs::read_to_string(page()).unwrap());
+    for section in text.split("\n## ").skip(1) {
+        let verb = section.lines().next().unwrap();
+        let words: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
+        let help = place.run(&words).ok();
+        for line in section.split("```").skip(1).step_by(2).flat_map(str::lines) {
+            assert!(help.contains(line), "{verb}: {line}\n{help}");
+        }
+    }
+}

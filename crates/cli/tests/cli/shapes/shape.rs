@@ -1,0 +1,141 @@
+//! The shape of JSON values: which keys there are, and of which types.
+
+use serde_json::Value;
+
+/// Lines are broken to fit a terminal of the usual width, with an indent before them.
+const WIDTH: usize = 78;
+
+/// Keys whose value is a document of the game, or a map with keys of its own.
+const ANY: [&str; 10] = [
+    "block_entity",
+    "classes",
+    "document",
+    "other_fields",
+    "pending_provider",
+    "provider",
+    "rest",
+    "spawned_npcs",
+    "switches",
+    "value",
+];
+
+/// What was seen of one value in several samples.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    seen: u64,
+    is_null: bool,
+    /// `boolean`, `number` and `text`, each once.
+    plain: Vec<&'static str>,
+    is_any: bool,
+    items: Option<Box<Shape>>,
+    members: Vec<(String, Shape)>,
+    is_object: bool,
+}
+
+impl Shape {
+    pub(super) fn of(samples: &[Value]) -> Self {
+        let mut shape = Self::default();
+        for sample in samples {
+            shape.add(sample);
+        }
+        shape
+    }
+
+    fn add(&mut self, value: &Value) {
+        self.seen += 1;
+        match value {
+            Value::Null => self.is_null = true,
+            Value::Bool(_) => self.add_plain("boolean"),
+            Value::Number(_) => self.add_plain("number"),
+            Value::String(_) => self.add_plain("text"),
+            Value::Array(values) => {
+                let items = self.items.get_or_insert_default();
+                for value in values {
+                    items.add(value);
+                }
+            }
+            Value::Object(members) => {
+                self.is_object = true;
+                for (key, value) in members {
+                    self.add_member(key, value);
+                }
+            }
+        }
+    }
+
+    fn add_plain(&mut self, name: &'static str) {
+        if !self.plain.contains(&name) {
+            self.plain.push(name);
+        }
+    }
+
+    fn add_member(&mut self, key: &str, value: &Value) {
+        let found = self.members.iter().position(|(known, _)| known == key);
+        let index = found.unwrap_or_else(|| {
+            self.members.push((key.to_owned(), Self::default()));
+            self.members.len() - 1
+        });
+        let member = &mut self.members[index].1;
+        if ANY.contains(&key) && value.is_object() {
+            member.seen += 1;
+            member.is_any = true;
+        } else {
+            member.add(value);
+        }
+    }
+
+    /// In one line.
+    fn short(&self) -> String {
+        let mut parts: Vec<String> = self.plain.iter().map(ToString::to_string).collect();
+        if let Some(items) = &self.items {
+            parts.push(format!("[{}]", items.short()));
+        }
+        if self.is_object {
+            let objects = self.seen - u64::from(self.is_null);
+            let members = self.members.iter().map(|(key, member)| {
+                let mark = if member.seen < objects && !self.is_null { "?" } else { "" };
+                format!("\"{key}\"{mark}: {}", member.short())
+            });
+            parts.push(format!("{{{}}}", members.collect::<Vec<_>>().join(", ")));
+        }
+        if self.is_any {
+            parts.push("{...}".to_owned());
+        }
+        if self.is_null {
+            parts.push("null".to_owned());
+        }
+        parts.join(" or ")
+    }
+
+    /// In as many lines as are needed.
+    pub(super) fn lines(&self) -> String {
+        let text = self.short();
+        let mut lines = String::new();
+        let (mut depth, mut line, mut indent) = (0_usize, String::new(), 0_usize);
+        // Lines are broken behind commas only, as late as possible.
+        for part in text.split_inclusive(", ") {
+            if indent + line.len() + part.trim_end().len() > WIDTH && !line.is_empty() {
+                lines.extend([" ".repeat(indent).as_str(), line.trim_end(), "\n"]);
+                (line, indent) = (String::new(), depth);
+            }
+            line.push_str(part);
+            depth += part.matches(['{', '[']).count();
+            depth -= part.matches(['}', ']']).count();
+        }
+        lines.extend([" ".repeat(indent), line]);
+        lines
+    }
+}
+
+#[test]
+fn samples_are_joined() {
+    let samples: Vec<Value> = [
+        r#"{"a": 1, "b": null, "list": [], "provider": {"Type": "x"}}"#,
+        r#"{"a": 1, "b": {"c": true}, "list": [["x", 2]], "provider": null, "more": "x"}"#,
+    ]
+    .map(|text| serde_json::from_str(text).unwrap())
+    .to_vec();
+    let expected = r#"{"a": number, "b": {"c": boolean} or null, "list": [[text or number]],
+ "provider": {...} or null, "more"?: text}"#;
+    assert_eq!(Shape::of(&samples).lines(), expected);
+}

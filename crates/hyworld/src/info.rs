@@ -1,0 +1,189 @@
+//! [`Info`]: what a path is, which worlds are there, what they say and how much is in them.
+
+mod storage;
+mod world;
+
+use std::path::Path;
+
+use hyworld_maintenance::{Class, Finding, Findings, Progress, ScanOptions};
+use hyworld_providers::{Access, RegionFilesOptions};
+use hyworld_world::{Place, Universe, backup_folder, discover, find_backups};
+use serde::{Serialize, Serializer};
+
+use crate::error::Result;
+use crate::location::not_found;
+
+pub use storage::StorageInfo;
+pub use world::{ConfigInfo, SpawnInfo, WorldInfo};
+
+/// How many findings are serialized.
+const LISTED_MAX: usize = 100;
+
+/// How much is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct InfoOptions {
+    /// Do not read the chunks, so that their entities are not counted.
+    pub fast: bool,
+    /// How chunks are read.
+    pub scan: ScanOptions,
+}
+
+/// What was found at a path. Serializes to the JSON of `hyworld info`.
+#[derive(Debug, Serialize)]
+pub struct Info {
+    /// The path.
+    pub path: String,
+    /// What it is, for example "a save".
+    pub kind: &'static str,
+    /// What a universe has beside its worlds.
+    pub universe: Option<UniverseInfo>,
+    /// The worlds.
+    pub worlds: Vec<WorldInfo>,
+    /// The chunks of a path that is less than a world.
+    pub storage: Option<StorageInfo>,
+    /// What could not be read.
+    #[serde(flatten, serialize_with = "problems")]
+    pub findings: Findings,
+}
+
+/// What a universe has beside its worlds.
+#[derive(Debug, Serialize)]
+pub struct UniverseInfo {
+    /// Its folder.
+    pub path: String,
+    /// How many players it knows.
+    pub players: usize,
+    /// Players of whom there is only a backup.
+    pub players_only_backup: usize,
+    /// The ids of its resources.
+    pub resources: Vec<String>,
+    /// Its backups.
+    pub backups: BackupsInfo,
+}
+
+/// The backups of a universe.
+#[derive(Debug, Serialize)]
+pub struct BackupsInfo {
+    /// The folder that they are in.
+    pub folder: String,
+    /// How many there are.
+    pub count: usize,
+    /// The newest.
+    pub newest: Option<String>,
+}
+
+impl Info {
+    /// Looks at a save, universe, world, instance template, asset pack, folder of region files or
+    /// region file. Nothing is written. What cannot be read is a finding, and the rest is there.
+    ///
+    /// # Errors
+    /// There is nothing at the path, or nothing of the game.
+    pub fn gather(path: &Path, options: &InfoOptions, progress: &dyn Progress) -> Result<Self> {
+        let place = find(path)?;
+        let mut findings = Findings::default();
+        let universe = match &place {
+            Place::Save { universe } | Place::Universe { universe } => {
+                Some(UniverseInfo::of(universe, &mut findings))
+            }
+            _ => None,
+        };
+        let storage = part(path, &place, options, progress, &mut findings)?;
+        let mut worlds = Vec::new();
+        for entry in place.worlds()? {
+            let mut world = WorldInfo::of(&entry, &mut findings);
+            if storage.is_none() {
+                world.look_at_chunks(options, progress, &mut findings);
+            }
+            worlds.push(world);
+        }
+        let (path, kind) = (path.display().to_string(), place.kind());
+        Ok(Self { path, kind, universe, worlds, storage, findings })
+    }
+
+    /// The worlds at a path with the number of their chunks, without reading the chunks.
+    ///
+    /// # Errors
+    /// There is nothing at the path, or nothing of the game.
+    pub fn worlds(
+        path: &Path,
+        options: &InfoOptions,
+        mut each: impl FnMut(WorldInfo),
+    ) -> Result<Findings> {
+        let options = InfoOptions { fast: true, ..options.clone() };
+        let mut findings = Findings::default();
+        for entry in find(path)?.worlds()? {
+            let mut world = WorldInfo::of(&entry, &mut findings);
+            world.look_at_chunks(&options, &hyworld_maintenance::NoProgress, &mut findings);
+            each(world);
+        }
+        Ok(findings)
+    }
+}
+
+fn find(path: &Path) -> Result<Place> {
+    if !path.exists() {
+        return Err(not_found(path, "no such file or folder"));
+    }
+    Ok(discover(path)?)
+}
+
+/// The chunks of a path that is less than a world.
+fn part(
+    path: &Path,
+    place: &Place,
+    options: &InfoOptions,
+    progress: &dyn Progress,
+    findings: &mut Findings,
+) -> Result<Option<StorageInfo>> {
+    let read_only = RegionFilesOptions::new().access(Access::ReadOnly);
+    let files = match place {
+        Place::Chunks { path, .. } => read_only.open(path)?,
+        Place::Region { path, region, .. } => {
+            // An empty folder name is the current folder, which has a name of its own.
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            read_only.only(*region).open(folder.unwrap_or_else(|| Path::new(".")))?
+        }
+        _ => return Ok(None),
+    };
+    let mut add = |finding| findings.add(Finding { file: Some(path.to_owned()), ..finding });
+    let stored = StorageInfo::of(&files, Some(&files), options, progress, &mut add);
+    Ok(Some(StorageInfo { place: path.display().to_string(), ..stored }))
+}
+
+impl UniverseInfo {
+    fn of(universe: &Universe, findings: &mut Findings) -> Self {
+        let players = or_none(universe.players().list(), findings);
+        let folder = backup_folder(universe.path());
+        let backups = or_none(find_backups(&folder), findings);
+        let newest = backups.first().map(|backup| backup.path.display().to_string());
+        Self {
+            path: universe.path().display().to_string(),
+            players: players.len(),
+            players_only_backup: players.iter().filter(|player| player.is_only_backup).count(),
+            resources: or_none(universe.resources().ids(), findings),
+            backups: BackupsInfo {
+                folder: folder.display().to_string(),
+                count: backups.len(),
+                newest,
+            },
+        }
+    }
+}
+
+fn or_none<T>(found: hyworld_world::Result<Vec<T>>, findings: &mut Findings) -> Vec<T> {
+    found.unwrap_or_else(|error| {
+        findings.add(Finding::new(Class::WorldFile, error));
+        Vec::new()
+    })
+}
+
+fn problems<S: Serializer>(findings: &Findings, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Problems {
+        problem_count: u64,
+        problems: Vec<String>,
+    }
+    let listed = findings.kept().iter().take(LISTED_MAX);
+    let problems = listed.map(ToString::to_string).collect();
+    Problems { problem_count: findings.total(), problems }.serialize(serializer)
+}

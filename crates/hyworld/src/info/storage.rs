@@ -1,0 +1,82 @@
+//! How much is stored: region files, chunks, and what is in them.
+
+use std::collections::BTreeSet;
+
+use hyworld_maintenance::{
+    Class, Contents, Finding, Progress, RegionTotals, Severity, count_contents, region_totals,
+};
+use hyworld_providers::{ChunkStorage, RegionFiles};
+use serde::Serialize;
+
+use super::InfoOptions;
+
+/// What a storage of chunks comes to.
+#[derive(Debug, Serialize)]
+pub struct StorageInfo {
+    /// What errors call it.
+    pub place: String,
+    /// Its chunks.
+    pub chunks: u64,
+    /// Its region files; `None` for other storages.
+    pub regions: Option<RegionTotals>,
+    /// What is in the chunks; `None` if they were not read.
+    pub contents: Option<Contents>,
+}
+
+impl StorageInfo {
+    /// Looks at a storage, of which `files` are the region files.
+    pub(super) fn of(
+        storage: &dyn ChunkStorage,
+        files: Option<&RegionFiles>,
+        options: &InfoOptions,
+        progress: &dyn Progress,
+        add: &mut dyn FnMut(Finding),
+    ) -> Self {
+        let mut found = Found { add, seen: Seen::new() };
+        let regions = files.map(|files| found.regions(files, options));
+        let contents = (!options.fast).then(|| {
+            progress.expect(regions.map(|regions| regions.chunks));
+            let before = found.seen.clone();
+            let mut tell = |finding: &Finding| found.add(finding, &before);
+            count_contents(storage, &options.scan, &mut tell, progress)
+        });
+        let place = storage.place();
+        // A migration has chunks elsewhere too.
+        let is_all_in_files = files.is_some_and(|files| files.place() == place);
+        let chunks = match (contents, regions) {
+            (Some(contents), _) => contents.chunks,
+            (None, Some(regions)) if is_all_in_files => regions.chunks,
+            (None, _) => storage.positions().flatten().count() as u64,
+        };
+        Self { place, chunks, regions, contents }
+    }
+}
+
+/// What two passes over the same chunks found, each thing once.
+struct Found<'a> {
+    add: &'a mut dyn FnMut(Finding),
+    seen: Seen,
+}
+
+/// Class and position of findings. Positions of damaged chunks only, so it stays small.
+type Seen = BTreeSet<(&'static str, Option<(i32, i32)>)>;
+
+impl Found<'_> {
+    fn regions(&mut self, files: &RegionFiles, options: &InfoOptions) -> RegionTotals {
+        let regions = files.regions().unwrap_or_else(|error| {
+            (self.add)(Finding::new(Class::Storage, error));
+            Vec::new()
+        });
+        let mut tell = |finding: &Finding| self.add(finding, &Seen::new());
+        region_totals(files.folder(), &regions, &options.scan, &mut tell)
+    }
+
+    /// Adds a finding, unless the pass before made it too.
+    fn add(&mut self, finding: &Finding, before: &Seen) {
+        let key = (finding.class.name(), finding.chunk.map(|at| (at.x, at.z)));
+        self.seen.insert(key);
+        if !before.contains(&key) && finding.severity == Severity::Error {
+            (self.add)(finding.clone());
+        }
+    }
+}

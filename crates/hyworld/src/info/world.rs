@@ -1,0 +1,224 @@
+//! What a world says about itself.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use hyworld_maintenance::{Class, Finding, Findings, Progress};
+use hyworld_providers::{
+    Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFiles,
+};
+use hyworld_world::{
+    BuiltInGenerator, LoadedFrom, Resources, WorldConfig, WorldEntry, WorldFolder, WorldOptions,
+    find_writer,
+};
+use serde::{Serialize, Serializer};
+
+use super::{InfoOptions, StorageInfo};
+use crate::location::CHUNKS_FOLDER;
+
+/// A world. What is `None` could not be read.
+#[derive(Debug, Serialize)]
+pub struct WorldInfo {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    #[serde(serialize_with = "displayed")]
+    pub path: PathBuf,
+    /// Worlds whose names the game takes for the same.
+    pub collides_with: Vec<String>,
+    /// What its configuration says.
+    pub config: Option<ConfigInfo>,
+    /// The provider that has its chunks.
+    #[serde(serialize_with = "provider")]
+    pub provider: Option<ProviderConfig>,
+    /// The provider that its configuration names, where the game would move the chunks.
+    #[serde(serialize_with = "provider")]
+    pub pending_provider: Option<ProviderConfig>,
+    /// The built-in generator that created it.
+    pub generator: Option<&'static str>,
+    /// The ids of its resources.
+    pub resources: Vec<String>,
+    /// The program that writes it now, in words.
+    pub writer: Option<String>,
+    /// Its chunks.
+    pub storage: Option<StorageInfo>,
+}
+
+/// What the configuration of a world says.
+#[derive(Debug, Serialize)]
+pub struct ConfigInfo {
+    /// Which file it was read from.
+    #[serde(serialize_with = "from")]
+    pub from: LoadedFrom,
+    /// The version of its format.
+    pub version: i64,
+    /// The UUID of the world.
+    pub uuid: Option<String>,
+    /// The name that players see.
+    pub display_name: Option<String>,
+    /// The seed of the generator.
+    pub seed: Option<i64>,
+    /// The generator of the game.
+    pub world_gen: Option<String>,
+    /// The time in the world.
+    pub game_time: String,
+    /// The game mode.
+    pub game_mode: Option<String>,
+    /// Where players appear; `None` if the generator decides.
+    pub spawn: Option<SpawnInfo>,
+    /// Switches that are not as in a new world.
+    #[serde(serialize_with = "map")]
+    pub switches: Vec<(&'static str, bool)>,
+    /// Keys that hyworld does not know.
+    pub unknown_keys: Vec<String>,
+}
+
+/// Where players appear.
+#[derive(Debug, Serialize)]
+pub struct SpawnInfo {
+    /// The kind of spawn provider.
+    pub id: Option<String>,
+    /// The position, where there is one for all.
+    pub x: Option<f64>,
+    /// The position, where there is one for all.
+    pub y: Option<f64>,
+    /// The position, where there is one for all.
+    pub z: Option<f64>,
+}
+
+impl WorldInfo {
+    /// Reads everything but the chunks.
+    pub(super) fn of(entry: &WorldEntry, findings: &mut Findings) -> Self {
+        let mut info = Self {
+            name: entry.name.clone(),
+            path: entry.path.clone(),
+            collides_with: entry.collides_with.clone(),
+            config: None,
+            provider: None,
+            pending_provider: None,
+            generator: None,
+            resources: Vec::new(),
+            writer: None,
+            storage: None,
+        };
+        if let Some(other) = info.collides_with.first() {
+            let others = "the game takes both for one world and loads only one of them";
+            info.problem(&format!("collides with {other}: {others}"), findings);
+        }
+        match find_writer(&info.path, SystemTime::now()) {
+            Ok(writer) => info.writer = writer.map(|writer| writer.to_string()),
+            Err(error) => info.problem(&error, findings),
+        }
+        match WorldOptions::new().without_chunks().open(&info.path) {
+            Ok(world) => info.take(&world, findings),
+            Err(error) => info.problem(&error, findings),
+        }
+        info
+    }
+
+    fn problem(&self, problem: &dyn std::fmt::Display, findings: &mut Findings) {
+        let finding = Finding::new(Class::WorldFile, problem);
+        findings.add(Finding { world: Some(self.name.clone()), ..finding });
+    }
+
+    fn take(&mut self, world: &WorldFolder, findings: &mut Findings) {
+        let choice = world.provider();
+        self.provider = Some(choice.provider.clone());
+        self.pending_provider.clone_from(&choice.pending);
+        let from = world.config_from().clone();
+        if let LoadedFrom::Backup { problem } = &from {
+            let backup = "its backup is used in its place, here and by the game";
+            self.problem(&format!("config.json: {problem}; {backup}"), findings);
+        }
+        match world.config() {
+            Ok(config) => self.config = Some(ConfigInfo::new(from, config)),
+            Err(problem) => self.problem(&format!("config.json: {problem}"), findings),
+        }
+        self.take_resources(world.resources(), findings);
+    }
+
+    fn take_resources(&mut self, resources: &Resources<'_>, findings: &mut Findings) {
+        match resources.ids() {
+            Ok(ids) => self.resources = ids,
+            Err(error) => self.problem(&error, findings),
+        }
+        match resources.built_in_generator() {
+            Ok(generator) => self.generator = generator.map(BuiltInGenerator::name),
+            Err(error) => self.problem(&error, findings),
+        }
+    }
+
+    /// Looks at the chunks. Those of a world that cannot be opened are looked for in region files.
+    pub(super) fn look_at_chunks(
+        &mut self,
+        options: &InfoOptions,
+        progress: &dyn Progress,
+        findings: &mut Findings,
+    ) {
+        let provider = self.provider.clone().unwrap_or_else(ProviderConfig::hytale);
+        let opened = ProviderRegistry::new().open(&provider, &self.path, Access::ReadOnly);
+        let storage: Box<dyn ChunkStorage> = match opened {
+            Ok(storage) => storage,
+            Err(error) => return self.problem(&error, findings),
+        };
+        let uses_files = matches!(
+            provider.kind(),
+            ProviderKind::Hytale | ProviderKind::IndexedStorage | ProviderKind::Migration
+        );
+        let folder = self.path.join(CHUNKS_FOLDER);
+        let files = RegionFiles::open_read_only(&folder).ok().filter(|_| uses_files);
+        let mut add = |finding| findings.add(Finding { world: Some(self.name.clone()), ..finding });
+        let stored = StorageInfo::of(&*storage, files.as_ref(), options, progress, &mut add);
+        self.storage = Some(stored);
+    }
+}
+
+impl ConfigInfo {
+    fn new(from: LoadedFrom, config: &WorldConfig) -> Self {
+        let settings = &config.settings;
+        let spawn = settings.spawn_provider.as_ref().map(|spawn| {
+            let point = spawn.spawn_point();
+            SpawnInfo {
+                id: spawn.id().map(str::to_owned),
+                x: point.map(|point| point.x),
+                y: point.map(|point| point.y),
+                z: point.map(|point| point.z),
+            }
+        });
+        Self {
+            from,
+            version: config.version(),
+            uuid: settings.uuid.map(|uuid| uuid.to_string()),
+            display_name: settings.display_name.clone(),
+            seed: settings.seed,
+            world_gen: settings.world_gen.type_name().map(str::to_owned),
+            game_time: settings.game_time.to_string(),
+            game_mode: settings.game_mode.clone(),
+            spawn,
+            switches: settings.changed_switches(),
+            unknown_keys: config.unknown_keys().map(str::to_owned).collect(),
+        }
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn provider<S: Serializer>(of: &Option<ProviderConfig>, to: S) -> Result<S::Ok, S::Error> {
+    of.as_ref().map(ProviderConfig::to_json).serialize(to)
+}
+
+fn displayed<S: Serializer>(path: &std::path::Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
+}
+
+fn map<S: Serializer>(pairs: &[(&'static str, bool)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(pairs.iter().copied())
+}
+
+fn from<S: Serializer>(from: &LoadedFrom, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(match from {
+        LoadedFrom::File => "file",
+        LoadedFrom::Legacy { .. } => "legacy",
+        LoadedFrom::Backup { .. } => "backup",
+        _ => "nothing",
+    })
+}
