@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use hyworld_chunk::{Block, Chunk, EditError};
 use hyworld_coords::{ChunkBlock, ChunkPos};
-use hyworld_providers::ChunkStorage;
+use hyworld_providers::{ChunkStorage, ChunkStorageExt};
 
 use crate::events::StoreListener;
 use crate::executor::{Executor, ThreadPool};

@@ -6,7 +6,7 @@ mod copy;
 mod folder;
 
 use hyworld_indexed_storage::EncodedBlob;
-use hyworld_providers::ChunkStorage;
+use hyworld_providers::{ChunkStorage, ChunkStorageExt};
 
 use crate::finding::{Class, Findings};
 use crate::progress::Progress;

@@ -58,4 +58,6 @@ pub use region_image::RegionImage;
 pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
 #[cfg(feature = "s3")]
 pub use s3::{CacheStats, S3Options, S3Storage};
-pub use storage::{ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions};
+pub use storage::{
+    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions,
+};

@@ -70,7 +70,7 @@ pub type OpenProvider =
 /// registry.register("mymod:Memory", |_, _| Ok(Box::new(MemoryStorage::new())));
 /// let config = ProviderConfig::new("mymod:Memory");
 /// let storage = registry.open(&config, "my world".as_ref(), Access::ReadWrite)?;
-/// assert_eq!(storage.place(), "memory");
+/// assert_eq!(storage.location(), "memory");
 /// # Ok::<(), hyworld_providers::Error>(())
 /// ```
 #[derive(Clone)]

@@ -69,7 +69,7 @@ const RELEASE_LIMIT: Duration = Duration::from_secs(5);
 /// // `open()` goes to the server; any other store will do as well.
 /// let storage = S3Options::new("s3://bucket/worlds/default")?.open_on(bucket)?;
 /// storage.write(ChunkPos::new(3, -7), b"the chunk's document")?;
-/// assert_eq!(storage.place(), "s3://bucket/worlds/default");
+/// assert_eq!(storage.location(), "s3://bucket/worlds/default");
 /// # Ok::<(), hyworld_providers::Error>(())
 /// ```
 pub struct S3Storage {
@@ -112,7 +112,7 @@ impl S3Storage {
     fn start(options: &S3Options, connected: Connected) -> Result<Self> {
         let url = options.url().clone();
         let thread_failed = |source: std::io::Error| Error::Engine {
-            place: url.place(),
+            place: url.location(),
             action: "start threads",
             source: source.into(),
         };
@@ -122,7 +122,7 @@ impl S3Storage {
         let first = Objects::new(first, first_limit, secrets.clone());
         let objects = Arc::new(Objects::new(store, options.deadline, secrets));
         let mut storage = Self {
-            cache: options.open_cache(&format!("{server} {}", url.place()))?,
+            cache: options.open_cache(&format!("{server} {}", url.location()))?,
             objects,
             url,
             fence: None,
@@ -177,14 +177,14 @@ impl S3Storage {
 
     fn fence(&self) -> Result<Arc<Fence>> {
         self.fence.clone().ok_or_else(|| Error::ReadOnly {
-            place: self.url.place(),
+            place: self.url.location(),
             reason: "it was opened for reading".to_owned(),
         })
     }
 
     fn panicked(&self, action: &'static str) -> Error {
         let source = "a task of this program panicked".into();
-        Error::Engine { place: self.url.place(), action, source }
+        Error::Engine { place: self.url.location(), action, source }
     }
 }
 
@@ -200,7 +200,7 @@ impl Drop for S3Storage {
 impl fmt::Debug for S3Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("S3Storage");
-        shown.field("place", &self.url.place()).field("is_writable", &self.fence.is_some());
+        shown.field("place", &self.url.location()).field("is_writable", &self.fence.is_some());
         shown.field("cache", &self.cache).finish_non_exhaustive()
     }
 }

@@ -10,7 +10,9 @@ use std::path::Path;
 
 use hyworld_coords::ChunkPos;
 use hyworld_documents::Document;
-use hyworld_providers::{Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry};
+use hyworld_providers::{
+    Access, ChunkStorage, ChunkStorageExt, ProviderConfig, ProviderKind, ProviderRegistry,
+};
 
 use crate::config::provider_value;
 use crate::error::{Error, Result};
@@ -158,7 +160,7 @@ impl MigrateOptions {
         let may_differ = self.replace || report.is_resumed;
         let is_fresh = target.positions().next().is_none();
         if !is_fresh && !may_differ && overlap == Overlap::None {
-            let (path, place) = (world.to_owned(), target.place());
+            let (path, place) = (world.to_owned(), target.location());
             return Err(Error::TargetHasChunks { path, place });
         }
         note.write()?;

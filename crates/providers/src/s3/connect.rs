@@ -76,7 +76,7 @@ impl Connection {
             let options = options.clone().with_connect_timeout(CONNECT_LIMIT.min(limit));
             let builder = builder.clone().with_client_options(options.with_timeout(limit));
             let store = builder.with_retry(retries(deadline)).build().map_err(|error| {
-                Failure::of(&error, &secrets).into_error(&self.url.place(), "prepare requests")
+                Failure::of(&error, &secrets).into_error(&self.url.location(), "prepare requests")
             })?;
             Ok(Arc::new(store))
         };

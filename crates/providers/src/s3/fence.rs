@@ -76,7 +76,7 @@ impl Fence {
         time: Duration,
         single_writer: bool,
     ) -> Result<Arc<Self>> {
-        let place = url.place();
+        let place = url.location();
         let probe_path = url.object(&format!("{PROBE_FOLDER}/{}", unique_name()));
         let started = Instant::now();
         let probe = Probe::run(&objects, &probe_path).await;
@@ -154,7 +154,7 @@ impl Fence {
         match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
             State::Safe { until } => Ok(Instant::now() < *until),
             State::Lost { reason } => {
-                Err(Error::ReadOnly { place: self.url.place(), reason: reason.clone() })
+                Err(Error::ReadOnly { place: self.url.location(), reason: reason.clone() })
             }
         }
     }
@@ -277,11 +277,11 @@ impl Fence {
     }
 
     fn locked(&self, holder: String) -> Error {
-        Error::Locked { place: self.url.place(), holder }
+        Error::Locked { place: self.url.location(), holder }
     }
 
     fn failed(&self, failure: Failure) -> Error {
-        failure.into_error(&self.url.place(), "write the lease of its writer")
+        failure.into_error(&self.url.location(), "write the lease of its writer")
     }
 }
 

@@ -83,7 +83,7 @@ impl S3Url {
     }
 
     /// The address of the world, for people.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn location(&self) -> String {
         self.show(&self.prefix).trim_end_matches('/').to_owned()
     }
 }
@@ -132,9 +132,9 @@ mod tests {
 
     #[test]
     fn urls_are_a_bucket_and_a_prefix() {
-        assert_eq!(url("s3://b.ucket-1/a/b/").place(), "s3://b.ucket-1/a/b");
-        assert_eq!(url("s3://bucket/").place(), "s3://bucket");
-        assert_eq!(url("s3://bucket/my world").place(), "s3://bucket/my world");
+        assert_eq!(url("s3://b.ucket-1/a/b/").location(), "s3://b.ucket-1/a/b");
+        assert_eq!(url("s3://bucket/").location(), "s3://bucket");
+        assert_eq!(url("s3://bucket/my world").location(), "s3://bucket/my world");
         for text in
             ["", "bucket/a", "s3:/a", "s3://", "s3:///a", "s3://b/a//b", "s3://b/..", "s3://b?x"]
         {

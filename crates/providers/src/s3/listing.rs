@@ -68,7 +68,7 @@ impl Page {
                 // Objects with other names are not ours.
                 Some(Ok(object)) => positions.extend(url.chunk_at(&object.location).map(Ok)),
                 Some(Err(failure)) => {
-                    positions.push(Err(failure.into_error(&url.place(), "list all chunks")));
+                    positions.push(Err(failure.into_error(&url.location(), "list all chunks")));
                     return Self { positions, rest: None };
                 }
                 None => return Self { positions, rest: None },

@@ -30,7 +30,7 @@ pub(super) enum Found {
 pub(super) async fn look(objects: &Objects, url: &S3Url) -> Result<Found> {
     let path = url.object(MANIFEST_NAME);
     let found = objects.get(&path, None, MANIFEST_BYTES_MAX).await;
-    match found.map_err(|failure| failure.into_error(&url.place(), "open"))? {
+    match found.map_err(|failure| failure.into_error(&url.location(), "open"))? {
         Fetched::Found(object) => check(&object.content)
             .map_err(|problem| refused(url, format!("{MANIFEST_NAME} {problem}"))),
         Fetched::Absent | Fetched::Unchanged => Ok(Found::Nothing),
@@ -46,7 +46,7 @@ pub(super) async fn make(objects: &Objects, url: &S3Url, building: Option<&str>)
     }
     let bytes = manifest.to_string().into_bytes();
     let made = objects.put(&url.object(MANIFEST_NAME), bytes, None, Condition::None).await;
-    made.map(drop).map_err(|failure| failure.into_error(&url.place(), "write its manifest"))
+    made.map(drop).map_err(|failure| failure.into_error(&url.location(), "write its manifest"))
 }
 
 /// Whether what was found may be opened. `building` is what is to be copied there, if anything.
@@ -78,7 +78,7 @@ fn missing(url: &S3Url) -> Error {
 }
 
 fn refused(url: &S3Url, problem: String) -> Error {
-    Error::Engine { place: url.place(), action: "open", source: problem.into() }
+    Error::Engine { place: url.location(), action: "open", source: problem.into() }
 }
 
 fn check(bytes: &[u8]) -> Result<Found, String> {

@@ -254,7 +254,7 @@ mod tests {
             "CacheBytes": 5, "SingleWriter": true, "Unknown": [1],
         }))
         .unwrap();
-        assert_eq!(options.url().place(), "s3://b/p");
+        assert_eq!(options.url().location(), "s3://b/p");
         assert_eq!(options.connection.endpoint.as_deref(), Some("http://h:1"));
         assert_eq!(options.connection.region.as_deref(), Some("r"));
         assert_eq!(options.cache, Some((PathBuf::from("/worlds/a/c"), 5)));

@@ -13,7 +13,7 @@ use super::failure::{Failure, FailureKind};
 use super::listing::Listing;
 use super::objects::{Condition, Fetched, Object};
 use crate::error::{BoxedError, Error, Result};
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
+use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, FrameStorage, Positions};
 
 /// What is wrong with the object of a chunk, and which object it is.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ impl S3Storage {
     fn failed(&self, at: ChunkPos, failure: Failure, action: &'static str) -> Error {
         match failure.kind {
             FailureKind::TooLarge => self.damaged(at, failure),
-            _ => failure.into_error(&self.url.place(), action),
+            _ => failure.into_error(&self.url.location(), action),
         }
     }
 
@@ -158,7 +158,7 @@ impl S3Storage {
         at: ChunkPos,
         frames: Result<Frames>,
     ) -> impl Future<Output = Result<()>> + Send + 'static {
-        let (path, place) = (self.url.chunk(at), self.url.place());
+        let (path, place) = (self.url.chunk(at), self.url.location());
         let (objects, turns) = (Arc::clone(&self.objects), Arc::clone(&self.turns));
         let fence = self.fence();
         // A copy that is out of date would do no harm, but would never be of use again.
@@ -177,7 +177,7 @@ impl S3Storage {
 
     fn encode(&self, document: &[u8]) -> Result<Frames> {
         let action = "compress a chunk";
-        let failed = |source| Error::Engine { place: self.url.place(), action, source };
+        let failed = |source| Error::Engine { place: self.url.location(), action, source };
         if document.len() as u64 > u64::from(BLOB_BYTES_MAX) {
             let bytes = document.len();
             return Err(failed(format!("{bytes} bytes, the limit is {BLOB_BYTES_MAX}").into()));
@@ -219,10 +219,9 @@ fn only<T>(mut results: Vec<Result<T>>, missing: impl FnOnce() -> Error) -> Resu
     results.pop().unwrap_or_else(|| Err(missing()))
 }
 
-#[deny(clippy::missing_trait_methods)]
 impl ChunkStorage for S3Storage {
-    fn place(&self) -> String {
-        self.url.place()
+    fn location(&self) -> String {
+        self.url.location()
     }
 
     fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
@@ -237,7 +236,7 @@ impl ChunkStorage for S3Storage {
     /// chunk at once may both be told that there was one.
     fn remove(&self, at: ChunkPos) -> Result<bool> {
         let (path, fence) = (self.url.chunk(at), self.fence()?);
-        let (objects, place) = (Arc::clone(&self.objects), self.url.place());
+        let (objects, place) = (Arc::clone(&self.objects), self.url.location());
         if let Some(cache) = &self.cache {
             cache.forget(path.as_ref());
         }
@@ -274,6 +273,21 @@ impl ChunkStorage for S3Storage {
         Ok(raw.map(|raw| ChunkSize { raw: raw.into(), stored: Some(head.bytes) }))
     }
 
+    /// A write returns when the server has acknowledged it, and a server acknowledges what is
+    /// durable by its own rules. So there is nothing left to be done, but to make sure that
+    /// nobody else took over meanwhile.
+    fn sync(&self) -> Result<()> {
+        let Some(fence) = self.fence.clone() else { return Ok(()) };
+        let checked = self.runtime.run(async move { fence.check().await });
+        checked.unwrap_or_else(|| Err(self.panicked("sync")))
+    }
+
+    fn batches(&self) -> Option<&dyn BatchStorage> {
+        Some(self)
+    }
+}
+
+impl BatchStorage for S3Storage {
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
         self.fetch(positions, |at, blob| self.document(at, &blob))
     }
@@ -282,21 +296,12 @@ impl ChunkStorage for S3Storage {
         self.store(chunks, |document| self.encode(document))
     }
 
-    fn knows_sizes(&self) -> bool {
-        false
-    }
-
     fn shares_writes(&self) -> bool {
         true
     }
 
-    /// A write returns when the server has acknowledged it, and a server acknowledges what is
-    /// durable by its own rules. So there is nothing left to be done, but to make sure that
-    /// nobody else took over meanwhile.
-    fn sync(&self) -> Result<()> {
-        let Some(fence) = self.fence.clone() else { return Ok(()) };
-        let checked = self.runtime.run(async move { fence.check().await });
-        checked.unwrap_or_else(|| Err(self.panicked("sync")))
+    fn knows_sizes(&self) -> bool {
+        false
     }
 
     fn frames(&self) -> Option<&dyn FrameStorage> {

@@ -103,7 +103,7 @@ fn on_a_server() -> String {
     let server = Server::start();
     let storage = server.open("secrets");
     storage.write(positions(1)[0], b"x").unwrap();
-    let mut shown = format!("{storage:?} {}", storage.place());
+    let mut shown = format!("{storage:?} {}", storage.location());
     // A token that the server does not know, and a secret that is wrong.
     for secret in [GAME.secret, "wrong"] {
         let options = server.options("secrets").access(Access::ReadOnly);

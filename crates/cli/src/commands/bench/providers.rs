@@ -75,7 +75,7 @@ impl Chunks {
             }
         }
         if chunks.is_empty() {
-            return Err(exit::problem(format!("{}: there are no chunks", storage.place())));
+            return Err(exit::problem(format!("{}: there are no chunks", storage.location())));
         }
         Ok(Self { chunks, raw_bytes })
     }

@@ -45,11 +45,11 @@ pub(super) fn run(args: &StoreArgs, console: &mut Console) -> anyhow::Result<Exi
     let mut positions = source.all_positions()?;
     positions.truncate(args.chunks.unwrap_or(usize::MAX));
     if positions.is_empty() {
-        return Err(exit::problem(format!("{}: there are no chunks", source.place())));
+        return Err(exit::problem(format!("{}: there are no chunks", source.location())));
     }
     let folder = Scratch::make(args.scratch.as_deref())?;
     let report = measure(args, console, &source, &positions, &folder.0)
-        .map_err(|error| anyhow!("{}: {error}", source.place()))?;
+        .map_err(|error| anyhow!("{}: {error}", source.location()))?;
     drop(folder);
     if args.json {
         json::line(console, &object(args, &report))?;

@@ -43,9 +43,9 @@ impl Stored {
             bar.finish_and_clear();
             contents
         });
-        let place = storage.place();
+        let place = storage.location();
         // A migration has chunks elsewhere too.
-        let is_all_in_files = files.is_some_and(|files| files.place() == place);
+        let is_all_in_files = files.is_some_and(|files| files.location() == place);
         let chunks = match (contents, regions) {
             (Some(contents), _) => contents.chunks,
             (None, Some(regions)) if is_all_in_files => regions.chunks,

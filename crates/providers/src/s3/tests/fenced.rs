@@ -12,7 +12,7 @@ use super::troubled::Troubled;
 use super::{get, memory, open, options, put};
 use crate::error::{Error, Result};
 use crate::s3::S3Storage;
-use crate::storage::ChunkStorage;
+use crate::storage::{ChunkStorage, ChunkStorageExt};
 
 const AT: ChunkPos = ChunkPos::new(5, 0);
 const LEASE: &str = "w/lease.json";
