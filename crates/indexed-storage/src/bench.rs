@@ -294,7 +294,7 @@ impl Bench<'_> {
     {
         let next = AtomicUsize::new(0);
         let total = self.blobs.len() * repeats;
-        let work = || {
+        let work = || -> Result<()> {
             let mut work = prepare();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);

@@ -245,7 +245,9 @@ fn a_cancelled_copy_may_not_finish_and_is_continued() {
     let (source, target) = (MemoryStorage::new(), MemoryStorage::new());
     fill(&source);
     let flag = Arc::new(AtomicBool::new(false));
-    let options = ConvertOptions::new().scan(jobs().cancel(Arc::clone(&flag)));
+    // One thread: others could have copied everything before the flag is set.
+    let scan = ScanOptions::new().jobs(NonZeroUsize::MIN).cancel(Arc::clone(&flag));
+    let options = ConvertOptions::new().scan(scan);
     let stop = |_| flag.store(true, Ordering::Relaxed);
     let report = convert(&source, &target, &options, &stop);
     assert_eq!(report.completion, Completion::Cancelled);

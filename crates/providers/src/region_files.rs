@@ -106,7 +106,7 @@ impl RegionFilesOptions {
     pub fn open(&self, folder: &Path) -> Result<RegionFiles> {
         if folder.exists() && !folder.is_dir() {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
-            return Err(Error::Io { path: folder.to_owned(), action: "open", source });
+            return Err(Error::io(folder, "open")(source));
         }
         Ok(RegionFiles {
             folder: folder.to_owned(),

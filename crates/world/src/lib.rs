@@ -40,7 +40,6 @@ mod block_id_map;
 mod config;
 mod discover;
 mod error;
-mod file_system;
 mod gate;
 mod generator_mark;
 mod instance;
@@ -70,11 +69,9 @@ pub use config::{
 };
 pub use discover::{Place, discover, world_of_storage};
 pub use error::{Error, Result, TextProblem};
-#[cfg(any(test, feature = "testing"))]
-pub use file_system::MemoryFileSystem;
-pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
 pub use gate::{ServerCheck, WritePermit};
 pub use generator_mark::BuiltInGenerator;
+pub use hyworld_files::{FileSystem, FolderEntry, OsFileSystem};
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 pub use lock::{LOCK_FILE, Writer, find_writer};

@@ -10,13 +10,13 @@ use std::path::Path;
 
 use hyworld_coords::ChunkPos;
 use hyworld_documents::Document;
+use hyworld_files::OsFileSystem;
 use hyworld_providers::{
     Access, ChunkStorage, ChunkStorageExt, ProviderConfig, ProviderKind, ProviderRegistry,
 };
 
 use crate::config::provider_value;
 use crate::error::{Error, Result};
-use crate::file_system::OsFileSystem;
 use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 use crate::provider_choice::ProviderChoice;

@@ -75,10 +75,10 @@ impl Connection {
             let limit = deadline / 3;
             let options = options.clone().with_connect_timeout(CONNECT_LIMIT.min(limit));
             let builder = builder.clone().with_client_options(options.with_timeout(limit));
-            let store = builder.with_retry(retries(deadline)).build().map_err(|error| {
+            let store = builder.with_retry(retries(deadline)).build().map(Arc::new);
+            store.map_err(|error| {
                 Failure::of(&error, &secrets).into_error(&self.url.location(), "prepare requests")
-            })?;
-            Ok(Arc::new(store))
+            })
         };
         let first = build(self.deadline.min(FIRST_ANSWER_LIMIT))?;
         Ok(Connected { store: build(self.deadline)?, first, secrets, server })

@@ -9,6 +9,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::durable::sync_folder;
+
 #[cfg(any(test, feature = "testing"))]
 pub use memory::MemoryFileSystem;
 
@@ -125,12 +127,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        if cfg!(windows) {
-            // Windows cannot sync a folder, and orders such changes by itself.
-            return Ok(());
-        }
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        File::open(folder)?.sync_all()
+        sync_folder(folder).map_err(|error| error.source)
     }
 }
 
