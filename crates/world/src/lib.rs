@@ -9,7 +9,7 @@
 //! | What is this path? | [`discover()`] |
 //! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
 //! | What does this world say, and where are its chunks? | [`WorldFolder`] |
-//! | How do its chunks get to another provider? | [`MigrateOptions`] |
+//! | How does it get another provider? | [`ProviderSwitch`]; `hyworld-maintenance` copies the chunks |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
 //! | May I change this file, or does another program write here? | [`WritePermit`] |
 //!
@@ -46,11 +46,11 @@ mod instance;
 mod json_file;
 pub mod limits;
 mod lock;
-mod migrate;
 mod names;
 mod paths;
 mod players;
 mod provider_choice;
+mod provider_switch;
 mod resources;
 mod server;
 mod tree;
@@ -75,11 +75,11 @@ pub use hyworld_files::{FileSystem, FolderEntry, OsFileSystem};
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 pub use lock::{LOCK_FILE, Writer, find_writer};
-pub use migrate::{MigrateOptions, MigrationFailure, MigrationProgress, MigrationReport};
 pub use names::WorldName;
 pub use paths::WorldPaths;
 pub use players::{PlayerEntry, Players};
 pub use provider_choice::ProviderChoice;
+pub use provider_switch::ProviderSwitch;
 pub use resources::{CurrentProvider, Resources};
 pub use server::{ServerSign, server_sign};
 pub use tree::{TreeSize, tree_size};

@@ -1,11 +1,18 @@
-use std::sync::Arc;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::*;
+use hyworld_coords::ChunkPos;
 use hyworld_providers::conformance::FailingStorage;
 use hyworld_providers::{ChunkStorageExt, MemoryStorage};
 use hyworld_testkit::write_file;
+use hyworld_world::{OsFileSystem, Resources, WorldFolder, WorldOptions};
 
-use crate::world::{CONFIG_FILE, WorldFolder};
+use super::*;
+use crate::finding::Class;
+use crate::progress::NoProgress;
+
+const CONFIG_FILE: &str = "config.json";
+const NOTE_FILE: &str = ".hyworld-migration.json";
 
 fn at(x: i32) -> ChunkPos {
     ChunkPos::new(x, 0)
@@ -31,20 +38,19 @@ impl Scene {
         let mut registry = ProviderRegistry::new();
         let shared = Arc::clone(&target);
         registry.register("test:Target", move |_, _| Ok(Box::new(Arc::clone(&shared))));
-        let options = MigrateOptions::new().registry(registry);
+        let scan = ScanOptions::new().jobs(NonZeroUsize::MIN);
+        let options = MigrateOptions::new().registry(registry).scan(scan);
         Self { world, target, options }
     }
 
     fn run(&self, target: &ProviderConfig) -> Result<MigrationReport> {
-        self.options.run(self.world.path(), target, &mut |_| {})
+        self.options.run(self.world.path(), target, &NoProgress)
     }
 
     /// What the configuration and the resource say.
     fn says(&self) -> (String, Option<String>) {
-        let loaded = load_config(&OsFileSystem, self.world.path()).unwrap();
-        let config = parse_config(&loaded).unwrap();
-        let storage = &config.settings.resource_storage;
-        let resources = Resources::of_world(&OsFileSystem, self.world.path(), storage).unwrap();
+        let world = WorldOptions::new().without_chunks().open(self.world.path()).unwrap();
+        let (config, resources) = (world.config().unwrap(), world.resources());
         let current = resources.current_provider().unwrap().provider;
         let name = |provider: &ProviderConfig| provider.type_name().to_owned();
         (name(&config.settings.chunk_storage), current.as_ref().map(name))
@@ -55,6 +61,22 @@ impl Scene {
     }
 }
 
+#[derive(Default)]
+struct Seen {
+    copied: AtomicU64,
+    verified: AtomicU64,
+}
+
+impl Progress for Seen {
+    fn advance(&self, chunks: u64) {
+        self.copied.fetch_add(chunks, Ordering::SeqCst);
+    }
+
+    fn advance_verified(&self, chunks: u64) {
+        self.verified.fetch_add(chunks, Ordering::SeqCst);
+    }
+}
+
 fn target() -> ProviderConfig {
     ProviderConfig::new("test:Target")
 }
@@ -62,12 +84,12 @@ fn target() -> ProviderConfig {
 #[test]
 fn all_chunks_arrive_and_the_world_is_switched() {
     let scene = Scene::new(150);
-    let mut seen = Vec::new();
-    let mut progress = |progress: MigrationProgress| seen.push((progress.done, progress.total));
-    let report = scene.options.run(scene.world.path(), &target(), &mut progress).unwrap();
-    assert_eq!((report.copied, report.kept, report.failed), (150, 0, 0));
+    let seen = Seen::default();
+    let report = scene.options.run(scene.world.path(), &target(), &seen).unwrap();
+    assert_eq!((report.copy.copied, report.copy.already), (150, 0));
+    assert_eq!(report.copy.findings.total(), 0);
     assert!(report.is_switched && !report.is_resumed);
-    assert_eq!(seen, [(64, 150), (128, 150), (150, 150)]);
+    assert_eq!([&seen.copied, &seen.verified].map(|seen| seen.load(Ordering::SeqCst)), [150; 2]);
     assert_eq!(scene.target.read(at(149)).unwrap().unwrap(), b"chunk 149");
     assert_eq!(scene.says(), ("test:Target".to_owned(), Some("test:Target".to_owned())));
     assert!(!scene.note_is_there());
@@ -79,8 +101,10 @@ fn a_failure_switches_nothing_and_the_next_run_continues() {
     let scene = Scene::new(100);
     scene.target.fail_writes(true);
     let report = scene.run(&target()).unwrap();
-    assert_eq!((report.copied, report.failed, report.is_switched), (0, 100, false));
-    assert_eq!(report.failures.first().unwrap().at, Some(at(0)));
+    assert_eq!((report.copy.copied, report.is_switched), (0, false));
+    let classes = [(Class::Write, 100), (Class::Sync, 1)].into();
+    assert_eq!(report.copy.findings.by_class(), &classes);
+    assert_eq!(report.copy.findings.kept().first().unwrap().chunk, Some(at(0)));
     assert_eq!(scene.says(), ("Hytale".to_owned(), None));
     assert!(scene.note_is_there());
     scene.target.fail_writes(false);
@@ -89,7 +113,8 @@ fn a_failure_switches_nothing_and_the_next_run_continues() {
     scene.target.write(at(777), b"from before").unwrap();
     let report = scene.run(&target()).unwrap();
     assert!(report.is_resumed && report.is_switched);
-    assert_eq!((report.copied, report.kept, report.removed), (99, 1, 1));
+    let copy = report.copy;
+    assert_eq!((copy.copied, copy.already, copy.removed), (99, 1, 1));
     assert_eq!(scene.target.read(at(4)).unwrap().unwrap(), b"chunk 4");
 }
 
@@ -102,7 +127,7 @@ fn chunks_of_others_are_not_written_over() {
     assert_eq!(scene.target.read(at(1)).unwrap().unwrap(), b"mine");
     let scene = Scene { options: scene.options.clone().replace(true), ..scene };
     let report = scene.run(&target()).unwrap();
-    assert_eq!((report.copied, report.is_switched), (2, true));
+    assert_eq!((report.copy.copied, report.is_switched), (2, true));
     assert_eq!(scene.target.read(at(1)).unwrap().unwrap(), b"chunk 1");
 }
 
@@ -117,8 +142,9 @@ fn a_damaged_chunk_keeps_the_world_where_it_is() {
     bytes[frame.unwrap()] ^= 0xFF;
     write_file(&path, &bytes);
     let report = scene.run(&target()).unwrap();
-    assert_eq!((report.copied, report.failed, report.is_switched), (2, 1, false));
-    assert_eq!(report.failures.first().unwrap().at, Some(at(1)));
+    assert_eq!((report.copy.copied, report.is_switched), (2, false));
+    assert_eq!(report.copy.findings.by_class(), &[(Class::Unreadable, 1)].into());
+    assert_eq!(report.copy.findings.kept().first().unwrap().chunk, Some(at(1)));
     assert_eq!(std::fs::read(&path).unwrap(), bytes, "the source is untouched");
 }
 
@@ -128,7 +154,7 @@ fn region_files_are_never_migrated_onto_themselves() {
     let before = std::fs::read(scene.world.path().join("chunks/0.0.region.bin")).unwrap();
     for name in ["IndexedStorage", "Hytale", "Hytale"] {
         let report = scene.run(&ProviderConfig::new(name)).unwrap();
-        assert_eq!((report.copied, report.kept, report.is_switched), (0, 0, true));
+        assert_eq!((report.copy.copied, report.copy.already, report.is_switched), (0, 0, true));
         assert_eq!(scene.says(), (name.to_owned(), Some(name.to_owned())));
     }
     assert_eq!(std::fs::read(scene.world.path().join("chunks/0.0.region.bin")).unwrap(), before);
@@ -145,7 +171,7 @@ fn a_lazy_migration_is_finished_without_touching_what_arrived() {
     let text = format!("{{\"ChunkStorage\": {}}}", lazy.to_json());
     write_file(&scene.world.path().join(CONFIG_FILE), text.as_bytes());
     let report = scene.run(&target()).unwrap();
-    assert_eq!((report.copied, report.kept, report.is_switched), (2, 1, true));
+    assert_eq!((report.copy.copied, report.copy.already, report.is_switched), (2, 1, true));
     assert_eq!(scene.target.read(at(1)).unwrap().unwrap(), b"newer");
     assert_eq!(scene.target.all_positions().unwrap(), [at(0), at(1), at(2)]);
 
