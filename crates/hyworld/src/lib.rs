@@ -73,7 +73,7 @@ pub use chunks::Chunks;
 pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
-pub use location::{Location, WriteGuard, find_world};
+pub use location::{Location, WriteGuard, find_world, registry};
 pub use running::RunningWorld;
 pub use seals::{RegionSlots, SealOptions, SealOutcome, SealTags, seal_slot};
 pub use stored_chunk::StoredChunk;
@@ -87,4 +87,6 @@ pub use hyworld_files as files;
 pub use hyworld_indexed_storage as indexed_storage;
 pub use hyworld_maintenance as maintenance;
 pub use hyworld_providers as providers;
+#[cfg(feature = "s3")]
+pub use hyworld_s3 as s3;
 pub use hyworld_world as world;

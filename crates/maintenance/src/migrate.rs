@@ -47,7 +47,7 @@ impl Default for MigrateOptions {
 }
 
 impl MigrateOptions {
-    /// With the providers that this program was built with.
+    /// With the providers of `hyworld-providers`.
     pub fn new() -> Self {
         let (registry, server_check) = (ProviderRegistry::new(), ServerCheck::Refuse);
         Self { registry, server_check, scan: ScanOptions::new(), replace: false }

@@ -18,11 +18,12 @@ const HYWORLD: &[&str] = &[
     "indexed-storage",
     "maintenance",
     "providers",
+    "s3",
     "world",
 ];
 
 /// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("chunk", &["coords", "documents"]),
     ("chunk-store", &["chunk", "coords", "providers"]),
     ("coords", &[]),
@@ -30,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("files", &[]),
     ("indexed-storage", &["files"]),
     ("providers", &["coords", "files", "indexed-storage"]),
+    ("s3", &["coords", "files", "indexed-storage", "providers"]),
     ("world", &["coords", "documents", "files", "providers"]),
     ("maintenance", &["chunk", "coords", "files", "indexed-storage", "providers", "world"]),
     ("hyworld", HYWORLD),

@@ -9,7 +9,7 @@
 //! | What is this path? | [`discover()`] |
 //! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
 //! | What does this world say, and where are its chunks? | [`WorldFolder`] |
-//! | How does it get another provider? | [`ProviderSwitch`]; `hyworld-maintenance` copies the chunks |
+//! | How does it get another provider? | [`ProviderSwitch`] |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
 //! | May I change this file, or does another program write here? | [`WritePermit`] |
 //!

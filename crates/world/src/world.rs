@@ -66,7 +66,7 @@ impl Default for WorldOptions {
 }
 
 impl WorldOptions {
-    /// Reading only, with the providers that this program was built with.
+    /// Reading only, with the providers of `hyworld-providers`.
     pub fn new() -> Self {
         Self {
             access: Access::ReadOnly,

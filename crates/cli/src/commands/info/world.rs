@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use hyworld_providers::{
-    Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFiles,
-};
+use hyworld_providers::{Access, ChunkStorage, ProviderConfig, ProviderKind, RegionFiles};
 use hyworld_world::{
     BuiltInGenerator, LoadedFrom, Resources, WorldConfig, WorldEntry, WorldFolder, WorldOptions,
     find_writer,
@@ -110,7 +108,7 @@ impl WorldInfo {
         problems: &mut Problems,
     ) {
         let provider = self.provider.clone().unwrap_or_else(ProviderConfig::hytale);
-        let opened = ProviderRegistry::new().open(&provider, &self.path, Access::ReadOnly);
+        let opened = hyworld::registry().open(&provider, &self.path, Access::ReadOnly);
         let storage: Box<dyn ChunkStorage> = match opened {
             Ok(storage) => storage,
             Err(error) => return self.problem(&error, problems),
