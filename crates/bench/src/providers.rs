@@ -108,7 +108,7 @@ impl Sample {
             chunks.extend(storage.read(at)?.map(|document| (at, document)));
         }
         if chunks.is_empty() {
-            let text = format!("{}: there are no chunks", storage.place());
+            let text = format!("{}: there are no chunks", storage.location());
             return Err(Error::new(ErrorKind::NotAWorld, text).into());
         }
         Ok(Self(chunks))

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ConvertOptions, Progress, ScanOptions, convert};
-use hyworld_providers::{
-    ChunkSize, ChunkStorage, Error, FrameStorage, Positions, RegionFilesOptions, Result,
-};
+use hyworld_providers::{ChunkSize, ChunkStorage, Error, Positions, RegionFilesOptions, Result};
 use serde::Serialize;
 
 use crate::process::{peak_bytes, processor_time};
@@ -162,7 +160,7 @@ impl Synthetic {
 }
 
 impl ChunkStorage for Synthetic {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "synthetic chunks".to_owned()
     }
 
@@ -193,27 +191,7 @@ impl ChunkStorage for Synthetic {
         Ok(Some(ChunkSize { raw: DOCUMENT_BYTES as u64, stored: None }))
     }
 
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
-        positions.iter().map(|at| self.read(*at)).collect()
-    }
-
-    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
-        chunks.iter().map(|_| Self::refused()).collect()
-    }
-
-    fn knows_sizes(&self) -> bool {
-        true
-    }
-
-    fn shares_writes(&self) -> bool {
-        false
-    }
-
     fn sync(&self) -> Result<()> {
         Ok(())
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
     }
 }

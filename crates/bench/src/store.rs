@@ -97,7 +97,7 @@ impl StoreBench {
         let mut positions = source.all_positions()?;
         positions.truncate(chunks_max);
         if positions.is_empty() {
-            let text = format!("{}: there are no chunks", source.place());
+            let text = format!("{}: there are no chunks", source.location());
             return Err(Error::new(ErrorKind::NotAWorld, text).into());
         }
         let raw = RawRegions::open(location.region_files()?)?;

@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hyworld_coords::ChunkPos;
+use hyworld_providers::ChunkStorageExt as _;
 
 use crate::back_off;
 use crate::error::SaveError;

@@ -234,7 +234,7 @@ impl ChunkStore {
 impl fmt::Debug for ChunkStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let in_memory = self.metrics().in_memory;
-        let place = self.inner.storage.place();
+        let place = self.inner.storage.location();
         f.debug_struct("ChunkStore")
             .field("storage", &place)
             .field("in_memory", &in_memory)

@@ -127,7 +127,7 @@ fn decode(
     let Some(document) = document.filter(|document| !document.is_empty()) else {
         return Ok(None);
     };
-    let about = || format!("{}: chunk {},{}", storage.place(), at.x, at.z);
+    let about = || format!("{}: chunk {},{}", storage.location(), at.x, at.z);
     let chunk = Chunk::decode(document).map_err(|error| Error::from(error).about(about()))?;
     Ok(Some(chunk))
 }

@@ -53,7 +53,7 @@ fn convert_to_s3(
     options: &ConvertOptions,
     progress: &dyn Progress,
 ) -> Result<FolderCopy> {
-    let target = hyworld_providers::S3Options::new(url)?.building(&identity.to_string());
+    let target = hyworld_s3::S3Options::new(url)?.building(&identity.to_string());
     let storage = target.compression_level(level).open()?;
     let report = hyworld_maintenance::convert(source, &storage, options, progress);
     if report.may_finish {

@@ -48,6 +48,7 @@
 //! | [`providers`] | How do I read and write chunks, wherever they are kept? |
 //! | [`chunk`] | What is in a chunk, and how do I change it without losing the rest? |
 //! | [`documents`] | How do I read and write BSON and JSON exactly as the game does? |
+//! | [`files`] | How does a file survive a power cut? |
 //! | [`indexed_storage`] | How do I read, write, check and rescue the blobs of a region file? |
 //! | [`coords`] | In which chunk, region file and slot is this block? |
 //!
@@ -76,7 +77,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use info::{
     BackupsInfo, ConfigInfo, Info, InfoOptions, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo,
 };
-pub use location::{Location, WriteGuard, find_world};
+pub use location::{Location, WriteGuard, find_world, registry};
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealOutcome, SealTags, seal_slot};
 pub use stored_chunk::StoredChunk;
@@ -86,7 +87,10 @@ pub use hyworld_chunk as chunk;
 pub use hyworld_chunk_store as chunk_store;
 pub use hyworld_coords as coords;
 pub use hyworld_documents as documents;
+pub use hyworld_files as files;
 pub use hyworld_indexed_storage as indexed_storage;
 pub use hyworld_maintenance as maintenance;
 pub use hyworld_providers as providers;
+#[cfg(feature = "s3")]
+pub use hyworld_s3 as s3;
 pub use hyworld_world as world;

@@ -17,9 +17,9 @@ use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
 use crate::error::{Error, ErrorKind, Result};
 use worlds::{entries, only_world_with_chunks};
 
-pub use opening::WriteGuard;
 #[cfg(not(feature = "s3"))]
 pub(crate) use opening::s3_not_built;
+pub use opening::{WriteGuard, registry};
 pub use worlds::find_world;
 
 /// The folder of a world in which its region files are.

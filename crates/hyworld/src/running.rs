@@ -8,10 +8,10 @@ use hyworld_chunk_store::{
 };
 use hyworld_coords::BlockRect;
 use hyworld_providers::Access;
-use hyworld_world::{BlockArea, BuiltInGenerator, WorldFolder, WorldSettings};
+use hyworld_world::{BlockArea, BuiltInGenerator, WorldFolder, WorldOptions, WorldSettings};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::location::find_world;
+use crate::location::{find_world, registry};
 
 /// A world with a store on its chunks. No other program of hyworld can write the world until the
 /// store is shut down.
@@ -30,7 +30,8 @@ impl RunningWorld {
     /// # Errors
     /// It is not a world, another program writes it, or it is not understood in full.
     pub fn open(path: impl AsRef<Path>, change: impl FnOnce(&mut StoreOptions)) -> Result<Self> {
-        let world = WorldFolder::open(&find_world(path.as_ref())?, Access::ReadWrite)?;
+        let world = WorldOptions::new().access(Access::ReadWrite).registry(registry());
+        let world = world.open(&find_world(path.as_ref())?)?;
         let generator = world.resources().built_in_generator()?;
         let config = world.config();
         let config =

@@ -44,7 +44,7 @@ impl StoredChunk {
     }
 
     fn in_storage(storage: &dyn ChunkStorage, at: ChunkPos) -> Result<Self> {
-        let place = storage.place();
+        let place = storage.location();
         let missing = || missing(format!("{place}: chunk {},{} is not there", at.x, at.z));
         let document = storage.read(at)?.ok_or_else(missing)?;
         let size = storage.size(at)?.ok_or_else(missing)?;

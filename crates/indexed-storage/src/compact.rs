@@ -54,7 +54,10 @@ pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<Compac
         Ok(report)
     });
     match finished {
-        Ok(report) => raw_file::sync_parent(path).map(|()| report),
+        Ok(report) => {
+            raw_file::sync_parent(path)?;
+            Ok(report)
+        }
         Err(error) => {
             raw_file::remove_if_present(&target)?;
             Err(error)

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use hyworld_files::FileError;
+
 use crate::damage::Damage;
 use crate::layout::BlobIndex;
 use crate::limits::{BLOB_COUNT_MAX, IDENTITY_BYTES_MAX, SEGMENT_BYTES_MAX};
@@ -222,4 +224,10 @@ pub enum HeaderProblem {
         /// Where the table should end.
         end: u64,
     },
+}
+
+impl From<FileError> for Error {
+    fn from(FileError { path, action, source }: FileError) -> Self {
+        Self::Io { path, action, source }
+    }
 }

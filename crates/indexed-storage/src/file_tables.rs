@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use hyworld_files::FileError;
+
 use crate::error::{Error, HeaderProblem, Result};
 use crate::header::{self, FormatVersion, Header};
 use crate::layout::{Geometry, HEADER_BYTES};
@@ -12,11 +14,7 @@ use crate::v0;
 /// Reads and checks the first 32 bytes.
 pub(crate) fn read_header(raw: &dyn RawFile, path: &Path) -> Result<Header> {
     let mut bytes = [0; header::BYTES];
-    let count = raw.read_at(&mut bytes, 0).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    })?;
+    let count = raw.read_at(&mut bytes, 0).map_err(FileError::at(path, "read"))?;
     Header::decode(bytes.get(..count).unwrap_or_default())
         .and_then(v0::check_geometry)
         .map_err(|problem| Error::Header { path: path.to_owned(), problem })

@@ -11,11 +11,12 @@ use std::io;
 
 #[cfg(any(test, feature = "testing"))]
 pub use faulty::{FaultPlan, FaultyFile};
-pub use memory::MemoryFile;
-pub use os::OsFile;
-pub(crate) use os::{
-    Access, is_same_file, link_or_rename, remove_if_present, rename, sync_parent, with_suffix,
+pub(crate) use hyworld_files::{
+    is_same_file, link_or_rename, remove_if_present, rename, sync_parent, with_suffix,
 };
+pub use memory::MemoryFile;
+pub(crate) use os::Access;
+pub use os::OsFile;
 
 /// A file of bytes with positional access from any thread.
 ///

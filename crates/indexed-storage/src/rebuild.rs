@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use hyworld_files::FileError;
+
 use crate::error::{Error, Result};
 use crate::file::{IndexedStorageFile, OpenOptions, Verified};
 use crate::file_tables::{read_header, read_table};
@@ -104,7 +106,7 @@ impl IndexedStorageFile {
 /// changed since the plan was made.
 pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathBuf> {
     let path = path.as_ref();
-    let failed = |action| move |source| Error::Io { path: path.to_owned(), action, source };
+    let failed = |action| FileError::at(path, action);
     let raw = OsFile::open(path, Access::Write)?;
     let header = read_header(&raw, path)?;
     if header.version != FormatVersion::V1 {
@@ -119,11 +121,7 @@ pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathB
     let copy = OsFile::open(&backup, Access::CreateNew)?;
     let mut bytes = header.encode().to_vec();
     bytes.extend(read_table(&raw, header.geometry, HEADER_BYTES).map_err(failed("read"))?);
-    copy.write_at(&bytes, 0).and_then(|()| copy.sync()).map_err(|source| Error::Io {
-        path: backup.clone(),
-        action: "write",
-        source,
-    })?;
+    copy.write_at(&bytes, 0).and_then(|()| copy.sync()).map_err(FileError::at(&backup, "write"))?;
     raw_file::sync_parent(&backup)?;
     for change in &plan.changes {
         let entry = change.segment.map_or(Entry::ABSENT, Entry::to);

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use hyworld_files::FileError;
+
 use crate::damage::SlotDamage;
 use crate::error::{Error, Result};
 use crate::file::{IndexedStorageFile, OpenOptions, Verified};
@@ -26,11 +28,8 @@ pub(crate) struct Rewritten {
 pub(crate) fn rewrite(source: &IndexedStorageFile, target: &Path) -> Result<Rewritten> {
     raw_file::remove_if_present(target)?;
     let raw = OsFile::open(target, Access::CreateNew)?;
-    raw.copy_permissions(source.path()).map_err(|source| Error::Io {
-        path: target.to_owned(),
-        action: "set the permissions of",
-        source,
-    })?;
+    let permissions = raw.copy_permissions(source.path());
+    permissions.map_err(FileError::at(target, "set the permissions of"))?;
     let options = OpenOptions::new().write(true).create(true).geometry(source.geometry());
     let file = options.blob_bytes_max(u32::MAX).open_raw(Box::new(raw), target)?;
     let mut rewritten = Rewritten { file, copied: 0, damaged: Vec::new(), lost: Vec::new() };

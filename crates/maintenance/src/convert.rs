@@ -6,7 +6,7 @@ mod copy;
 mod folder;
 
 use hyworld_indexed_storage::EncodedBlob;
-use hyworld_providers::ChunkStorage;
+use hyworld_providers::{ChunkStorage, ChunkStorageExt};
 
 use crate::finding::{Class, Findings};
 use crate::progress::Progress;
@@ -26,6 +26,7 @@ pub struct ConvertOptions {
     verify: bool,
     dry_run: bool,
     skip_unreadable: bool,
+    remove_others: bool,
 }
 
 impl Default for ConvertOptions {
@@ -36,6 +37,7 @@ impl Default for ConvertOptions {
             verify: true,
             dry_run: false,
             skip_unreadable: false,
+            remove_others: false,
         }
     }
 }
@@ -77,6 +79,13 @@ impl ConvertOptions {
         self.skip_unreadable = skip;
         self
     }
+
+    /// Sets whether chunks that only the target has are removed from it, once everything was
+    /// copied. Otherwise they are findings.
+    pub fn remove_others(mut self, remove: bool) -> Self {
+        self.remove_others = remove;
+        self
+    }
 }
 
 /// The result of a conversion.
@@ -88,6 +97,8 @@ pub struct ConvertReport {
     pub copied: u64,
     /// Chunks that the target had already, from an earlier run.
     pub already: u64,
+    /// Chunks that only the target had, and that were removed from it.
+    pub removed: u64,
     /// Chunks whose bytes in the target have the hash of those that were read.
     pub verified: u64,
     /// Bytes of their documents.

@@ -5,6 +5,7 @@
 //! | [`scan()`] | reads every chunk of a storage on several threads, within a budget of memory |
 //! | [`convert()`] | copies every chunk from one storage to another, and proves it |
 //! | [`convert_to_folder`] | the same, into a folder that gets its name when it is complete |
+//! | [`MigrateOptions`] | moves the chunks of a world to another provider |
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`verify()`], [`verify_region`] | read everything in full, and report what is wrong |
@@ -14,6 +15,7 @@
 
 mod convert;
 mod finding;
+mod migrate;
 mod partial;
 mod progress;
 mod region_slots;
@@ -26,6 +28,7 @@ pub use convert::{
     CompareReport, ConvertOptions, ConvertReport, FolderCopy, compare, convert, convert_to_folder,
 };
 pub use finding::{Advice, Class, Finding, Findings, Severity};
+pub use migrate::{MigrateOptions, MigrationReport};
 pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
 pub use region_slots::RegionSlots;

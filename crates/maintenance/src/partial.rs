@@ -4,9 +4,11 @@
 //! would generate them anew. So what is copied grows in `NAME.hyworld-partial` and gets its name
 //! when all of it is there. A copy that was interrupted is found under that name and continued.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use hyworld_files::{FileError, remove_if_present, rename, replace, sync_parent, with_suffix};
 
 use crate::source::SourceIdentity;
 
@@ -21,15 +23,8 @@ const NOTE_SUFFIX: &str = ".hyworld-partial.json";
 #[non_exhaustive]
 pub enum PartialError {
     /// The operating system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What was tried.
-        action: &'static str,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
     /// There is something already.
     #[error(
         "{} is there already; nothing is written over it: choose another place, or move it away",
@@ -82,10 +77,10 @@ impl PartialFolder {
             None if has_content(&path)? => return Err(PartialError::Exists { path }),
             None => false,
         };
-        let failed = |action| io_error(&path, action);
+        let failed = |action| FileError::at(&path, action);
         fs::create_dir_all(&path).map_err(failed("make"))?;
         if !is_resumed {
-            write_note(&note, source).map_err(io_error(&note, "write"))?;
+            replace(&note, format!("{}\n", source.to_note()).as_bytes())?;
         }
         Ok(Self { path, note, target: target.to_owned(), is_resumed })
     }
@@ -108,27 +103,14 @@ impl PartialFolder {
         // An empty folder may have the name, as `has_content` allows.
         match fs::remove_dir(&self.target) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(io_error(&self.target, "replace")(error));
+                return Err(FileError::at(&self.target, "replace")(error).into());
             }
             _ => {}
         }
-        fs::rename(&self.path, &self.target).map_err(io_error(&self.target, "name"))?;
-        fs::remove_file(&self.note).map_err(io_error(&self.note, "remove"))?;
-        let parent = self.target.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or_else(|| Path::new("."));
-        File::open(parent).and_then(|parent| parent.sync_all()).map_err(io_error(parent, "sync"))
+        rename(&self.path, &self.target)?;
+        remove_if_present(&self.note)?;
+        Ok(sync_parent(&self.target)?)
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-fn io_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> PartialError {
-    let path = path.to_owned();
-    move |source| PartialError::Io { path, action, source }
 }
 
 /// Whether there is anything but an empty folder.
@@ -137,7 +119,7 @@ fn has_content(path: &Path) -> Result<bool, PartialError> {
         Ok(mut entries) => Ok(entries.next().is_some()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(true),
-        Err(error) => Err(io_error(path, "look into")(error)),
+        Err(error) => Err(FileError::at(path, "look into")(error).into()),
     }
 }
 
@@ -145,14 +127,8 @@ fn read_note(note: &Path) -> Result<Option<Result<SourceIdentity, String>>, Part
     match fs::read(note) {
         Ok(bytes) => Ok(Some(SourceIdentity::from_note(&bytes))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_error(note, "read")(error)),
+        Err(error) => Err(FileError::at(note, "read")(error).into()),
     }
-}
-
-fn write_note(note: &Path, source: &SourceIdentity) -> io::Result<()> {
-    let mut file = File::create(note)?;
-    writeln!(file, "{}", source.to_note())?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -148,8 +148,8 @@ fn failures_are_said_and_cost_no_other_chunk() {
 struct Liar(MemoryStorage);
 
 impl ChunkStorage for Liar {
-    fn place(&self) -> String {
-        self.0.place()
+    fn location(&self) -> String {
+        self.0.location()
     }
 
     fn read(&self, at: ChunkPos) -> hyworld_providers::Result<Option<Vec<u8>>> {
@@ -175,28 +175,8 @@ impl ChunkStorage for Liar {
         self.0.size(at)
     }
 
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<hyworld_providers::Result<Option<Vec<u8>>>> {
-        self.0.read_many(positions)
-    }
-
-    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<hyworld_providers::Result<()>> {
-        chunks.iter().map(|(at, document)| self.write(*at, document)).collect()
-    }
-
-    fn knows_sizes(&self) -> bool {
-        self.0.knows_sizes()
-    }
-
-    fn shares_writes(&self) -> bool {
-        self.0.shares_writes()
-    }
-
     fn sync(&self) -> hyworld_providers::Result<()> {
         Ok(())
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
     }
 }
 
@@ -265,7 +245,9 @@ fn a_cancelled_copy_may_not_finish_and_is_continued() {
     let (source, target) = (MemoryStorage::new(), MemoryStorage::new());
     fill(&source);
     let flag = Arc::new(AtomicBool::new(false));
-    let options = ConvertOptions::new().scan(jobs().cancel(Arc::clone(&flag)));
+    // One thread: others could have copied everything before the flag is set.
+    let scan = ScanOptions::new().jobs(NonZeroUsize::MIN).cancel(Arc::clone(&flag));
+    let options = ConvertOptions::new().scan(scan);
     let stop = |_| flag.store(true, Ordering::Relaxed);
     let report = convert(&source, &target, &options, &stop);
     assert_eq!(report.completion, Completion::Cancelled);

@@ -3,16 +3,15 @@
 use hyworld_coords::ChunkPos;
 
 use crate::error::Result;
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
+use crate::storage::{ChunkSize, ChunkStorage, Positions};
 
 /// A storage that holds nothing. What is written to it is gone, without an error: a world with it
 /// is made anew each time, and as the saver of a migration it makes a world read-only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EmptyStorage;
 
-#[deny(clippy::missing_trait_methods)]
 impl ChunkStorage for EmptyStorage {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "nowhere".to_owned()
     }
 
@@ -36,28 +35,8 @@ impl ChunkStorage for EmptyStorage {
         Ok(None)
     }
 
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
-        positions.iter().map(|_| Ok(None)).collect()
-    }
-
-    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
-        chunks.iter().map(|_| Ok(())).collect()
-    }
-
-    fn knows_sizes(&self) -> bool {
-        true
-    }
-
-    fn shares_writes(&self) -> bool {
-        false
-    }
-
     fn sync(&self) -> Result<()> {
         Ok(())
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
     }
 }
 

@@ -1,9 +1,10 @@
 //! What can go wrong with a provider, by meaning.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use hyworld_coords::ChunkPos;
+use hyworld_files::FileError;
 
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -28,15 +29,8 @@ pub enum Error {
     #[error(transparent)]
     Region(hyworld_indexed_storage::Error),
     /// The operating system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What was tried, as in "cannot *list*".
-        action: &'static str,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
     /// The storage cannot be written to.
     #[error("{place}: cannot be written to: {reason}")]
     ReadOnly {
@@ -108,11 +102,8 @@ impl Error {
     }
 
     /// For `map_err`: an error of the operating system about a path.
-    pub(crate) fn io(
-        path: &std::path::Path,
-        action: &'static str,
-    ) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Io { path, action, source }
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let at = FileError::at(path, action);
+        move |source| Self::Io(at(source))
     }
 }

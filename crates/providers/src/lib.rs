@@ -9,7 +9,6 @@
 //! | [`RegionFiles`] | `chunks/*.region.bin`, as the game stores worlds unless told otherwise |
 //! | `RocksDbStorage` | a RocksDB database in `db`; with the cargo feature `rocksdb` |
 //! | [`MigrationStorage`] | several places to read from, one to write to |
-//! | `S3Storage` | an object store that speaks S3; with the feature `s3` |
 //! | [`EmptyStorage`] | nowhere |
 //! | [`MemoryStorage`] | memory |
 //!
@@ -42,8 +41,6 @@ mod region_image;
 mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
-#[cfg(feature = "s3")]
-mod s3;
 mod storage;
 
 #[cfg(feature = "rocksdb")]
@@ -56,6 +53,6 @@ pub use migration::MigrationStorage;
 pub use region_files::{RegionFiles, RegionFilesOptions};
 pub use region_image::RegionImage;
 pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
-#[cfg(feature = "s3")]
-pub use s3::{CacheStats, S3Options, S3Storage};
-pub use storage::{ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions};
+pub use storage::{
+    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions,
+};

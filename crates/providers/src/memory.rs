@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hyworld_coords::ChunkPos;
 
 use crate::error::Result;
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions, read_each, write_each};
+use crate::storage::{ChunkSize, ChunkStorage, Positions};
 
 /// How many positions are copied at once while listing, so that the lock is not held for long.
 const LISTED_AT_ONCE: usize = 1024;
@@ -36,9 +36,8 @@ impl MemoryStorage {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
 impl ChunkStorage for MemoryStorage {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "memory".to_owned()
     }
 
@@ -71,27 +70,7 @@ impl ChunkStorage for MemoryStorage {
         Ok(size.map(|raw| ChunkSize { raw, stored: Some(raw) }))
     }
 
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
-        read_each(self, positions)
-    }
-
-    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
-        write_each(self, chunks)
-    }
-
-    fn knows_sizes(&self) -> bool {
-        true
-    }
-
-    fn shares_writes(&self) -> bool {
-        false
-    }
-
     fn sync(&self) -> Result<()> {
         Ok(())
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
     }
 }

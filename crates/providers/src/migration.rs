@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use hyworld_coords::ChunkPos;
 
 use crate::error::Result;
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
+use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, Positions};
 
 /// Reads from several storages in order, and writes to one.
 ///
@@ -43,9 +43,9 @@ impl MigrationStorage {
 
 #[deny(clippy::missing_trait_methods)]
 impl ChunkStorage for MigrationStorage {
-    fn place(&self) -> String {
-        let loaders: Vec<_> = self.loaders().map(ChunkStorage::place).collect();
-        format!("{} -> {}", loaders.join(" + "), self.saver.place())
+    fn location(&self) -> String {
+        let loaders: Vec<_> = self.loaders().map(ChunkStorage::location).collect();
+        format!("{} -> {}", loaders.join(" + "), self.saver.location())
     }
 
     fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
@@ -75,6 +75,16 @@ impl ChunkStorage for MigrationStorage {
         self.first(|loader| loader.size(at))
     }
 
+    fn sync(&self) -> Result<()> {
+        self.saver.sync()
+    }
+
+    fn batches(&self) -> Option<&dyn BatchStorage> {
+        Some(self)
+    }
+}
+
+impl BatchStorage for MigrationStorage {
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
         let mut results: Vec<_> = positions.iter().map(|_| Ok(None)).collect();
         for loader in self.loaders() {
@@ -84,9 +94,9 @@ impl ChunkStorage for MigrationStorage {
             if missing.is_empty() {
                 break;
             }
-            let places = results.iter_mut().filter(|result| absent(result));
-            for (place, found) in places.zip(loader.read_many(&missing)) {
-                *place = found;
+            let missing_results = results.iter_mut().filter(|result| absent(result));
+            for (result, found) in missing_results.zip(loader.read_many(&missing)) {
+                *result = found;
             }
         }
         results
@@ -96,20 +106,12 @@ impl ChunkStorage for MigrationStorage {
         self.saver.write_many(chunks)
     }
 
-    fn knows_sizes(&self) -> bool {
-        self.loaders().all(ChunkStorage::knows_sizes)
-    }
-
     fn shares_writes(&self) -> bool {
         self.saver.shares_writes()
     }
 
-    fn sync(&self) -> Result<()> {
-        self.saver.sync()
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
+    fn knows_sizes(&self) -> bool {
+        self.loaders().all(ChunkStorageExt::knows_sizes)
     }
 }
 
@@ -119,7 +121,6 @@ mod tests {
     use crate::conformance::FailingStorage;
     use crate::empty::EmptyStorage;
     use crate::memory::MemoryStorage;
-    use crate::storage::ChunkStorageExt;
 
     fn at(x: i32) -> ChunkPos {
         ChunkPos::new(x, 0)
@@ -178,7 +179,7 @@ mod tests {
         let storage = MigrationStorage::new(loaders, Box::new(MemoryStorage::new()));
         for x in [1, 2] {
             assert!(storage.read(at(x)).is_err(), "{x}");
-            assert!(storage.read_many(&[at(x)]).remove(0).is_err(), "{x}");
+            assert!(ChunkStorageExt::read_many(&storage, &[at(x)]).remove(0).is_err(), "{x}");
         }
     }
 }

@@ -18,6 +18,7 @@ use hyworld_indexed_storage::{
 
 use crate::error::{Error, Result};
 use crate::registry::Access;
+use crate::storage::ChunkSize;
 use cache::{RegionCache, WritableFile};
 
 /// How many region files are open at once, unless told otherwise. A server's view is a few of
@@ -105,7 +106,7 @@ impl RegionFilesOptions {
     pub fn open(&self, folder: &Path) -> Result<RegionFiles> {
         if folder.exists() && !folder.is_dir() {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
-            return Err(Error::Io { path: folder.to_owned(), action: "open", source });
+            return Err(Error::io(folder, "open")(source));
         }
         Ok(RegionFiles {
             folder: folder.to_owned(),
@@ -227,6 +228,15 @@ fn is_missing(error: &hyworld_indexed_storage::Error) -> bool {
     source.kind() == std::io::ErrorKind::NotFound
 }
 
-fn slot(at: ChunkPos) -> BlobIndex {
+pub(crate) fn slot(at: ChunkPos) -> BlobIndex {
     BlobIndex::new(at.slot().index().into())
+}
+
+/// Returns the size of a chunk in the file of its region.
+pub(crate) fn size_in(file: &IndexedStorageFile, at: ChunkPos) -> Result<Option<ChunkSize>> {
+    let stat = file.stat(slot(at)).map_err(|error| Error::in_region(at, error))?;
+    Ok(stat.map(|stat| ChunkSize {
+        raw: stat.raw_bytes.into(),
+        stored: Some(stat.compressed_bytes.into()),
+    }))
 }

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile, MemoryFile, OpenOptions};
+use hyworld_indexed_storage::{IndexedStorageFile, MemoryFile, OpenOptions};
 
 use crate::error::{Error, Result};
+use crate::region_files::{size_in, slot};
+use crate::storage::ChunkSize;
 
 /// The chunks of one region, to be read.
 #[derive(Debug)]
@@ -38,8 +40,18 @@ impl RegionImage {
         if at.region() != self.region {
             return Ok(None);
         }
-        let slot = BlobIndex::new(at.slot().index().into());
-        self.file.read(slot).map_err(|error| Error::in_region(at, error))
+        self.file.read(slot(at)).map_err(|error| Error::in_region(at, error))
+    }
+
+    /// Returns how many bytes a chunk has; `None` if it is missing, or in another region.
+    ///
+    /// # Errors
+    /// Its header is damaged.
+    pub fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
+        if at.region() != self.region {
+            return Ok(None);
+        }
+        size_in(&self.file, at)
     }
 
     /// The chunks that are there, in file order.
@@ -70,6 +82,8 @@ mod tests {
         assert_eq!(image.read(here).unwrap().unwrap(), b"document");
         assert_eq!(image.read(ChunkPos::new(-2, 5)).unwrap(), None);
         assert_eq!(image.read(elsewhere).unwrap(), None);
+        assert_eq!(image.size(here).unwrap().unwrap().raw, 8);
+        assert_eq!(image.size(elsewhere).unwrap(), None);
         for len in [0, 3, 31] {
             let cut = RegionImage::open(region, bytes[..len].to_vec(), "backup.zip/x");
             assert!(cut.unwrap_err().to_string().contains("backup.zip/x"), "{len}");

@@ -70,7 +70,7 @@ pub type OpenProvider =
 /// registry.register("mymod:Memory", |_, _| Ok(Box::new(MemoryStorage::new())));
 /// let config = ProviderConfig::new("mymod:Memory");
 /// let storage = registry.open(&config, "my world".as_ref(), Access::ReadWrite)?;
-/// assert_eq!(storage.place(), "memory");
+/// assert_eq!(storage.location(), "memory");
 /// # Ok::<(), hyworld_providers::Error>(())
 /// ```
 #[derive(Clone)]
@@ -85,7 +85,7 @@ impl Default for ProviderRegistry {
 }
 
 impl ProviderRegistry {
-    /// With every type that this program was built with.
+    /// With every type of this crate that was built.
     pub fn new() -> Self {
         let mut registry = Self { types: BTreeMap::new() };
         registry.register("Hytale", open_region_files);
@@ -94,8 +94,6 @@ impl ProviderRegistry {
         registry.register("Empty", |_, _| Ok(Box::new(EmptyStorage)));
         #[cfg(feature = "rocksdb")]
         registry.register("RocksDb", crate::rocksdb::open_in_world);
-        #[cfg(feature = "s3")]
-        registry.register("hyworld:S3", crate::s3::open_from_config);
         registry
     }
 

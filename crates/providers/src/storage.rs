@@ -20,10 +20,10 @@ pub struct ChunkSize {
     pub stored: Option<u64>,
 }
 
-/// A place where documents of chunks are kept.
+/// A storage of chunk documents.
 ///
-/// For implementors: few methods, and no defaults that a wrapper could forget. Users have
-/// [`ChunkStorageExt`] on top.
+/// Implementors write these methods, and [`BatchStorage`] where several chunks at once are
+/// cheaper than one by one. Users call [`ChunkStorageExt`] as well.
 ///
 /// The contract, which [`conformance`](crate::conformance) tests:
 /// - A chunk that is not there is `Ok(None)`. An error never means that.
@@ -33,8 +33,8 @@ pub struct ChunkSize {
 /// - After [`sync`](Self::sync), everything written before it survives a power cut.
 /// - Reading never changes what is stored.
 pub trait ChunkStorage: Send + Sync + fmt::Debug {
-    /// Where it is, for people: a path or an address, without secrets.
-    fn place(&self) -> String;
+    /// Returns the path or URL of the storage for messages, without secrets.
+    fn location(&self) -> String;
 
     /// The document of a chunk.
     ///
@@ -64,31 +64,43 @@ pub trait ChunkStorage: Send + Sync + fmt::Debug {
     /// It is stored but cannot be read.
     fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>>;
 
-    /// The documents of several chunks, in the order of `positions`. A storage that is far away
-    /// asks for all of them at once.
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>>;
-
-    /// Stores several documents, and says for each whether that worked. They share what can be
-    /// shared, such as syncs. A position that is given twice has the last document afterwards.
-    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>>;
-
-    /// Whether [`size`](Self::size) is known without reading the chunk. A scan asks it before each
-    /// read then, to bound its memory.
-    fn knows_sizes(&self) -> bool;
-
-    /// Whether [`write_many`](Self::write_many) is cheaper than writing one by one, because syncs
-    /// or requests are shared. Where it is not, nothing is gained by collecting documents for it.
-    fn shares_writes(&self) -> bool;
-
     /// Makes everything written so far durable.
     ///
     /// # Errors
     /// It may not be durable.
     fn sync(&self) -> Result<()>;
 
-    /// The same chunks as compressed frames, if that is how they are stored: copying those needs
-    /// no compression.
-    fn frames(&self) -> Option<&dyn FrameStorage>;
+    /// Returns the operations on several chunks, if they are more than one operation each.
+    fn batches(&self) -> Option<&dyn BatchStorage> {
+        None
+    }
+}
+
+/// A storage that gains from operations on several chunks at once.
+///
+/// Callers use the methods of the same names in [`ChunkStorageExt`], which every storage has.
+pub trait BatchStorage: ChunkStorage {
+    /// Reads several documents, in the order of `positions`.
+    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
+        positions.iter().map(|at| self.read(*at)).collect()
+    }
+
+    /// Stores several documents, with one result each. A position that is given twice has the
+    /// last document afterwards.
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>>;
+
+    /// Returns whether [`write_many`](Self::write_many) is cheaper than writing one by one,
+    /// because syncs or requests are shared.
+    fn shares_writes(&self) -> bool;
+
+    /// Returns whether [`size`](ChunkStorage::size) is cheaper than reading the chunk.
+    fn knows_sizes(&self) -> bool;
+
+    /// Returns the chunks as compressed frames, if that is how they are stored: copying those
+    /// needs no compression.
+    fn frames(&self) -> Option<&dyn FrameStorage> {
+        None
+    }
 }
 
 /// A storage whose chunks are stored as zstd frames, as in region files.
@@ -100,8 +112,41 @@ pub trait FrameStorage: Send + Sync {
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>>;
 }
 
-/// Comforts for users of a [`ChunkStorage`].
+/// What callers can do with every [`ChunkStorage`].
 pub trait ChunkStorageExt: ChunkStorage {
+    /// Reads several documents, in the order of `positions`.
+    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
+        match self.batches() {
+            Some(batches) => batches.read_many(positions),
+            None => positions.iter().map(|at| self.read(*at)).collect(),
+        }
+    }
+
+    /// Stores several documents, with one result each. A position that is given twice has the
+    /// last document afterwards.
+    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
+        match self.batches() {
+            Some(batches) => batches.write_many(chunks),
+            None => chunks.iter().map(|(at, document)| self.write(*at, document)).collect(),
+        }
+    }
+
+    /// Returns whether [`write_many`](Self::write_many) is cheaper than writing one by one.
+    fn shares_writes(&self) -> bool {
+        self.batches().is_some_and(BatchStorage::shares_writes)
+    }
+
+    /// Returns whether [`size`](ChunkStorage::size) is cheaper than reading the chunk. A scan
+    /// asks for it before each read then, to bound its memory.
+    fn knows_sizes(&self) -> bool {
+        self.batches().is_none_or(BatchStorage::knows_sizes)
+    }
+
+    /// Returns the chunks as compressed frames, if that is how they are stored.
+    fn frames(&self) -> Option<&dyn FrameStorage> {
+        self.batches()?.frames()
+    }
+
     /// Whether a chunk is stored.
     ///
     /// # Errors
@@ -139,29 +184,13 @@ pub trait ChunkStorageExt: ChunkStorage {
 
 impl<S: ChunkStorage + ?Sized> ChunkStorageExt for S {}
 
-/// One after the other, for storages that gain nothing from asking at once.
-pub(crate) fn read_each<S: ChunkStorage + ?Sized>(
-    storage: &S,
-    positions: &[ChunkPos],
-) -> Vec<Result<Option<Vec<u8>>>> {
-    positions.iter().map(|at| storage.read(*at)).collect()
-}
-
-/// One after the other, for storages that gain nothing from asking at once.
-pub(crate) fn write_each<S: ChunkStorage + ?Sized>(
-    storage: &S,
-    chunks: &[(ChunkPos, &[u8])],
-) -> Vec<Result<()>> {
-    chunks.iter().map(|(at, document)| storage.write(*at, document)).collect()
-}
-
 /// A pointer to a storage is a storage.
 macro_rules! through_pointer {
     ($($pointer:ty),*) => {$(
         #[deny(clippy::missing_trait_methods)]
         impl<S: ChunkStorage + ?Sized> ChunkStorage for $pointer {
-            fn place(&self) -> String {
-                (**self).place()
+            fn location(&self) -> String {
+                (**self).location()
             }
 
             fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
@@ -184,28 +213,12 @@ macro_rules! through_pointer {
                 (**self).size(at)
             }
 
-            fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
-                (**self).read_many(positions)
-            }
-
-            fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
-                (**self).write_many(chunks)
-            }
-
-            fn knows_sizes(&self) -> bool {
-                (**self).knows_sizes()
-            }
-
-            fn shares_writes(&self) -> bool {
-                (**self).shares_writes()
-            }
-
             fn sync(&self) -> Result<()> {
                 (**self).sync()
             }
 
-            fn frames(&self) -> Option<&dyn FrameStorage> {
-                (**self).frames()
+            fn batches(&self) -> Option<&dyn BatchStorage> {
+                (**self).batches()
             }
         }
     )*};

@@ -14,22 +14,26 @@ const HYWORLD: &[&str] = &[
     "chunk-store",
     "coords",
     "documents",
+    "files",
     "indexed-storage",
     "maintenance",
     "providers",
+    "s3",
     "world",
 ];
 
 /// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("chunk", &["coords", "documents"]),
     ("chunk-store", &["chunk", "coords", "providers"]),
     ("coords", &[]),
     ("documents", &[]),
-    ("indexed-storage", &[]),
-    ("providers", &["coords", "indexed-storage"]),
-    ("world", &["coords", "documents", "providers"]),
-    ("maintenance", &["chunk", "coords", "indexed-storage", "providers", "world"]),
+    ("files", &[]),
+    ("indexed-storage", &["files"]),
+    ("providers", &["coords", "files", "indexed-storage"]),
+    ("s3", &["coords", "files", "indexed-storage", "providers"]),
+    ("world", &["coords", "documents", "files", "providers"]),
+    ("maintenance", &["chunk", "coords", "files", "indexed-storage", "providers", "world"]),
     ("hyworld", HYWORLD),
     ("bench", HYWORLD),
     (

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_documents::{Document, Value};
+use hyworld_files::OsFileSystem;
 use hyworld_providers::RegionImage;
 use zip::ZipArchive;
 
 use crate::error::{Error, Result};
-use crate::file_system::OsFileSystem;
 use crate::json_file::{FallbackRule, JsonFile, parse_text};
 use crate::limits::{BACKUP_ENTRIES_MAX, BACKUP_REGION_BYTES_MAX, JSON_BYTES_MAX};
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hyworld_documents::{Document, Value};
+use hyworld_files::FileSystem;
 
 use crate::config::SettingProblem;
 use crate::error::{Error, Result};
-use crate::file_system::FileSystem;
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 
 /// Its name, and the one that the game renames at its next start.
@@ -76,7 +76,7 @@ impl BlockIdMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file_system::MemoryFileSystem;
+    use hyworld_files::MemoryFileSystem;
 
     const TEXT: &str = "{\"Blocks\": [{\"Id\": 7, \"BlockType\": \"Stone\"}, \
                         {\"BlockType\": \"Air\", \"Id\": 0}, \

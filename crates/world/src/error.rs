@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::JsonProblem;
+use hyworld_files::FileError;
 
 use crate::config::SettingProblem;
 use crate::server::ServerSign;
@@ -16,15 +17,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What was tried, as in "cannot *list*".
-        action: &'static str,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
     /// A file is not JSON.
     #[error("{}: {problem}", path.display())]
     NotJson {
@@ -220,7 +214,7 @@ pub enum TextProblem {
 impl Error {
     /// For `map_err`: an error of the operating system about a path.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Io { path, action, source }
+        let at = FileError::at(path, action);
+        move |source| Self::Io(at(source))
     }
 }

@@ -7,10 +7,10 @@
 use std::path::PathBuf;
 
 use hyworld_documents::{Document, Value};
+use hyworld_files::OsFileSystem;
 
 use crate::config::{TypedObject, WorldSettings};
 use crate::error::{Error, Result};
-use crate::file_system::OsFileSystem;
 use crate::names::WorldName;
 use crate::resources::Resources;
 use crate::universe::Universe;
@@ -100,7 +100,7 @@ impl Resources<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file_system::MemoryFileSystem;
+    use hyworld_files::MemoryFileSystem;
 
     #[test]
     fn a_generated_world_says_so_to_us_and_void_to_the_game() {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::{Document, Value};
+use hyworld_files::OsFileSystem;
 
 use crate::config::WorldConfig;
 use crate::error::{Error, Result};
-use crate::file_system::OsFileSystem;
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 use crate::names::WorldName;
 use crate::universe::Universe;

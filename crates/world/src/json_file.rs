@@ -9,9 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::Document;
+use hyworld_files::{FileSystem, with_suffix};
 
 use crate::error::{Error, Result, TextProblem};
-use crate::file_system::FileSystem;
 use crate::limits::JSON_BYTES_MAX;
 
 /// What happens when a file is missing or cannot be used. The game has three rules.
@@ -260,11 +260,4 @@ pub(crate) fn parse_text(bytes: &[u8]) -> Result<Document, TextProblem> {
         return Err(TextProblem::Empty);
     }
     Document::from_json(text).map_err(TextProblem::Syntax)
-}
-
-/// `path` with something behind its name.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

@@ -9,7 +9,7 @@
 //! | What is this path? | [`discover()`] |
 //! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
 //! | What does this world say, and where are its chunks? | [`WorldFolder`] |
-//! | How do its chunks get to another provider? | [`MigrateOptions`] |
+//! | How does it get another provider? | [`ProviderSwitch`] |
 //! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
 //! | May I change this file, or does another program write here? | [`WritePermit`] |
 //!
@@ -40,18 +40,17 @@ mod block_id_map;
 mod config;
 mod discover;
 mod error;
-mod file_system;
 mod gate;
 mod generator_mark;
 mod instance;
 mod json_file;
 pub mod limits;
 mod lock;
-mod migrate;
 mod names;
 mod paths;
 mod players;
 mod provider_choice;
+mod provider_switch;
 mod resources;
 mod server;
 mod tree;
@@ -70,19 +69,17 @@ pub use config::{
 };
 pub use discover::{Place, discover, world_of_storage};
 pub use error::{Error, Result, TextProblem};
-#[cfg(any(test, feature = "testing"))]
-pub use file_system::MemoryFileSystem;
-pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
 pub use gate::{ServerCheck, WritePermit};
 pub use generator_mark::BuiltInGenerator;
+pub use hyworld_files::{FileSystem, FolderEntry, OsFileSystem};
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 pub use lock::{LOCK_FILE, Writer, find_writer};
-pub use migrate::{MigrateOptions, MigrationFailure, MigrationProgress, MigrationReport};
 pub use names::WorldName;
 pub use paths::WorldPaths;
 pub use players::{PlayerEntry, Players};
 pub use provider_choice::ProviderChoice;
+pub use provider_switch::ProviderSwitch;
 pub use resources::{CurrentProvider, Resources};
 pub use server::{ServerSign, server_sign};
 pub use tree::{TreeSize, tree_size};

@@ -1,13 +1,13 @@
 //! [`WorldLock`]: one writer per world, among our own processes.
 //!
-//! The lock is the advisory lock on `.hyworld.lock` in the folder of the world. The operating
-//! system releases it when a process ends, however it ends. The game does not know it.
+//! The lock is that of the file `.hyworld.lock` in the folder of the world. The game does not know
+//! it.
 
 use std::fmt;
-use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
+
+use hyworld_files::{LockError, LockFile};
 
 use crate::error::{Error, Result};
 use crate::server::{ServerSign, server_sign};
@@ -15,17 +15,11 @@ use crate::server::{ServerSign, server_sign};
 /// The name of the file that is locked.
 pub const LOCK_FILE: &str = ".hyworld.lock";
 
-/// Holders who come and go while somebody tries: how often it is tried again.
-const ATTEMPTS: u32 = 10;
-
-/// Bytes of what a holder writes about itself.
-const HOLDER_BYTES_MAX: u64 = 200;
-
-/// The lock of a world, held until it is dropped. See [`WritePermit`](crate::WritePermit).
+/// The lock of a world, held until it is dropped. A file that stayed would be copied with the
+/// world, so it is removed. See [`WritePermit`](crate::WritePermit).
 #[derive(Debug)]
 pub(crate) struct WorldLock {
-    path: PathBuf,
-    _file: File,
+    _file: LockFile,
 }
 
 impl WorldLock {
@@ -34,38 +28,25 @@ impl WorldLock {
     /// # Errors
     /// Another process of hyworld has it.
     pub(crate) fn acquire(world: &Path) -> Result<Self> {
-        for _ in 0..ATTEMPTS {
-            if let Some(lock) = Self::attempt(world)? {
-                return Ok(lock);
+        let text = process_text(std::process::id());
+        match LockFile::acquire(&world.join(LOCK_FILE), &text) {
+            Ok(file) => Ok(Self { _file: file }),
+            Err(LockError::Held { text }) => {
+                Err(Error::Locked { path: world.to_owned(), holder: holder_name(text) })
             }
+            Err(LockError::File(error)) => Err(error.into()),
         }
-        let holder = "another process of hyworld".to_owned();
-        Err(Error::Locked { path: world.to_owned(), holder })
     }
+}
 
-    /// `None` if the file was removed between being opened and being locked.
-    fn attempt(world: &Path) -> Result<Option<Self>> {
-        let path = world.join(LOCK_FILE);
-        let failed = |action| Error::io(&path, action);
-        let mut options = File::options();
-        let opened = options.read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = opened.map_err(failed("open"))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let holder = read_holder(&mut file);
-                return Err(Error::Locked { path: world.to_owned(), holder });
-            }
-            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
-        }
-        if !is_at(&file, &path) {
-            return Ok(None);
-        }
-        file.set_len(0).map_err(failed("write"))?;
-        let holder = format!("hyworld, process {}", std::process::id());
-        file.write_all(holder.as_bytes()).map_err(failed("write"))?;
-        Ok(Some(Self { path, _file: file }))
-    }
+/// Returns what a process writes into the lock file.
+fn process_text(pid: u32) -> String {
+    format!("hyworld, process {pid}")
+}
+
+/// Returns the name of a holder for people.
+fn holder_name(text: String) -> String {
+    if text.starts_with("hyworld") { text } else { "another process of hyworld".to_owned() }
 }
 
 /// Who writes a world.
@@ -99,73 +80,22 @@ impl fmt::Display for Writer {
 /// # Errors
 /// The folder of the world cannot be found.
 pub fn find_writer(world: &Path, now: SystemTime) -> Result<Option<Writer>> {
-    if let Some(holder) = lock_holder(world) {
-        return Ok(Some(Writer::Hyworld { holder }));
+    if let Some(text) = LockFile::holder(&world.join(LOCK_FILE)) {
+        return Ok(Some(Writer::Hyworld { holder: holder_name(text) }));
     }
     Ok(server_sign(world, now)?.map(|sign| Writer::Server { sign }))
-}
-
-/// Who has the lock of a world.
-fn lock_holder(world: &Path) -> Option<String> {
-    // A file that is there is locked, or was left by a killed process.
-    let mut file = File::open(world.join(LOCK_FILE)).ok()?;
-    match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
-        _ => None,
-    }
-}
-
-/// A file that is left over would be copied with the world, so it goes while it is still locked.
-impl Drop for WorldLock {
-    fn drop(&mut self) {
-        if cfg!(unix) {
-            // A lock file that stays does no harm.
-            drop(fs::remove_file(&self.path));
-        }
-    }
-}
-
-fn read_holder(file: &mut File) -> String {
-    let mut text = String::new();
-    match file.take(HOLDER_BYTES_MAX).read_to_string(&mut text) {
-        Ok(_) if text.starts_with("hyworld") => text,
-        _ => "another process of hyworld".to_owned(),
-    }
 }
 
 /// What the lock file says about the process that was seen, if that is the one that wrote it.
 pub(crate) fn holder_of(world: &Path, sign: &ServerSign) -> Option<String> {
     let ServerSign::OpenFile { pid, .. } = sign else { return None };
-    let mut file = File::open(world.join(LOCK_FILE)).ok()?;
-    let holder = read_holder(&mut file);
-    (holder == format!("hyworld, process {pid}")).then_some(holder)
-}
-
-/// Whether `path` names the file that is open. Where files have no numbers, lock files are never
-/// removed.
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(ours), Ok(named)) => !cfg!(unix) || is_same_file(&ours, &named),
-        _ => !cfg!(unix),
-    }
-}
-
-/// Whether two names lead to one file.
-#[cfg(unix)]
-pub(crate) fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_same_file(_a: &Metadata, _b: &Metadata) -> bool {
-    false
+    let holder = LockFile::text(&world.join(LOCK_FILE))?;
+    (holder == process_text(*pid)).then_some(holder)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn there_is_one_holder_and_it_is_named() {
@@ -200,27 +130,5 @@ mod tests {
         let world = tempfile::tempdir().unwrap();
         hyworld_testkit::write_file(&world.path().join(LOCK_FILE), b"\xFFnonsense");
         WorldLock::acquire(world.path()).unwrap();
-    }
-
-    #[test]
-    fn many_threads_never_hold_it_together() {
-        let world = tempfile::tempdir().unwrap();
-        let (holders, times) = (AtomicU32::new(0), AtomicU32::new(0));
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for _ in 0..300 {
-                        let Ok(lock) = WorldLock::acquire(world.path()) else {
-                            continue;
-                        };
-                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
-                        times.fetch_add(1, Ordering::SeqCst);
-                        holders.fetch_sub(1, Ordering::SeqCst);
-                        drop(lock);
-                    }
-                });
-            }
-        });
-        assert!(times.into_inner() > 0);
     }
 }

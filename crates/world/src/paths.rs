@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use hyworld_documents::{Document, Value};
+use hyworld_files::FileSystem;
 
 use crate::error::Result;
-use crate::file_system::FileSystem;
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 
 const PATHS_KEY: &str = "Paths";
@@ -57,7 +57,7 @@ fn file<'a>(files: &'a dyn FileSystem, world: &Path) -> JsonFile<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file_system::MemoryFileSystem;
+    use hyworld_files::MemoryFileSystem;
 
     #[test]
     fn paths_come_back_and_other_keys_stay() {

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::Document;
+use hyworld_files::{FileSystem, OsFileSystem};
 
 use crate::error::{Error, Result};
-use crate::file_system::{FileSystem, OsFileSystem};
 use crate::json_file::{FallbackRule, JsonFile, Loaded};
 use crate::uuid::Uuid;
 
@@ -103,9 +103,9 @@ impl<'a> Players<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file_system::MemoryFileSystem;
     use crate::json_file::LoadedFrom;
     use hyworld_documents::Value;
+    use hyworld_files::MemoryFileSystem;
 
     const ANNA: &str = "00000000-0000-0000-0000-00000000000a";
     const BERT: &str = "00000000-0000-0000-0000-00000000000b";

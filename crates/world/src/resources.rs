@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::{Document, Value};
+use hyworld_files::{FileSystem, OsFileSystem};
 use hyworld_providers::ProviderConfig;
 
 use crate::config::{TypedObject, provider_in, provider_value};
 use crate::error::{Error, Result, TextProblem};
-use crate::file_system::{FileSystem, OsFileSystem};
 use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 use crate::names::check_part;
 
@@ -183,7 +183,7 @@ impl Resources<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file_system::MemoryFileSystem;
+    use hyworld_files::MemoryFileSystem;
 
     fn put(files: &MemoryFileSystem, path: &str, text: &str) {
         files.write(Path::new(path), text.as_bytes()).unwrap();

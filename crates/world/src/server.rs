@@ -10,8 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use hyworld_files::is_same_file;
+
 use crate::error::{Error, Result};
-use crate::lock::is_same_file;
 
 /// A file that was written longer ago than this is no sign of a server: it would have been
 /// written again, twice.

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use hyworld_files::{sync_folder, sync_parent};
+
 use crate::error::{Error, Result};
-use crate::file_system::{FileSystem, OsFileSystem};
 use crate::limits::FOLDER_DEPTH_MAX;
 
 /// Copies what is in a folder into one that exists, and makes it durable. Files whose names
@@ -41,7 +42,7 @@ fn copy_level(
             return Err(Error::Link { path: source });
         }
     }
-    OsFileSystem.sync_folder(to).map_err(Error::io(to, "sync the folder"))
+    Ok(sync_folder(to)?)
 }
 
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
@@ -95,10 +96,8 @@ pub(crate) fn move_folder(from: &Path, to: &Path) -> Result<()> {
         fs::create_dir_all(parent).map_err(Error::io(parent, "make"))?;
     }
     fs::rename(from, to).map_err(Error::io(from, "move"))?;
-    for folder in [from.parent(), to.parent()].into_iter().flatten() {
-        OsFileSystem.sync_folder(folder).map_err(Error::io(folder, "sync the folder"))?;
-    }
-    Ok(())
+    sync_parent(from)?;
+    Ok(sync_parent(to)?)
 }
 
 /// Removes a folder with everything in it. Links are removed, not followed.

@@ -8,10 +8,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hyworld_files::OsFileSystem;
+
 use crate::block_id_map::BlockIdMap;
 use crate::config::{WorldConfig, WorldSettings};
 use crate::error::{Error, Result};
-use crate::file_system::OsFileSystem;
 use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile};
 use crate::lock::LOCK_FILE;

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyworld_documents::Document;
+use hyworld_files::{FileSystem, OsFileSystem};
 use hyworld_providers::{Access, ChunkStorage, EmptyStorage, ProviderConfig, ProviderRegistry};
 
 use crate::config::{CONFIG_VERSION, ConfigProblem, WorldConfig, WorldSettings, provider_in};
 use crate::error::{Error, Result};
-use crate::file_system::{FileSystem, OsFileSystem};
 use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 use crate::provider_choice::ProviderChoice;
@@ -66,7 +66,7 @@ impl Default for WorldOptions {
 }
 
 impl WorldOptions {
-    /// Reading only, with the providers that this program was built with.
+    /// Reading only, with the providers of `hyworld-providers`.
     pub fn new() -> Self {
         Self {
             access: Access::ReadOnly,

@@ -6,11 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::{Document, Value};
+use hyworld_files::{FileSystem, MemoryFileSystem, OsFileSystem};
 use hyworld_providers::{Access, ProviderKind};
 use hyworld_testkit::{WORLDS, shared};
 use hyworld_world::{
-    FallbackRule, FileSystem, InstanceTemplate, JsonFile, LoadedFrom, MemoryFileSystem,
-    OsFileSystem, Place, Players, Universe, WorldConfig, WorldFolder, discover,
+    FallbackRule, InstanceTemplate, JsonFile, LoadedFrom, Place, Players, Universe, WorldConfig,
+    WorldFolder, discover,
 };
 
 /// Files that a person edited: only their white space differs. There is none in the worlds that

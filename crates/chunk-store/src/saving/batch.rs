@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyworld_coords::ChunkPos;
+use hyworld_providers::ChunkStorageExt as _;
 
 use crate::error::SaveError;
 use crate::executor::Lane;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hyworld_chunk_store::{RequestFlags, UnsavedReason};
 use hyworld_coords::ChunkPos;
-use hyworld_providers::ChunkStorage;
+use hyworld_providers::{BatchStorage, ChunkStorage, ChunkStorageExt};
 
 use crate::support::{HALF_SECOND, Rig, block, edit, pos};
 
@@ -202,7 +202,7 @@ fn the_number_of_saves_in_flight_is_bounded() {
 struct Batches(std::sync::Mutex<Vec<Vec<ChunkPos>>>, hyworld_providers::MemoryStorage, bool);
 
 impl ChunkStorage for Batches {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "batches".to_owned()
     }
     fn read(&self, at: ChunkPos) -> hyworld_providers::Result<Option<Vec<u8>>> {
@@ -223,24 +223,24 @@ impl ChunkStorage for Batches {
     ) -> hyworld_providers::Result<Option<hyworld_providers::ChunkSize>> {
         self.1.size(at)
     }
-    fn read_many(&self, all: &[ChunkPos]) -> Vec<hyworld_providers::Result<Option<Vec<u8>>>> {
-        self.1.read_many(all)
+    fn sync(&self) -> hyworld_providers::Result<()> {
+        self.1.sync()
     }
+    fn batches(&self) -> Option<&dyn BatchStorage> {
+        Some(self)
+    }
+}
+
+impl BatchStorage for Batches {
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<hyworld_providers::Result<()>> {
         self.0.lock().unwrap().push(chunks.iter().map(|(at, _)| *at).collect());
         self.1.write_many(chunks)
     }
-    fn knows_sizes(&self) -> bool {
-        self.1.knows_sizes()
-    }
     fn shares_writes(&self) -> bool {
         self.2
     }
-    fn sync(&self) -> hyworld_providers::Result<()> {
-        self.1.sync()
-    }
-    fn frames(&self) -> Option<&dyn hyworld_providers::FrameStorage> {
-        None
+    fn knows_sizes(&self) -> bool {
+        true
     }
 }
 

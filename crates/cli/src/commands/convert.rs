@@ -109,7 +109,7 @@ impl Job<'_> {
 
     fn summary(&self, report: &ConvertReport, time: Duration) -> String {
         let (chunks, raw) = (text::count(report.chunks, "chunk"), text::size(report.raw_bytes));
-        let (took, from) = (text::duration(time), self.source.place());
+        let (took, from) = (text::duration(time), self.source.location());
         let failed = text::count(report.findings.total(), "failure");
         if self.args.dry_run {
             return format!("{from}: {chunks}, {raw} read in {took}, {failed}; nothing written");
@@ -132,7 +132,7 @@ impl Job<'_> {
             message: &finding.message,
         });
         Report {
-            source: self.source.place(),
+            source: self.source.location(),
             target: self.args.target.display().to_string(),
             chunks: report.chunks,
             raw: report.raw_bytes,

@@ -29,7 +29,7 @@ pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Resu
     let stop = Arc::new(AtomicBool::new(false));
     let options = ScanOptions::new().jobs(console.jobs()).ordered(true).cancel(Arc::clone(&stop));
     let take = |at: ChunkPos, document: hyworld_providers::Result<Option<Vec<u8>>>| {
-        let place = || format!("chunk {},{} in {}", at.x, at.z, storage.place());
+        let place = || format!("chunk {},{} in {}", at.x, at.z, storage.location());
         Fingerprint::of(document?.unwrap_or_default()).with_context(place)
     };
     let mut printed = Ok(());

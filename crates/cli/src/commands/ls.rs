@@ -68,7 +68,7 @@ impl Sums {
 
     fn say(&self, console: &mut Console, storage: &dyn ChunkStorage) -> std::io::Result<()> {
         let (chunks, raw) = (text::count(self.chunks, "chunk"), text::size(self.raw));
-        let place = storage.place();
+        let place = storage.location();
         match self.stored {
             0 => console.say(format_args!("{place}: {chunks}, {raw}")),
             stored => {

@@ -46,7 +46,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
             writeln!(console, "{class}: {more}, not shown; --json has them all")?;
         }
     }
-    summary(args, console, &storage.place(), &report)?;
+    summary(args, console, &storage.location(), &report)?;
     Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
 }
 

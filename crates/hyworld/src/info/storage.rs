@@ -40,15 +40,15 @@ impl StorageInfo {
             let mut tell = |finding: &Finding| found.add(finding, &before);
             count_contents(storage, &options.scan, &mut tell, progress)
         });
-        let place = storage.place();
+        let location = storage.location();
         // A migration has chunks elsewhere too.
-        let is_all_in_files = files.is_some_and(|files| files.place() == place);
+        let is_all_in_files = files.is_some_and(|files| files.location() == location);
         let chunks = match (contents, regions) {
             (Some(contents), _) => contents.chunks,
             (None, Some(regions)) if is_all_in_files => regions.chunks,
             (None, _) => storage.positions().flatten().count() as u64,
         };
-        Self { place, chunks, regions, contents }
+        Self { place: location, chunks, regions, contents }
     }
 }
 

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use hyworld_maintenance::{Class, Finding, Findings, Progress};
-use hyworld_providers::{
-    Access, ChunkStorage, ProviderConfig, ProviderKind, ProviderRegistry, RegionFiles,
-};
+use hyworld_providers::{Access, ChunkStorage, ProviderConfig, ProviderKind, RegionFiles};
 use hyworld_world::{
     BuiltInGenerator, LoadedFrom, Resources, WorldConfig, WorldEntry, WorldFolder, WorldOptions,
     find_writer,
@@ -156,7 +154,7 @@ impl WorldInfo {
         findings: &mut Findings,
     ) {
         let provider = self.provider.clone().unwrap_or_else(ProviderConfig::hytale);
-        let opened = ProviderRegistry::new().open(&provider, &self.path, Access::ReadOnly);
+        let opened = crate::registry().open(&provider, &self.path, Access::ReadOnly);
         let storage: Box<dyn ChunkStorage> = match opened {
             Ok(storage) => storage,
             Err(error) => return self.problem(&error, findings),

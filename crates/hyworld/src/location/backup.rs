@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_providers::{
-    Access, ChunkSize, ChunkStorage, Error as ProviderError, FrameStorage, Positions, RegionImage,
+    Access, ChunkSize, ChunkStorage, Error as ProviderError, Positions, RegionImage,
     Result as ProviderResult,
 };
 use hyworld_world::Backup;
@@ -101,7 +101,7 @@ impl BackupStorage {
 }
 
 impl ChunkStorage for BackupStorage {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         self.place.clone()
     }
 
@@ -128,31 +128,10 @@ impl ChunkStorage for BackupStorage {
     }
 
     fn size(&self, at: ChunkPos) -> ProviderResult<Option<ChunkSize>> {
-        let document = self.read(at)?;
-        Ok(document.map(|document| ChunkSize { raw: document.len() as u64, stored: None }))
-    }
-
-    fn knows_sizes(&self) -> bool {
-        false
-    }
-
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<ProviderResult<Option<Vec<u8>>>> {
-        positions.iter().map(|at| self.read(*at)).collect()
-    }
-
-    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<ProviderResult<()>> {
-        chunks.iter().map(|_| self.refuse()).collect()
-    }
-
-    fn shares_writes(&self) -> bool {
-        false
+        Ok(self.in_region(at.region(), |image| image.size(at))?.flatten())
     }
 
     fn sync(&self) -> ProviderResult<()> {
         Ok(())
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
     }
 }

@@ -8,6 +8,15 @@ use hyworld_world::{ServerCheck, WorldFolder, WorldOptions, WritePermit};
 use super::{Location, is_database};
 use crate::error::{Error, ErrorKind, Result};
 
+/// Returns every provider that this program was built with.
+pub fn registry() -> ProviderRegistry {
+    #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "nothing is added"))]
+    let mut registry = ProviderRegistry::new();
+    #[cfg(feature = "s3")]
+    hyworld_s3::register(&mut registry);
+    registry
+}
+
 /// Keeps other programs of hyworld from writing to a location, until it is dropped.
 #[derive(Debug)]
 #[must_use]
@@ -88,9 +97,7 @@ impl Location {
                 return Err(no_chunks(folder, "there are no region files here"));
             }
             Self::Regions(folder) => Box::new(options.open(folder)?),
-            Self::World { folder, provider } => {
-                ProviderRegistry::new().open(provider, folder, access)?
-            }
+            Self::World { folder, provider } => registry().open(provider, folder, access)?,
             Self::RocksDb(folder) if must_exist && !is_database(folder) => {
                 return Err(no_chunks(folder, "there is no RocksDB database here"));
             }
@@ -123,7 +130,7 @@ fn open_rocksdb(
 
 #[cfg(feature = "s3")]
 fn open_s3(url: &str, access: Access) -> Result<Box<dyn ChunkStorage>> {
-    Ok(Box::new(hyworld_providers::S3Options::new(url)?.access(access).open()?))
+    Ok(Box::new(hyworld_s3::S3Options::new(url)?.access(access).open()?))
 }
 
 #[cfg(not(feature = "s3"))]
@@ -136,4 +143,18 @@ fn open_s3(_url: &str, _access: Access) -> Result<Box<dyn ChunkStorage>> {
 pub(crate) fn s3_not_built() -> Error {
     let kind = "hyworld:S3".to_owned();
     hyworld_providers::Error::NotBuilt { kind, feature: "s3" }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_provider_that_was_built_can_be_opened() {
+        let registry = registry();
+        let has = |wanted| registry.type_names().any(|name| name == wanted);
+        assert!(has("Hytale"));
+        assert_eq!(has("RocksDb"), cfg!(feature = "rocksdb"));
+        assert_eq!(has("hyworld:S3"), cfg!(feature = "s3"));
+    }
 }

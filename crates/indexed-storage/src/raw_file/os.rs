@@ -1,10 +1,10 @@
-//! A file of the operating system, and the few directory operations that replacing one needs.
-//!
-//! The only place that knows how platforms differ.
+//! A file of the operating system.
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use hyworld_files::{FileError, LockOutcome, try_lock};
 
 use super::RawFile;
 use crate::error::{Error, Result};
@@ -39,7 +39,6 @@ impl OsFile {
 
     /// Opens `path`, and locks it if it is opened for writing.
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
-        let failed = |action| move |source| Error::Io { path: path.to_owned(), action, source };
         let mut options = File::options();
         options.read(true);
         match access {
@@ -52,7 +51,7 @@ impl OsFile {
         if path.metadata().is_ok_and(|found| !found.is_file()) {
             return Err(Error::NotAFile { path: path.to_owned() });
         }
-        let file = options.open(path).map_err(failed("open"))?;
+        let file = options.open(path).map_err(FileError::at(path, "open"))?;
         if access != Access::Read {
             lock(&file, path)?;
         }
@@ -65,35 +64,12 @@ impl OsFile {
     }
 }
 
-/// Takes the exclusive advisory lock, and makes sure that it is a lock on what `path` names now:
-/// between opening and locking another of our writers may have replaced the file.
+/// Takes the exclusive lock. One on a file that another writer has replaced does not count.
 fn lock(file: &File, path: &Path) -> Result<()> {
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(fs::TryLockError::WouldBlock) => {
-            return Err(Error::Locked { path: path.to_owned() });
-        }
-        Err(fs::TryLockError::Error(source)) => {
-            return Err(Error::Io { path: path.to_owned(), action: "lock", source });
-        }
+    match try_lock(file, path).map_err(FileError::at(path, "lock"))? {
+        LockOutcome::Locked => Ok(()),
+        LockOutcome::Held | LockOutcome::Replaced => Err(Error::Locked { path: path.to_owned() }),
     }
-    let replaced = match (file.metadata(), fs::metadata(path)) {
-        (Ok(ours), Ok(named)) => !is_same_file(&ours, &named),
-        _ => true,
-    };
-    if replaced { Err(Error::Locked { path: path.to_owned() }) } else { Ok(()) }
-}
-
-#[cfg(unix)]
-pub(crate) fn is_same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Without file numbers the best that can be said: same length, same times.
-#[cfg(not(unix))]
-pub(crate) fn is_same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    a.len() == b.len() && a.modified().ok() == b.modified().ok()
 }
 
 impl RawFile for OsFile {
@@ -156,56 +132,6 @@ fn write_all(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// `path` with something behind its name: `0.0.region.bin` and `.old` give `0.0.region.bin.old`.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).map_err(|source| Error::Io {
-        path: from.to_owned(),
-        action: "rename",
-        source,
-    })
-}
-
-/// Gives a file a second name, so that at no moment it has none. Where the file system has no
-/// hard links the file loses its first name.
-pub(crate) fn link_or_rename(from: &Path, to: &Path) -> Result<()> {
-    match fs::hard_link(from, to) {
-        Ok(()) => Ok(()),
-        Err(_) => rename(from, to),
-    }
-}
-
-pub(crate) fn remove_if_present(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(Error::Io { path: path.to_owned(), action: "remove", source })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Makes creations, renames and removals in the folder of `path` durable.
-pub(crate) fn sync_parent(path: &Path) -> Result<()> {
-    if cfg!(windows) {
-        // Windows cannot sync a directory, and orders such changes by itself.
-        return Ok(());
-    }
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    File::open(parent).and_then(|directory| directory.sync_all()).map_err(|source| Error::Io {
-        path: parent.to_owned(),
-        action: "sync the folder",
-        source,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,7 +169,7 @@ mod tests {
         File::create(&path).unwrap();
         let before = File::options().read(true).write(true).open(&path).unwrap();
         File::create(folder.path().join("g")).unwrap();
-        rename(&folder.path().join("g"), &path).unwrap();
+        fs::rename(folder.path().join("g"), &path).unwrap();
         assert!(matches!(lock(&before, &path), Err(Error::Locked { .. })));
     }
 
@@ -252,11 +178,5 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let opened = OsFile::open(folder.path(), Access::Read);
         assert!(matches!(opened, Err(Error::NotAFile { .. })));
-    }
-
-    #[test]
-    fn suffixes_go_behind_the_whole_name() {
-        let path = with_suffix(Path::new("a/0.0.region.bin"), ".old");
-        assert_eq!(path, Path::new("a/0.0.region.bin.old"));
     }
 }

@@ -162,7 +162,7 @@ fn clear_old_name(path: &Path, old: &Path) -> Result<()> {
     match (fs::metadata(path), fs::symlink_metadata(old)) {
         (_, Err(_)) => Ok(()),
         (Ok(ours), Ok(theirs)) if raw_file::is_same_file(&ours, &theirs) => {
-            raw_file::remove_if_present(old)
+            Ok(raw_file::remove_if_present(old)?)
         }
         _ => Err(Error::OldInTheWay { path: path.to_owned(), old: old.to_owned() }),
     }

@@ -2,7 +2,7 @@
 
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::EncodedBlob;
-use hyworld_providers::{ChunkStorage, Result};
+use hyworld_providers::{ChunkStorage, ChunkStorageExt, Result};
 use sha2::{Digest as _, Sha256};
 
 use crate::scan::{Form, Group, Reader};

@@ -47,6 +47,9 @@ impl Copier<'_> {
         if is_dry_run || report.completion == Completion::Cancelled {
             return report;
         }
+        if self.options.remove_others && report.is_complete() {
+            self.remove_others(&present, &expected, &mut report);
+        }
         if let Err(error) = self.target.sync() {
             report.findings.add(Finding::new(Class::Sync, error));
         }
@@ -146,6 +149,23 @@ impl Copier<'_> {
                     copied.expected.push((*at, Some(digest)));
                 }
                 Err(error) => copied.fail(Class::Write, *at, error),
+            }
+        }
+    }
+
+    /// Removes what only the target had: left-overs of an earlier use.
+    fn remove_others(
+        &self,
+        present: &HashSet<ChunkPos>,
+        expected: &Expected,
+        report: &mut ConvertReport,
+    ) {
+        for at in present.iter().filter(|at| !expected.contains_key(at)) {
+            match self.target.remove(*at) {
+                Ok(was_there) => {
+                    report.removed = report.removed.saturating_add(was_there.into());
+                }
+                Err(error) => report.findings.add(Finding::at(Class::Write, *at, error)),
             }
         }
     }

@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::{BlobIndex, EncodedBlob};
-use hyworld_providers::{ChunkSize, ChunkStorage, Error, FrameStorage, Positions, Result};
+use hyworld_providers::{
+    ChunkSize, ChunkStorage, ChunkStorageExt, Error, FrameStorage, Positions, Result,
+};
 
 use super::ScanOptions;
 

@@ -30,7 +30,7 @@ fn document(at: ChunkPos) -> Vec<u8> {
 pub(super) fn absent(place: &dyn StoragePlace) {
     let storage = place.open();
     let at = ChunkPos::new(3, -7);
-    assert!(!storage.place().is_empty());
+    assert!(!storage.location().is_empty());
     assert_eq!(storage.read(at).unwrap(), None);
     assert_eq!(storage.size(at).unwrap(), None);
     assert!(!storage.remove(at).unwrap());

@@ -6,7 +6,9 @@ use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::EncodedBlob;
 
 use crate::error::Result;
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
+use crate::storage::{
+    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions,
+};
 
 /// Counts reads, writes and the rest.
 #[derive(Debug, Default)]
@@ -101,8 +103,8 @@ fn add(counter: &AtomicU64, number: u64) {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: ChunkStorage> ChunkStorage for CountingStorage<S> {
-    fn place(&self) -> String {
-        self.inner.place()
+    fn location(&self) -> String {
+        self.inner.location()
     }
 
     fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
@@ -125,6 +127,17 @@ impl<S: ChunkStorage> ChunkStorage for CountingStorage<S> {
         self.inner.size(at)
     }
 
+    fn sync(&self) -> Result<()> {
+        self.count(&self.syncs, self.inner.sync())
+    }
+
+    fn batches(&self) -> Option<&dyn BatchStorage> {
+        self.inner.batches().map(|_| self as &dyn BatchStorage)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: ChunkStorage> BatchStorage for CountingStorage<S> {
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
         let results = self.inner.read_many(positions).into_iter();
         results.map(|result| self.count_read(result)).collect()
@@ -135,16 +148,12 @@ impl<S: ChunkStorage> ChunkStorage for CountingStorage<S> {
         results.map(|(result, (_, document))| self.count_write(document.len(), result)).collect()
     }
 
-    fn knows_sizes(&self) -> bool {
-        self.inner.knows_sizes()
-    }
-
     fn shares_writes(&self) -> bool {
         self.inner.shares_writes()
     }
 
-    fn sync(&self) -> Result<()> {
-        self.count(&self.syncs, self.inner.sync())
+    fn knows_sizes(&self) -> bool {
+        self.inner.knows_sizes()
     }
 
     fn frames(&self) -> Option<&dyn FrameStorage> {
@@ -184,10 +193,14 @@ mod tests {
         let at = ChunkPos::new(1, 2);
         let storage = CountingStorage::new(FailingStorage::new(MemoryStorage::new()));
         storage.write(at, b"12345").unwrap();
-        assert!(storage.write_many(&[(at, b"123"), (at, b"")]).iter().all(Result::is_ok));
+        assert!(
+            BatchStorage::write_many(&storage, &[(at, b"123"), (at, b"")])
+                .iter()
+                .all(Result::is_ok)
+        );
         storage.read(at).unwrap();
         storage.write(at, b"ab").unwrap();
-        storage.read_many(&[at, ChunkPos::new(0, 0)]);
+        BatchStorage::read_many(&storage, &[at, ChunkPos::new(0, 0)]);
         storage.remove(at).unwrap();
         storage.sync().unwrap();
         storage.inner().fail_reads(true);

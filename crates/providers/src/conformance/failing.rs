@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hyworld_coords::ChunkPos;
 
 use crate::error::{Error, Result};
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions, read_each, write_each};
+use crate::storage::{ChunkSize, ChunkStorage, Positions};
 
 /// Fails when it is told to.
 #[derive(Debug)]
@@ -54,17 +54,16 @@ impl<S: ChunkStorage> FailingStorage<S> {
         let number = self.operations.fetch_add(1, Ordering::SeqCst).wrapping_add(1);
         let is_turn = number.checked_rem(self.fail_every.load(Ordering::SeqCst)) == Some(0);
         if is_turn || always.load(Ordering::SeqCst) {
-            let (place, source) = (self.inner.place(), "told to fail".into());
+            let (place, source) = (self.inner.location(), "told to fail".into());
             return Err(Error::Engine { place, action, source });
         }
         Ok(())
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
 impl<S: ChunkStorage> ChunkStorage for FailingStorage<S> {
-    fn place(&self) -> String {
-        self.inner.place()
+    fn location(&self) -> String {
+        self.inner.location()
     }
 
     fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
@@ -94,28 +93,8 @@ impl<S: ChunkStorage> ChunkStorage for FailingStorage<S> {
         self.inner.size(at)
     }
 
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
-        read_each(self, positions)
-    }
-
-    fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
-        write_each(self, chunks)
-    }
-
-    fn knows_sizes(&self) -> bool {
-        false
-    }
-
-    fn shares_writes(&self) -> bool {
-        self.inner.shares_writes()
-    }
-
     fn sync(&self) -> Result<()> {
         self.check(&self.fail_writes, "sync")?;
         self.inner.sync()
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
     }
 }

@@ -3,9 +3,9 @@
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::{BlobWrite, Durability, EncodedBlob, IndexedStorageFile};
 
-use super::{RegionFiles, slot};
+use super::{RegionFiles, size_in, slot};
 use crate::error::{Error, Result};
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions, read_each};
+use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, FrameStorage, Positions};
 
 impl RegionFiles {
     /// Writes chunks region by region: `write` gets all that go into one file, with their places
@@ -46,9 +46,8 @@ fn written(at: ChunkPos, result: hyworld_indexed_storage::Result<()>) -> Result<
     result.map_err(|error| Error::in_region(at, error))
 }
 
-#[deny(clippy::missing_trait_methods)]
 impl ChunkStorage for RegionFiles {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         self.folder.display().to_string()
     }
 
@@ -86,17 +85,19 @@ impl ChunkStorage for RegionFiles {
 
     fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
         let Some(file) = self.existing(at.region())? else { return Ok(None) };
-        let stat = file.stat(slot(at)).map_err(|error| Error::in_region(at, error))?;
-        Ok(stat.map(|stat| ChunkSize {
-            raw: stat.raw_bytes.into(),
-            stored: Some(stat.compressed_bytes.into()),
-        }))
+        size_in(&file, at)
     }
 
-    fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
-        read_each(self, positions)
+    fn sync(&self) -> Result<()> {
+        self.cache.sync().map_err(Error::Region)
     }
 
+    fn batches(&self) -> Option<&dyn BatchStorage> {
+        Some(self)
+    }
+}
+
+impl BatchStorage for RegionFiles {
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
         self.by_region(chunks, |file, chunks| {
             let batch: Vec<_> = chunks
@@ -114,16 +115,12 @@ impl ChunkStorage for RegionFiles {
         })
     }
 
-    fn knows_sizes(&self) -> bool {
-        true
-    }
-
     fn shares_writes(&self) -> bool {
         self.durability == Durability::EachWrite
     }
 
-    fn sync(&self) -> Result<()> {
-        self.cache.sync().map_err(Error::Region)
+    fn knows_sizes(&self) -> bool {
+        true
     }
 
     fn frames(&self) -> Option<&dyn FrameStorage> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ::rocksdb::{DB, Options};
+use hyworld_files::sync_parent;
 
 use super::{error, layout, options, options_file};
 use crate::error::{Error, Result};
@@ -114,23 +115,10 @@ fn open_existing(folder: &Path) -> Result<Opened> {
 
 fn open_to_write(folder: &Path) -> Result<DB> {
     std::fs::create_dir_all(folder).map_err(Error::io(folder, "make"))?;
+    // RocksDB makes only durable what is inside the folder.
     sync_parent(folder)?;
     let format = options_file::table_format_version(folder).unwrap_or_default();
     let format = format.max(options::TABLE_FORMAT_VERSION);
     DB::open_cf_descriptors(&options::writing(), folder, options::families(format))
         .map_err(error::opening(folder))
-}
-
-/// Makes the entry of the folder durable, which `RocksDB` does only for what is inside.
-#[cfg(unix)]
-fn sync_parent(folder: &Path) -> Result<()> {
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
-    let synced = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
-    synced.map_err(Error::io(parent, "sync"))
-}
-
-#[cfg(not(unix))]
-fn sync_parent(_: &Path) -> Result<()> {
-    Ok(())
 }

@@ -8,7 +8,7 @@ use hyworld_coords::ChunkPos;
 use super::listing::Listing;
 use super::{RocksDbStorage, error, key};
 use crate::error::Result;
-use crate::storage::{ChunkSize, ChunkStorage, FrameStorage, Positions};
+use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, Positions};
 
 /// The longest document: BSON counts with an `i32`, and `RocksDB` would silently leave out a value
 /// that does not fit into 32 bits from a batch.
@@ -60,9 +60,8 @@ fn batches<'a, 'b>(
     })
 }
 
-#[deny(clippy::missing_trait_methods)]
 impl ChunkStorage for RocksDbStorage {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         self.folder.display().to_string()
     }
 
@@ -114,6 +113,26 @@ impl ChunkStorage for RocksDbStorage {
         Ok(found.map(|document| ChunkSize { raw: document.len() as u64, stored: None }))
     }
 
+    /// Syncs the log of the database, in which everything is that is not yet in its tables; those
+    /// are synced when they are written.
+    fn sync(&self) -> Result<()> {
+        if self.is_building {
+            self.finish_building()?;
+        }
+        match &self.db {
+            Some(db) if self.read_only.is_none() => {
+                db.flush_wal(true).map_err(error::failed(&self.folder, "sync"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn batches(&self) -> Option<&dyn BatchStorage> {
+        Some(self)
+    }
+}
+
+impl BatchStorage for RocksDbStorage {
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
         let Some((db, chunks)) = self.readable() else {
             return positions.iter().map(|_| Ok(None)).collect();
@@ -139,30 +158,12 @@ impl ChunkStorage for RocksDbStorage {
         results.collect()
     }
 
-    fn knows_sizes(&self) -> bool {
-        false
-    }
-
     fn shares_writes(&self) -> bool {
         true
     }
 
-    /// Syncs the log of the database, in which everything is that is not yet in its tables; those
-    /// are synced when they are written.
-    fn sync(&self) -> Result<()> {
-        if self.is_building {
-            self.finish_building()?;
-        }
-        match &self.db {
-            Some(db) if self.read_only.is_none() => {
-                db.flush_wal(true).map_err(error::failed(&self.folder, "sync"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn frames(&self) -> Option<&dyn FrameStorage> {
-        None
+    fn knows_sizes(&self) -> bool {
+        false
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hyworld_coords::ChunkPos;
-use hyworld_providers::{ChunkStorage, Error, RocksDbStorage};
+use hyworld_providers::{ChunkStorage, ChunkStorageExt, Error, RocksDbStorage};
 use rocksdb::{DB, Options};
 
 use crate::{document, filled, flushed, snapshot, world};

@@ -73,7 +73,7 @@ fn a_world_names_it_by_its_type() {
     assert!(!folder.exists());
     drop(storage);
     let storage = registry.open(&config, world.path(), Access::ReadWrite).unwrap();
-    assert_eq!(storage.place(), folder.display().to_string());
+    assert_eq!(storage.location(), folder.display().to_string());
     storage.write(at, b"x").unwrap();
     drop(storage);
     // Read from the database, write to region files.

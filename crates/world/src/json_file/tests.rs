@@ -1,7 +1,8 @@
 use hyworld_documents::Value;
 
+use hyworld_files::MemoryFileSystem;
+
 use super::*;
-use crate::file_system::MemoryFileSystem;
 
 const PATH: &str = "world/config.json";
 const RULES: [FallbackRule; 3] =

@@ -33,7 +33,7 @@ pub(super) fn run(
     let report = compare(&*first, &*second, &options, &mut tell, &|chunks| bar.inc(chunks));
     bar.finish_and_clear();
     printed?;
-    summary(args, console, &report, &first.place(), &second.place())?;
+    summary(args, console, &report, &first.location(), &second.location())?;
     Ok(if report.findings.total() == 0 { Exit::Clean } else { Exit::Problems })
 }
 

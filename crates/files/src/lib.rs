@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod durable;
+mod error;
+mod file_system;
+mod lock;
+
+pub use durable::{
+    is_same_file, link_or_rename, remove_if_present, rename, replace, sync_folder, sync_parent,
+    with_suffix,
+};
+pub use error::{FileError, Result};
+#[cfg(any(test, feature = "testing"))]
+pub use file_system::MemoryFileSystem;
+pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
+pub use lock::{LockError, LockFile, LockOutcome, try_lock};

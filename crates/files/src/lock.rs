@@ -1,0 +1,187 @@
+//! Exclusive advisory locks. The operating system releases them when a process ends, however it
+//! ends.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::durable::is_same_file;
+use crate::error::FileError;
+
+/// How often a lock file is opened again that its holder removed meanwhile.
+const ATTEMPTS: u32 = 10;
+
+/// Bytes of the text in a lock file.
+const TEXT_BYTES_MAX: u64 = 200;
+
+/// The result of [`try_lock`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockOutcome {
+    /// The lock is held until the file is closed.
+    Locked,
+    /// Another file handle, here or in another process, has the lock.
+    Held,
+    /// The path names another file, or none, since the file was opened.
+    Replaced,
+}
+
+/// Takes the exclusive lock of an open file, and checks that `path` still names that file.
+///
+/// # Errors
+/// The operating system refused.
+pub fn try_lock(file: &File, path: &Path) -> io::Result<LockOutcome> {
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(LockOutcome::Held),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    Ok(match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(named)) if is_same_file(&ours, &named) => LockOutcome::Locked,
+        _ => LockOutcome::Replaced,
+    })
+}
+
+/// Why a lock file could not be locked.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process has the lock.
+    #[error("locked: {text}")]
+    Held {
+        /// What the holder wrote into the file; empty if that is unknown.
+        text: String,
+    },
+    /// The operating system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// A file that exists to be locked, held until it is dropped.
+#[derive(Debug)]
+pub struct LockFile {
+    path: PathBuf,
+    _file: File,
+}
+
+impl LockFile {
+    /// Locks the file `path`, and writes `text` into it for other processes to read.
+    ///
+    /// # Errors
+    /// Another process has the lock, or the operating system refused.
+    pub fn acquire(path: &Path, text: &str) -> Result<Self, LockError> {
+        for _ in 0..ATTEMPTS {
+            if let Some(lock) = Self::attempt(path, text)? {
+                return Ok(lock);
+            }
+        }
+        Err(LockError::Held { text: String::new() })
+    }
+
+    /// Returns `None` if the file was removed between being opened and being locked.
+    fn attempt(path: &Path, text: &str) -> Result<Option<Self>, LockError> {
+        let failed = |action| FileError::at(path, action);
+        let mut options = File::options();
+        let opened = options.read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = opened.map_err(failed("open"))?;
+        match try_lock(&file, path).map_err(failed("lock"))? {
+            LockOutcome::Locked => {}
+            LockOutcome::Held => return Err(LockError::Held { text: read_text(&mut file) }),
+            LockOutcome::Replaced => return Ok(None),
+        }
+        let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+        written.map_err(failed("write"))?;
+        Ok(Some(Self { path: path.to_owned(), _file: file }))
+    }
+
+    /// Returns what the holder of a lock file wrote into it; `None` if it is not locked.
+    pub fn holder(path: &Path) -> Option<String> {
+        // A file that is there is locked, or was left by a killed process.
+        let mut file = File::open(path).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(read_text(&mut file)),
+            _ => None,
+        }
+    }
+
+    /// Returns the text in a lock file, locked or not.
+    pub fn text(path: &Path) -> Option<String> {
+        Some(read_text(&mut File::open(path).ok()?))
+    }
+}
+
+/// The file is removed while it is still locked.
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        if cfg!(unix) {
+            // A lock file that stays does no harm.
+            drop(fs::remove_file(&self.path));
+        }
+    }
+}
+
+fn read_text(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.take(TEXT_BYTES_MAX).read_to_string(&mut text) {
+        Ok(_) => text,
+        Err(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::durable::{rename, replace};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn a_lock_on_a_file_that_was_replaced_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["f", "g"].map(|name| folder.path().join(name));
+        replace(&path, b"").unwrap();
+        let before = File::options().read(true).write(true).open(&path).unwrap();
+        replace(&other, b"").unwrap();
+        rename(&other, &path).unwrap();
+        assert_eq!(try_lock(&before, &path).unwrap(), LockOutcome::Replaced);
+        let after = File::options().read(true).write(true).open(&path).unwrap();
+        assert_eq!(try_lock(&after, &path).unwrap(), LockOutcome::Locked);
+        let again = File::options().read(true).write(true).open(&path).unwrap();
+        assert_eq!(try_lock(&again, &path).unwrap(), LockOutcome::Held);
+    }
+
+    #[test]
+    fn the_holder_is_named_as_long_as_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        assert_eq!((LockFile::holder(&path), LockFile::text(&path)), (None, None));
+        let lock = LockFile::acquire(&path, "first").unwrap();
+        assert_eq!(LockFile::holder(&path).unwrap(), "first");
+        let error = LockFile::acquire(&path, "second").unwrap_err();
+        assert!(matches!(&error, LockError::Held { text } if text == "first"), "{error}");
+        drop(lock);
+        assert!(!cfg!(unix) || !path.exists());
+        // Left by a killed process.
+        replace(&path, b"\xFFgarbage").unwrap();
+        assert_eq!((LockFile::holder(&path), LockFile::text(&path).unwrap()), (None, "".into()));
+        LockFile::acquire(&path, "third").unwrap();
+    }
+
+    #[test]
+    fn many_threads_never_hold_it_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let (holders, times) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..300 {
+                        let Ok(lock) = LockFile::acquire(&path, "") else { continue };
+                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
+                        times.fetch_add(1, Ordering::SeqCst);
+                        holders.fetch_sub(1, Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert!(times.into_inner() > 0);
+    }
+}

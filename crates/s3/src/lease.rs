@@ -1,0 +1,165 @@
+//! The object that says who may write: `docs/format/objects.md`.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use crate::process::{Process, host_name};
+
+/// A lease is a few hundred bytes; more is something else.
+pub(crate) const LEASE_BYTES_MAX: u32 = 1 << 16;
+
+/// Seconds that a lease must be older than it may get before others take it: the time of an
+/// object has whole seconds, and servers round it.
+const GRACE_SECONDS: i64 = 2;
+
+/// Who may write, and until when.
+///
+/// It runs out a number of seconds after it was last written, by the clock of the server: clocks
+/// of the machines that share a world are never compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Lease {
+    /// Unique to one opened storage.
+    pub(crate) owner: String,
+    /// The same for people.
+    pub(crate) holder: String,
+    process: Option<Process>,
+    /// Rises with every write of the lease, whoever writes it.
+    pub(crate) counter: u64,
+    pub(crate) seconds: u32,
+    /// Given back: anybody may take it.
+    released: bool,
+}
+
+impl Lease {
+    /// For a storage that is being opened by this process.
+    pub(crate) fn new(seconds: u32) -> Self {
+        let id = std::process::id();
+        let version = env!("CARGO_PKG_VERSION");
+        Self {
+            owner: unique_name(),
+            holder: printable(&format!("process {id} on {} (hyworld {version})", host_name())),
+            process: Process::current().cloned(),
+            counter: 0,
+            seconds,
+            released: false,
+        }
+    }
+
+    /// The one that is written after this one, to keep it or to give it back.
+    pub(crate) fn next(&self, released: bool) -> Self {
+        Self { counter: self.counter.saturating_add(1), released, ..self.clone() }
+    }
+
+    /// Whether somebody else may take it: it was given back, its process has ended for certain,
+    /// or it is `age` seconds old and ran out.
+    pub(crate) fn is_free(&self, age: i64) -> bool {
+        let ran_out = age > i64::from(self.seconds).saturating_add(GRACE_SECONDS);
+        self.released || ran_out || self.process.as_ref().is_some_and(Process::is_gone)
+    }
+
+    /// Who holds it, and for how long if it is not renewed.
+    pub(crate) fn show(&self, age: i64) -> String {
+        let limit = i64::from(self.seconds).saturating_add(GRACE_SECONDS);
+        let left = limit.saturating_sub(age).max(0).saturating_add(1);
+        format!("{}, whose lease runs out in {left} s unless it is renewed,", self.holder)
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        json!({
+            "Owner": self.owner,
+            "Holder": self.holder,
+            "Process": self.process.as_ref().map(Process::to_json),
+            "Counter": self.counter,
+            "Seconds": self.seconds,
+            "Released": self.released,
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let json: Value = serde_json::from_slice(bytes).ok()?;
+        let text = |key| Some(json.get(key)?.as_str()?.to_owned());
+        Some(Self {
+            owner: text("Owner")?,
+            holder: printable(&text("Holder")?),
+            process: json.get("Process").and_then(Process::from_json),
+            counter: json.get("Counter")?.as_u64()?,
+            seconds: u32::try_from(json.get("Seconds")?.as_u64()?).ok()?,
+            released: json.get("Released")?.as_bool()?,
+        })
+    }
+}
+
+/// What others wrote is shown to people: no control characters, and not without end.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+/// A name that nothing else has.
+pub(crate) fn unique_name() -> String {
+    /// In hexadecimal digits.
+    struct Hex(u64);
+
+    impl fmt::Display for Hex {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{:016x}", self.0)
+        }
+    }
+
+    // Every state has keys of its own, from the system's source of randomness.
+    let half = || Hex(RandomState::new().hash_one((SystemTime::now(), std::process::id())));
+    format!("{}{}", half(), half())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_comes_back_from_its_bytes() {
+        let mut lease = Lease::new(60);
+        lease.counter = 7;
+        assert_eq!(Lease::decode(&lease.encode()).unwrap(), lease);
+        let without = Lease { process: None, released: true, ..lease };
+        assert_eq!(Lease::decode(&without.encode()).unwrap(), without);
+    }
+
+    #[test]
+    fn what_is_no_lease_is_none() {
+        let bytes = Lease::new(60).encode();
+        for len in 0..bytes.len() {
+            assert_eq!(Lease::decode(&bytes[..len]), None, "{len} bytes");
+        }
+        for other in ["[]", "null", "{}", r#"{"Owner":"a","Holder":"b","Counter":-1}"#] {
+            assert_eq!(Lease::decode(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_lease_is_free_when_given_back_or_run_out_and_not_before() {
+        let lease = Lease { process: None, ..Lease::new(60) };
+        assert!(!lease.is_free(0) && !lease.is_free(62) && !lease.is_free(-5));
+        assert!(lease.is_free(63));
+        assert!(Lease { released: true, ..lease.clone() }.is_free(0));
+        assert!(!Lease::new(60).is_free(0), "this process is still there");
+    }
+
+    #[test]
+    fn what_others_wrote_is_shown_plainly() {
+        let mut lease = Lease::new(60);
+        lease.holder = format!("\x1b[31mred\n{}", "x".repeat(1000));
+        let shown = Lease::decode(&lease.encode()).unwrap().show(40);
+        assert!(shown.starts_with("[31mredx") && shown.len() < 300, "{shown}");
+        assert!(shown.ends_with("runs out in 23 s unless it is renewed,"), "{shown}");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: std::collections::HashSet<_> = (0..100).map(|_| unique_name()).collect();
+        assert_eq!(names.len(), 100);
+    }
+}

@@ -1,0 +1,49 @@
+//! Environment variables, as a value: tests and programs can give others than their own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// The ones that are looked at begin with this, beside those of the home folder.
+const PREFIX: &str = "AWS_";
+const HOMES: [&str; 2] = ["HOME", "USERPROFILE"];
+
+/// Variables by name. Shows only names: values are secrets.
+#[derive(Clone, Default)]
+pub(crate) struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    /// Those of this process.
+    pub(crate) fn of_process() -> Self {
+        let all = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        Self::new(all)
+    }
+
+    pub(crate) fn new(all: impl IntoIterator<Item = (String, String)>) -> Self {
+        let is_used = |name: &str| name.starts_with(PREFIX) || HOMES.contains(&name);
+        Self(all.into_iter().filter(|(name, value)| is_used(name) && !value.is_empty()).collect())
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// A file that a variable names, or one in the folder `.aws`.
+    pub(crate) fn file(&self, name: &str, default: &str) -> Option<PathBuf> {
+        let home = || HOMES.iter().find_map(|home| self.get(home));
+        let in_home = || Some(PathBuf::from(home()?).join(".aws").join(default));
+        self.get(name).map(PathBuf::from).or_else(in_home)
+    }
+}
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

@@ -1,0 +1,103 @@
+//! [`ProviderSwitch`]: the files of a world whose chunks move to another provider.
+
+use std::path::{Path, PathBuf};
+
+use hyworld_documents::Document;
+use hyworld_files::OsFileSystem;
+use hyworld_providers::ProviderConfig;
+
+use crate::config::{WorldConfig, provider_value};
+use crate::error::Result;
+use crate::gate::{ServerCheck, WritePermit};
+use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
+use crate::provider_choice::ProviderChoice;
+use crate::resources::Resources;
+use crate::world::{config_file, known_config, load_config, parse_config};
+
+/// The file of a world that says which migration is under way.
+const NOTE_FILE: &str = ".hyworld-migration.json";
+
+/// A world that is locked until its chunks are where it is to look for them. `hyworld-maintenance`
+/// copies them.
+#[derive(Debug)]
+pub struct ProviderSwitch {
+    path: PathBuf,
+    config: WorldConfig,
+    resources: Resources<'static>,
+    source: ProviderConfig,
+    target: ProviderConfig,
+    note: JsonFile<'static>,
+    note_content: Document,
+    is_resumed: bool,
+    _permit: WritePermit,
+}
+
+impl ProviderSwitch {
+    /// Locks a world. Nothing is changed yet.
+    ///
+    /// # Errors
+    /// Another program writes the world, or its configuration cannot be used.
+    pub fn begin(world: &Path, target: &ProviderConfig, check: ServerCheck) -> Result<Self> {
+        let permit = WritePermit::of_world(world, check)?;
+        let config = known_config(world, parse_config(&load_config(&OsFileSystem, world)?))?;
+        let storage = &config.settings.resource_storage;
+        let resources = Resources::of_world(&OsFileSystem, world, storage)?;
+        let current = resources.current_provider()?.provider;
+        let configured = &config.settings.chunk_storage;
+        let source = ProviderChoice::of(world, configured, current.as_ref()).provider;
+        let mut note_content = Document::new();
+        note_content.set("From", provider_value(&source));
+        note_content.set("To", provider_value(target));
+        let note = JsonFile::new(&OsFileSystem, world.join(NOTE_FILE), FallbackRule::Resource);
+        let found = note.load()?;
+        let is_resumed = found.from == LoadedFrom::File && found.document == note_content;
+        let (path, target) = (world.to_owned(), target.clone());
+        let _permit = permit;
+        Ok(Self {
+            path,
+            config,
+            resources,
+            source,
+            target,
+            note,
+            note_content,
+            is_resumed,
+            _permit,
+        })
+    }
+
+    /// Returns the provider that has the chunks.
+    pub fn source(&self) -> &ProviderConfig {
+        &self.source
+    }
+
+    /// Returns the provider that the chunks move to.
+    pub fn target(&self) -> &ProviderConfig {
+        &self.target
+    }
+
+    /// Returns whether this very migration was begun before.
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+
+    /// Records in the world that the migration has begun.
+    ///
+    /// # Errors
+    /// It could not be recorded.
+    pub fn record(&self) -> Result<()> {
+        self.note.save(&self.note_content).map(drop)
+    }
+
+    /// Makes the world use the target.
+    ///
+    /// # Errors
+    /// It may use the source as before; it can be tried again.
+    pub fn finish(mut self) -> Result<()> {
+        // The configuration first: a world without the resource then already finds its chunks.
+        self.config.settings.chunk_storage = self.target.clone();
+        config_file(&OsFileSystem, &self.path).save(&self.config.to_document())?;
+        self.resources.set_current_provider(&self.target)?;
+        self.note.remove().map(drop)
+    }
+}
