@@ -3,6 +3,7 @@
 //! Measures natural and flat terrain of `../shared/worlds` where that is there, and generated
 //! terrain; or the folder of region files that `HYWORLD_BENCH_FOLDER` names.
 
+use std::alloc::System;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -13,8 +14,12 @@ use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::{ChunkPos, Rect};
 use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::region_files;
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 const ROUNDS: u32 = 5;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() -> Result<()> {
     if let Some(folder) = std::env::var_os("HYWORLD_BENCH_FOLDER") {
@@ -40,5 +45,8 @@ fn report(folder: &Path) -> Result<()> {
     let times = bench.times(ROUNDS, |_| ())?;
     let latency = bench.latency(Duration::from_secs(5))?;
     let report = StoreReport { path: folder.display().to_string(), times, latency, walk: None };
-    Ok(writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&report)?)?)
+    writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&report)?)?;
+    let saving = bench.saving_memory(|| ALLOCATOR.stats().bytes_allocated as u64)?;
+    let text = serde_json::to_string(&saving)?;
+    Ok(writeln!(std::io::stdout(), "bytes for each saved chunk: {text}")?)
 }

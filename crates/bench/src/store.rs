@@ -67,6 +67,14 @@ impl Compared {
     }
 }
 
+/// Bytes for each saved chunk.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct SavingMemory {
+    /// Its document, which is written once, into a buffer that is used again.
+    pub document: u64,
+    pub allocated: u64,
+}
+
 /// Chunks to measure with, and a folder to save them in.
 #[derive(Debug)]
 pub struct StoreBench {
@@ -151,6 +159,23 @@ impl StoreBench {
         })
     }
 
+    /// Counts the memory that saving takes for each chunk, with up to 256 chunks, after a first pass
+    /// has filled the buffers that are used again. `allocated` says how many bytes the process has
+    /// allocated so far.
+    ///
+    /// # Errors
+    /// A chunk cannot be read, decoded or written.
+    pub fn saving_memory(&self, allocated: impl Fn() -> u64) -> Result<SavingMemory> {
+        let executor: Arc<dyn Executor> = Arc::new(ThreadPool::of_all_cores()?);
+        let positions = self.positions.chunks(GROUP).next().unwrap_or_default();
+        let group = Group { bench: self, positions, executor: &executor };
+        let raw: u64 = group.copy()?.iter().map(|document| document.len() as u64).sum();
+        group.save(&allocated)?;
+        let (_, bytes) = group.save(&allocated)?;
+        let per_chunk = |bytes: u64| bytes.checked_div(positions.len() as u64).unwrap_or(0);
+        Ok(SavingMemory { document: per_chunk(raw), allocated: per_chunk(bytes) })
+    }
+
     /// Loads chunks one after the other for `time`, while at least 100 saves run each second, if
     /// the machine can. Call it after [`times`](Self::times), which stores the chunks.
     ///
@@ -197,7 +222,7 @@ impl Group<'_> {
         })?;
         drop(loaded);
         let raw_save = self.on_all_cores(documents, |document| raw.compress(document))?;
-        Ok([raw_load, load, raw_save, self.save()?])
+        Ok([raw_load, load, raw_save, self.save(|| 0)?.0])
     }
 
     fn store(&self, storage: &Arc<dyn ChunkStorage>) -> Result<ChunkStore> {
@@ -205,13 +230,15 @@ impl Group<'_> {
         Ok(ChunkStore::new(Arc::clone(storage), StoreOptions { executor, ..options() })?)
     }
 
-    fn save(&self) -> Result<Duration> {
+    /// Changes every chunk and saves them; returns how long saving took, and what it allocated.
+    fn save(&self, allocated: impl Fn() -> u64) -> Result<(Duration, u64)> {
         let store = self.store(&self.bench.saved)?;
         let chunks = load_all(&store, self.positions)?;
         for chunk in &chunks {
             chunk.edit(touch)??;
         }
-        timed(|| {
+        let before = allocated();
+        let time = timed(|| {
             while chunks.iter().any(|chunk| chunk.is_dirty()) {
                 store.tick(Duration::from_millis(500));
                 store.wait_for_saves();
@@ -220,7 +247,8 @@ impl Group<'_> {
                 }
             }
             Ok(())
-        })
+        })?;
+        Ok((time, allocated().saturating_sub(before)))
     }
 
     /// Processes each item, on as many threads as the store has.
