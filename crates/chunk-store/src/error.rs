@@ -59,6 +59,9 @@ pub enum ChunkError {
         /// The chunk.
         at: ChunkPos,
     },
+    /// An entity without a position in the world belongs to no chunk.
+    #[error("the entity has no position")]
+    NoPosition,
     /// A part of its document is malformed. Its bytes are kept.
     #[error("chunk {at}: {source}")]
     Malformed {

@@ -237,8 +237,8 @@ impl LoadedChunk {
         self.saved_generation.fetch_max(generation, Ordering::SeqCst);
         self.save_failures.store(0, Ordering::SeqCst);
         if let Some(entities) = entities.filter(|_| !self.is_dirty()) {
-            // It was a document a moment ago; were it none, the old one does no harm.
-            body.set_stored_entities(entities).unwrap_or_default();
+            let kept = body.set_stored_entities(entities);
+            debug_assert!(kept.is_ok(), "what was encoded a moment ago is a document: {kept:?}");
         }
         drop(body);
         self.set_flag(ChunkFlags::ON_DISK, true);

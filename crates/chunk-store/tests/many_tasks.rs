@@ -15,6 +15,7 @@ use hyworld_chunk_store::{
 use hyworld_coords::{ChunkBlock, ChunkPos, Circle};
 use hyworld_providers::conformance::{CountingStorage, FailingStorage};
 use hyworld_providers::{ChunkStorage, MemoryStorage};
+use hyworld_testkit::Random;
 
 const TASKS: u32 = 64;
 const REQUESTS: u32 = 10_000;
@@ -25,13 +26,6 @@ type Storage = CountingStorage<FailingStorage<MemoryStorage>>;
 /// Changes of which somebody was told that they were made: how many, by chunk. The n-th puts a
 /// block into the n-th cell from height 200 up.
 type Acknowledged = Mutex<BTreeMap<ChunkPos, Vec<u32>>>;
-
-fn random(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
 
 fn is_damaged(at: ChunkPos) -> bool {
     (at.x + at.z * 5) % 11 == 0
@@ -67,11 +61,11 @@ fn faulty_storage() -> Arc<Storage> {
 
 async fn one_request(
     store: &ChunkStore,
-    state: &mut u64,
+    random: &mut Random,
     next_cell: &AtomicU32,
     acknowledged: &Acknowledged,
 ) {
-    let bits = random(state);
+    let bits = random.number();
     let place = |bits: u64| i32::try_from(bits % u64::from(SIDE.unsigned_abs())).unwrap();
     let at = ChunkPos::new(place(bits >> 8), place(bits >> 16));
     let flags = match bits % 8 {
@@ -132,9 +126,9 @@ async fn ten_thousand_requests_from_64_tasks_on_a_faulty_storage() {
             let store = store.clone();
             let (next_cell, acknowledged) = (Arc::clone(&next_cell), Arc::clone(&acknowledged));
             tokio::spawn(async move {
-                let mut state = u64::from(task) * 0x9e37_79b9 + 1;
+                let mut random = Random::new(task.into());
                 for _ in 0..REQUESTS.div_ceil(TASKS) {
-                    one_request(&store, &mut state, &next_cell, &acknowledged).await;
+                    one_request(&store, &mut random, &next_cell, &acknowledged).await;
                     // The world needs time to unload what nobody uses for a moment.
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }

@@ -5,7 +5,7 @@
 //! cannot tell apart, and what the game never stores, gets an object with a `$` key, so that the
 //! way back always leads to the same bytes.
 
-mod base64;
+pub(crate) mod base64;
 mod number;
 mod parse;
 mod raw;

@@ -9,12 +9,14 @@ mod element;
 mod error;
 mod json;
 pub mod limits;
+mod uuid;
 mod value;
 mod write;
 
 pub use element::{Element, Kind};
 pub use error::{Malformed, Problem};
 pub use json::{JsonProblem, JsonText, quoted};
+pub use uuid::{NotAUuid, Uuid};
 pub use value::{Document, Value};
 pub use write::DocumentWriter;
 

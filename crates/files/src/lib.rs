@@ -3,6 +3,7 @@
 mod durable;
 mod error;
 mod file_system;
+mod invariant;
 mod lock;
 
 pub use durable::{
@@ -13,4 +14,5 @@ pub use error::{FileError, Result};
 #[cfg(any(test, feature = "testing"))]
 pub use file_system::MemoryFileSystem;
 pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
+pub use invariant::BrokenInvariant;
 pub use lock::{LockError, LockFile, LockOutcome, try_lock};

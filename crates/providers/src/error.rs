@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use hyworld_coords::ChunkPos;
-use hyworld_files::FileError;
+use hyworld_files::{BrokenInvariant, FileError};
 
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -31,6 +31,9 @@ pub enum Error {
     /// The operating system refused.
     #[error(transparent)]
     Io(#[from] FileError),
+    /// A bug in this program.
+    #[error(transparent)]
+    Bug(#[from] BrokenInvariant),
     /// The storage cannot be written to.
     #[error("{place}: cannot be written to: {reason}")]
     ReadOnly {

@@ -9,8 +9,7 @@ use crate::config::WorldConfig;
 use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 use crate::names::WorldName;
-use crate::universe::Universe;
-use crate::uuid::Uuid;
+use crate::universe::{Universe, random_uuid};
 use crate::world::{INSTANCE_FILE, known_config};
 
 /// The folder of an asset pack that templates are in, in `Server`.
@@ -96,7 +95,7 @@ impl InstanceTemplate {
     /// # Errors
     /// The template cannot be copied.
     pub fn spawn(&self, universe: &Universe, return_point: Option<Document>) -> Result<PathBuf> {
-        let uuid = Uuid::random().map_err(Error::io(&self.path, "make a UUID for"))?;
+        let uuid = random_uuid().map_err(Error::io(&self.path, "make a UUID for"))?;
         let name = self.name();
         let mut settings = self.config.settings.clone();
         settings.uuid = Some(uuid);

@@ -55,7 +55,6 @@ mod resources;
 mod server;
 mod tree;
 mod universe;
-mod uuid;
 mod world;
 
 pub use backup::{
@@ -71,6 +70,7 @@ pub use discover::{Place, discover, world_of_storage};
 pub use error::{Error, Result, TextProblem};
 pub use gate::{ServerCheck, WritePermit};
 pub use generator_mark::BuiltInGenerator;
+pub use hyworld_documents::{NotAUuid, Uuid};
 pub use hyworld_files::{FileSystem, FolderEntry, OsFileSystem};
 pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
@@ -83,6 +83,5 @@ pub use provider_switch::ProviderSwitch;
 pub use resources::{CurrentProvider, Resources};
 pub use server::{ServerSign, server_sign};
 pub use tree::{TreeSize, tree_size};
-pub use universe::{Universe, WorldEntry};
-pub use uuid::{NotAUuid, Uuid};
+pub use universe::{Universe, WorldEntry, random_uuid};
 pub use world::{WorldFolder, WorldOptions};

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hyworld_documents::Document;
+use hyworld_documents::{Document, Uuid};
 use hyworld_files::{FileSystem, OsFileSystem};
 
 use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, Loaded};
-use crate::uuid::Uuid;
 
 /// The folder of a universe that players are in.
 const FOLDER: &str = "players";

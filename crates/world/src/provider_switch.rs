@@ -52,7 +52,6 @@ impl ProviderSwitch {
         let found = note.load()?;
         let is_resumed = found.from == LoadedFrom::File && found.document == note_content;
         let (path, target) = (world.to_owned(), target.clone());
-        let _permit = permit;
         Ok(Self {
             path,
             config,
@@ -62,7 +61,7 @@ impl ProviderSwitch {
             note,
             note_content,
             is_resumed,
-            _permit,
+            _permit: permit,
         })
     }
 

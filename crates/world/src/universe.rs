@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hyworld_documents::Uuid;
 use hyworld_files::OsFileSystem;
 
 use crate::block_id_map::BlockIdMap;
@@ -20,7 +21,6 @@ use crate::names::{WorldName, world_key};
 use crate::players::Players;
 use crate::resources::Resources;
 use crate::tree::{copy_tree, move_folder, remove_tree};
-use crate::uuid::Uuid;
 use crate::world::{
     CONFIG_FILE, OLD_CONFIG_FILE, config_file, known_config, load_config, parse_config,
 };
@@ -154,7 +154,7 @@ impl Universe {
     /// There is a world of that name, or of one that the game takes for the same.
     pub fn create_world(&self, name: &WorldName, mut settings: WorldSettings) -> Result<PathBuf> {
         let path = self.free_path(name)?;
-        let random = Uuid::random().map_err(Error::io(&path, "make a UUID for"))?;
+        let random = random_uuid().map_err(Error::io(&path, "make a UUID for"))?;
         settings.uuid.get_or_insert(random);
         settings.seed.get_or_insert(seed_of(random));
         fs::create_dir_all(&path).map_err(Error::io(&path, "make"))?;
@@ -184,7 +184,7 @@ impl Universe {
         let _permit = WritePermit::of_world(&source, check)?;
         let mut config =
             known_config(&source, parse_config(&load_config(&OsFileSystem, &source)?))?;
-        let uuid = Uuid::random().map_err(Error::io(&source, "make a UUID for"))?;
+        let uuid = random_uuid().map_err(Error::io(&source, "make a UUID for"))?;
         config.settings.uuid = Some(uuid);
         self.place_copy(&source, to, &config)
     }
@@ -243,9 +243,10 @@ impl Universe {
     /// A place in `worlds-deleted` that is not taken: `<name>_<why><8 hexadecimal digits>`.
     fn deleted_place(&self, name: &WorldName, why: &str) -> Result<PathBuf> {
         let folder = self.path.join(DELETED_FOLDER);
-        let random = Uuid::random().map_err(Error::io(&folder, "find a name in"))?.to_string();
-        let digits = random.get(..8).unwrap_or_default();
-        Ok(folder.join(format!("{}_{why}{digits}", name.as_str().replace('/', "-"))))
+        let random = random_uuid().map_err(Error::io(&folder, "find a name in"))?;
+        let [a, b, c, d, ..] = random.to_bytes();
+        let digits = u32::from_be_bytes([a, b, c, d]);
+        Ok(folder.join(format!("{}_{why}{digits:08x}", name.as_str().replace('/', "-"))))
     }
 
     /// The folder of a world that must be there.
@@ -307,6 +308,16 @@ fn write_config_of_copy(place: &Path, config: &WorldConfig) -> Result<()> {
 fn is_copied(name: &str) -> bool {
     let is_left_over = name.strip_suffix(".tmp").is_some();
     name != LOCK_FILE && name != "recovery-tmp" && !is_left_over
+}
+
+/// Returns a random UUID.
+///
+/// # Errors
+/// The operating system has no random numbers.
+pub fn random_uuid() -> io::Result<Uuid> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(Uuid::from_random(bytes))
 }
 
 fn seed_of(uuid: Uuid) -> i64 {

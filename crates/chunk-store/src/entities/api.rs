@@ -41,9 +41,10 @@ impl ChunkStore {
     /// Adds an entity to the chunk that it stands in, and makes the chunk dirty.
     ///
     /// # Errors
-    /// [`ChunkError::Unloaded`] if that chunk is not in memory, or if the entity has no position.
+    /// [`ChunkError::Unloaded`] if that chunk is not in memory, [`ChunkError::NoPosition`] if the
+    /// entity stands nowhere.
     pub fn add_entity(&self, entity: &Holder) -> Result<AddedEntity, ChunkError> {
-        let at = place(entity).unwrap_or(ChunkPos::new(i32::MIN, i32::MIN));
+        let at = place(entity).ok_or(ChunkError::NoPosition)?;
         let chunk = self.loaded(at).ok_or(ChunkError::Unloaded { at })?;
         if !chunk.is_ticking() {
             chunk.store_entity(entity)?;

@@ -11,7 +11,7 @@ use crate::components::{
     BlockComponentChunk, ChunkSpawnedNpcData, Entity, EntityChunk, block_of_key,
 };
 use crate::holder::Holder;
-use hyworld_documents::{Element, JsonText, RawDocument};
+use hyworld_documents::{Element, JsonText, RawDocument, Uuid};
 
 /// The elements of a field of a component, if it is a document or an array.
 fn elements<'a>(holder: &'a Holder, id: &str, field: &str) -> Vec<Element<'a>> {
@@ -71,14 +71,7 @@ fn entity(entity: Entity<'_>, document: &Element<'_>) -> impl Display {
 
 /// A UUID in its usual form, in quotes.
 fn uuid(bytes: [u8; 16]) -> impl Display {
-    fmt::from_fn(move |f| {
-        f.write_str("\"")?;
-        for (number, byte) in bytes.iter().enumerate() {
-            let dash = if [4, 6, 8, 10].contains(&number) { "-" } else { "" };
-            write!(f, "{dash}{byte:02x}")?;
-        }
-        f.write_str("\"")
-    })
+    fmt::from_fn(move |f| write!(f, "\"{}\"", Uuid::from_bytes(bytes)))
 }
 
 pub(super) fn spawned_npcs(object: &mut Object<'_, '_>, root: &Holder) -> fmt::Result {

@@ -129,13 +129,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// A UUID in its usual form.
-pub(crate) fn uuid(bytes: &[u8; 16]) -> String {
-    let ends = [(0, 4), (4, 6), (6, 8), (8, 10), (10, 16)];
-    let groups = ends.map(|(start, end)| hex(bytes.get(start..end).unwrap_or_default()));
-    groups.join("-")
-}
-
 /// Words in lines of up to `width` characters, each with `indent` before it.
 pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
     let mut text = String::new();

@@ -19,7 +19,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 
 /// The bytes that the text stands for; `None` if it stands for none, or not in the one canonical
 /// way.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let mut out = Vec::with_capacity(digits.len().saturating_mul(3) / 4);
     for chunk in digits.as_bytes().chunks(4) {

@@ -1,6 +1,7 @@
 //! What is copied and compared: documents, or compressed frames as they are.
 
 use hyworld_coords::ChunkPos;
+use hyworld_files::invariant;
 use hyworld_indexed_storage::EncodedBlob;
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, Result};
 use sha2::{Digest as _, Sha256};
@@ -11,8 +12,9 @@ use crate::scan::{Form, Group, Reader};
 pub(super) type Digest = [u8; 16];
 
 fn digest(bytes: &[u8]) -> Digest {
-    let hash: [u8; 32] = Sha256::digest(bytes).into();
-    hash.first_chunk().copied().unwrap_or_default()
+    let mut digest = Digest::default();
+    digest.iter_mut().zip(Sha256::digest(bytes)).for_each(|(byte, hashed)| *byte = hashed);
+    digest
 }
 
 /// The form in which chunks are copied.
@@ -63,13 +65,14 @@ impl Content for EncodedBlob {
     const FORM: Form = Form::Frames;
 
     fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>)) {
-        if let Some(frames) = reader.storage().frames() {
-            reader.frames(frames, positions, work);
-        }
+        reader.frames(positions, work);
     }
 
     fn write(target: &dyn ChunkStorage, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>> {
-        target.frames().map(|frames| frames.write_frames(chunks)).unwrap_or_default()
+        match invariant!(target.frames(), "frames are copied only between storages of frames") {
+            Ok(frames) => frames.write_frames(chunks),
+            Err(bug) => chunks.iter().map(|_| Err(bug.clone().into())).collect(),
+        }
     }
 
     fn digest(&self) -> Digest {

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use hyworld_coords::ChunkPos;
+use hyworld_files::invariant;
 use hyworld_indexed_storage::{BlobIndex, EncodedBlob};
-use hyworld_providers::{
-    ChunkSize, ChunkStorage, ChunkStorageExt, Error, FrameStorage, Positions, Result,
-};
+use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt, Error, Positions, Result};
 
 use super::ScanOptions;
 
@@ -166,17 +165,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads compressed frames and passes them on in groups that are bounded by bytes.
-    pub(crate) fn frames(
-        &self,
-        frames: &dyn FrameStorage,
-        positions: &[ChunkPos],
-        mut work: impl FnMut(Group<EncodedBlob>),
-    ) {
+    pub(crate) fn frames(&self, positions: &[ChunkPos], mut work: impl FnMut(Group<EncodedBlob>)) {
+        let frames = self.storage.frames();
+        let frames = match invariant!(frames, "frames are read only from storages of frames") {
+            Ok(frames) => frames,
+            Err(bug) => {
+                return work(positions.iter().map(|at| (*at, Err(bug.clone().into()))).collect());
+            }
+        };
         let mut groups = Groups::new(self, &mut work);
         if self.storage.knows_sizes() {
             for at in positions {
                 let size = self.known_size(*at).and_then(|size| size.stored).unwrap_or_default();
-                let read = || frames.read_frames(&[*at]).pop().unwrap_or(Ok(None));
+                let read =
+                    || invariant!(frames.read_frames(&[*at]).pop(), "one chunk has one result")?;
                 groups.add(*at, size, read);
             }
         } else {
@@ -187,11 +189,6 @@ impl<'a> Reader<'a> {
             }
         }
         groups.flush();
-    }
-
-    /// The storage that is read.
-    pub(crate) fn storage(&self) -> &'a dyn ChunkStorage {
-        self.storage
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyworld_coords::ChunkPos;
+use hyworld_files::invariant;
 use hyworld_indexed_storage::EncodedBlob;
 
 use crate::error::Result;
@@ -163,7 +164,10 @@ impl<S: ChunkStorage> BatchStorage for CountingStorage<S> {
 
 impl<S: ChunkStorage> FrameStorage for CountingStorage<S> {
     fn read_frames(&self, positions: &[ChunkPos]) -> Vec<Result<Option<EncodedBlob>>> {
-        let Some(frames) = self.inner.frames() else { return Vec::new() };
+        let frames = match invariant!(self.inner.frames(), "only what has frames is asked") {
+            Ok(frames) => frames,
+            Err(bug) => return positions.iter().map(|_| Err(bug.clone().into())).collect(),
+        };
         let results = frames.read_frames(positions).into_iter();
         results
             .map(|result| {
@@ -176,7 +180,10 @@ impl<S: ChunkStorage> FrameStorage for CountingStorage<S> {
     }
 
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>> {
-        let Some(frames) = self.inner.frames() else { return Vec::new() };
+        let frames = match invariant!(self.inner.frames(), "only what has frames is asked") {
+            Ok(frames) => frames,
+            Err(bug) => return chunks.iter().map(|_| Err(bug.clone().into())).collect(),
+        };
         let results = frames.write_frames(chunks).into_iter().zip(chunks);
         results.map(|(result, (_, blob))| self.count_write(blob.frames().len(), result)).collect()
     }

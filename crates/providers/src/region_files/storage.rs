@@ -1,6 +1,7 @@
 //! Region files as a [`ChunkStorage`].
 
-use hyworld_coords::{ChunkPos, RegionPos};
+use hyworld_coords::ChunkPos;
+use hyworld_files::invariant;
 use hyworld_indexed_storage::{BlobWrite, Durability, EncodedBlob, IndexedStorageFile};
 
 use super::{RegionFiles, size_in, slot};
@@ -8,8 +9,7 @@ use crate::error::{Error, Result};
 use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, FrameStorage, Positions};
 
 impl RegionFiles {
-    /// Writes chunks region by region: `write` gets all that go into one file, with their places
-    /// in `chunks`, and says what became of each.
+    /// Writes chunks region by region: `write` writes those of one file, with one result each.
     fn by_region<T>(
         &self,
         chunks: &[(ChunkPos, T)],
@@ -20,25 +20,29 @@ impl RegionFiles {
         order.sort_by_key(|(_, (at, _))| at.region());
         let mut results: Vec<(usize, Result<()>)> = Vec::with_capacity(chunks.len());
         for group in order.chunk_by(|(_, (a, _)), (_, (b, _))| a.region() == b.region()) {
-            let region = group.first().map_or(RegionPos::new(0, 0), |(_, (at, _))| at.region());
-            let numbers = group.iter().map(|(number, _)| *number);
-            match self.writable(region) {
-                Ok(file) => {
-                    let chunks: Vec<_> = group.iter().map(|(_, chunk)| *chunk).collect();
-                    results.extend(numbers.zip(write(&file, &chunks)));
-                }
-                // Errors cannot be copied, so each chunk asks for its own.
-                Err(error) => {
-                    let mut first = Some(error);
-                    results.extend(numbers.map(|number| {
-                        let error = first.take().map_or_else(|| self.writable(region).err(), Some);
-                        (number, error.map_or(Ok(()), Err))
-                    }));
-                }
-            }
+            let (numbers, chunks): (Vec<_>, Vec<_>) = group.iter().copied().unzip();
+            let written = self.in_region(&chunks, &write).unwrap_or_else(|_| {
+                // An error cannot be cloned, so each chunk asks for its own.
+                let alone = |chunk| {
+                    let mut written = self.in_region(&[chunk], &write)?;
+                    invariant!(written.pop(), "one chunk has one result")?
+                };
+                chunks.iter().copied().map(alone).collect()
+            });
+            results.extend(numbers.into_iter().zip(written));
         }
         results.sort_by_key(|(number, _)| *number);
         results.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// Writes chunks of one region; fails if its file cannot be opened.
+    fn in_region<T>(
+        &self,
+        chunks: &[&(ChunkPos, T)],
+        write: impl Fn(&IndexedStorageFile, &[&(ChunkPos, T)]) -> Vec<Result<()>>,
+    ) -> Result<Vec<Result<()>>> {
+        let (at, _) = invariant!(chunks.first(), "chunk_by gives no empty group")?;
+        Ok(write(&*self.writable(at.region())?, chunks))
     }
 }
 

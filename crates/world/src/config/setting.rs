@@ -1,10 +1,8 @@
 //! How values of settings are read and written.
 
-use hyworld_documents::{Document, Value};
+use hyworld_documents::{Document, Uuid, Value};
 use hyworld_providers::ProviderConfig;
 use serde_json::{Map, Number};
-
-use crate::uuid::Uuid;
 
 /// The length to which a value is cut in a message.
 const SHOWN_CHARS_MAX: usize = 60;
@@ -156,7 +154,8 @@ impl Setting for String {
 
 impl Setting for Uuid {
     fn read(value: &Value) -> Result<Self, SettingProblem> {
-        Self::from_value(value)
+        let expected = "a UUID, as {\"$binary\": \"...\", \"$type\": \"04\"}";
+        Self::from_value(value).ok_or_else(|| SettingProblem::new(expected, value))
     }
 
     fn write(&self, _old: Option<&Value>) -> Option<Value> {

@@ -1,6 +1,6 @@
 //! [`WorldSettings`]: every key of `config.json` in the order in which the game writes them.
 
-use hyworld_documents::{Document, Value};
+use hyworld_documents::{Document, Uuid, Value};
 use hyworld_providers::ProviderConfig;
 
 use super::area::ChunkConfig;
@@ -8,7 +8,6 @@ use super::effects::ClientEffects;
 use super::game_time::GameTime;
 use super::objects::{SpawnProvider, TypedObject};
 use super::setting::{Setting, SettingProblem, read_key};
-use crate::uuid::Uuid;
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $field:ident: $type:ty = $default:expr, $key:literal;)*) => {

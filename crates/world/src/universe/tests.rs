@@ -134,3 +134,8 @@ fn players_and_what_is_remembered_are_found() {
     assert!(loaded.document.get("A").is_some(), "these have backups that count");
     assert!(matches!(Universe::open(&universe.path().join("no")), Err(Error::NotFound { .. })));
 }
+
+#[test]
+fn random_uuids_differ() {
+    assert_ne!(random_uuid().unwrap(), random_uuid().unwrap());
+}

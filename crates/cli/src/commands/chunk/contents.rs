@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use hyworld::documents::Uuid;
 use hyworld_chunk::{
     BlockComponentChunk, BlockHealthChunk, ChunkSpawnedNpcData, Entity, EntityChunk, Holder,
     ReadableChunk,
@@ -129,7 +130,7 @@ fn entity(entity: Entity<'_>) -> [String; 3] {
     };
     let name = name.map_or_else(ids, |name| text::short(name, ENTITY_CHARS));
     let at = entity.position().map(|[x, y, z]| format!("{x:.1},{y:.1},{z:.1}"));
-    let uuid = entity.uuid().map(|uuid| text::uuid(&uuid));
+    let uuid = entity.uuid().map(|uuid| Uuid::from_bytes(uuid).to_string());
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     [name, text::short(&or_dash(at), NAME_CHARS), or_dash(uuid)]
 }

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hyworld_documents::{Document, Value};
-
-use crate::config::SettingProblem;
+use crate::json::base64;
+use crate::value::Value;
 
 /// The subtype of binary values that are UUIDs.
 const SUBTYPE: u8 = 4;
@@ -30,51 +29,28 @@ impl Uuid {
         self.0
     }
 
-    /// A random one, of version 4.
-    ///
-    /// # Errors
-    /// The operating system has no random numbers.
-    pub fn random() -> std::io::Result<Self> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    /// The UUID of version 4 with these random bytes.
+    pub const fn from_random(mut bytes: [u8; 16]) -> Self {
         let [.., version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
         *version = (*version & 0x0F) | 0x40;
         *variant = (*variant & 0x3F) | 0x80;
-        Ok(Self(bytes))
+        Self(bytes)
     }
 
     /// Reads it from a field of a JSON file: a binary value of subtype 4, or a text of 24 base64
     /// characters. The usual text form is not accepted there, as in the game.
-    ///
-    /// # Errors
-    /// It is neither.
-    pub fn from_value(value: &Value) -> Result<Self, SettingProblem> {
+    pub fn from_value(value: &Value) -> Option<Self> {
         let bytes = match value {
-            Value::Binary { subtype: SUBTYPE, bytes } => Some(bytes.clone()),
-            Value::String(text) if text.len() == 24 => bytes_of_base64(text),
-            _ => None,
+            Value::Binary { subtype: SUBTYPE, bytes } => bytes.clone(),
+            Value::String(text) if text.len() == 24 => base64::decode(text)?,
+            _ => return None,
         };
-        let bytes = bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
-        let expected = "a UUID, as {\"$binary\": \"...\", \"$type\": \"04\"}";
-        bytes.map(Self).ok_or_else(|| SettingProblem::new(expected, value))
+        bytes.try_into().ok().map(Self)
     }
 
     /// The field of a JSON file.
     pub fn to_value(self) -> Value {
         Value::Binary { subtype: SUBTYPE, bytes: self.0.to_vec() }
-    }
-}
-
-/// Reads base64 as the member of a binary value, which is where else it stands.
-fn bytes_of_base64(text: &str) -> Option<Vec<u8>> {
-    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-    if !text.bytes().all(is_base64) {
-        return None;
-    }
-    let json = format!(r#"{{"Bytes": {{"$binary": "{text}", "$type": "04"}}}}"#);
-    match Document::from_json(&json).ok()?.remove("Bytes")? {
-        Value::Binary { bytes, .. } => Some(bytes),
-        _ => None,
     }
 }
 
@@ -148,16 +124,16 @@ mod tests {
             Value::Binary { subtype: 4, bytes: vec![0; 15] },
             Value::Null,
         ] {
-            assert!(Uuid::from_value(&value).is_err(), "{value:?}");
+            assert_eq!(Uuid::from_value(&value), None, "{value:?}");
         }
     }
 
     #[test]
-    fn random_ones_differ_and_say_that_they_are_random() {
-        let (a, b) = (Uuid::random().unwrap(), Uuid::random().unwrap());
-        assert_ne!(a, b);
-        let text = a.to_string();
-        assert_eq!(&text[14..15], "4", "{text}");
-        assert!("89ab".contains(&text[19..20]), "{text}");
+    fn random_ones_say_that_they_are_random() {
+        for byte in [0, 255] {
+            let text = Uuid::from_random([byte; 16]).to_string();
+            assert_eq!(&text[14..15], "4", "{text}");
+            assert!("89ab".contains(&text[19..20]), "{text}");
+        }
     }
 }
