@@ -95,6 +95,9 @@ fn exit_of_kind(error: &hyworld::Error) -> Exit {
     if let Some(world) = error.cause().downcast_ref() {
         return exit_of_world(world);
     }
+    if let Some(region) = error.cause().downcast_ref() {
+        return exit_of(region);
+    }
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::BadLocation | ErrorKind::SeveralWorlds => Exit::Usage,
         ErrorKind::NotAWorld

@@ -65,6 +65,7 @@ mod error;
 mod info;
 mod location;
 pub mod prelude;
+mod region;
 mod running;
 mod seals;
 mod stored_chunk;
@@ -77,9 +78,13 @@ pub use error::{Error, ErrorKind, Result};
 pub use info::{
     BackupsInfo, ConfigInfo, Info, InfoOptions, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo,
 };
-pub use location::{Location, WriteGuard, find_world, registry};
+pub use location::{Location, WriteGuard, find_universe, find_world, registry};
+pub use region::{
+    PutOptions, PutReport, compact_region, open_region, open_region_if_present, put_blob,
+    rebuild_index, remove_blob, restore_blob, seal_content, upgrade_region,
+};
 pub use running::RunningWorld;
-pub use seals::{SealOptions, SealOutcome, SealTags, seal_slot};
+pub use seals::{SealOptions, SealReport, seal_region};
 pub use stored_chunk::StoredChunk;
 pub use world_at::{EditReport, World, open};
 

@@ -6,15 +6,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_indexed_storage::limits::IDENTITY_BYTES_MAX;
 use hyworld_indexed_storage::{
-    BlobIndex, Damage, EncodedBlob, IndexedStorageFile, Seal, SealTag, Verified,
+    BlobIndex, Damage, EncodedBlob, IndexedStorageFile, Seal, SealTag, SlotDamage, Verified,
 };
-use hyworld_maintenance::RegionSlots;
+use hyworld_maintenance::{Finding, Progress, RegionSlots, ScanOptions, scan_slots};
+use hyworld_world::ServerCheck;
 
 use crate::error::Result;
+use crate::region::{open_for_writing, open_region};
 
 /// Makes the tags for the blobs of one file, all with the time at which it was made.
 #[derive(Debug)]
-pub struct SealTags {
+pub(crate) struct SealTags {
     slots: RegionSlots,
     file_name: String,
     time_ms: i64,
@@ -30,7 +32,11 @@ impl SealTags {
     ///
     /// # Errors
     /// The file cannot be searched for left-over copies.
-    pub fn new(path: &Path, slots: RegionSlots, file: Option<&IndexedStorageFile>) -> Result<Self> {
+    pub(crate) fn new(
+        path: &Path,
+        slots: RegionSlots,
+        file: Option<&IndexedStorageFile>,
+    ) -> Result<Self> {
         let mut counters = BTreeMap::new();
         if let Some(file) = file {
             for blob in file.salvage()?.blobs {
@@ -52,7 +58,7 @@ impl SealTags {
     ///
     /// # Errors
     /// The identity is too long for a seal.
-    pub fn next(&self, slot: BlobIndex, current: Option<&Seal>) -> Result<SealTag> {
+    pub(crate) fn next(&self, slot: BlobIndex, current: Option<&Seal>) -> Result<SealTag> {
         let left_over = self.counters.get(&slot).copied().unwrap_or(0);
         let current = current.map_or(0, |seal| seal.save_counter);
         let tag = SealTag::new(self.identity(slot))?
@@ -88,45 +94,95 @@ pub struct SealOptions {
     pub remove: bool,
     /// The level of zstd.
     pub level: i32,
+    /// What to do about a program that has the file open.
+    pub check: ServerCheck,
     /// Change nothing.
     pub dry_run: bool,
 }
 
+/// What became of all slots of a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SealReport {
+    /// Slots whose blob was written anew, or would be.
+    pub rewritten: usize,
+    /// Slots whose blob is as wanted already.
+    pub unchanged: usize,
+    /// Damaged slots, which were left alone.
+    pub findings: Vec<Finding>,
+    /// Length of the file before.
+    pub before: u64,
+    /// Length of the file now; `None` in a dry run.
+    pub after: Option<u64>,
+}
+
+/// Seals every blob of a region file, or takes the seals away. A damaged blob is left alone: it
+/// must not get a seal that vouches for it.
+///
+/// # Errors
+/// Another program writes the file, or it cannot be read or written.
+pub fn seal_region(
+    path: &Path,
+    options: SealOptions,
+    scan: &ScanOptions,
+    progress: &dyn Progress,
+) -> Result<SealReport> {
+    let mut file = open_region(path)?;
+    let mut permit = None;
+    if !options.dry_run {
+        drop(file);
+        let (opened, given) = open_for_writing(path, options.check, |open| open)?;
+        (file, permit) = (opened, Some(given));
+    }
+    let mut report = SealReport { before: file.file_bytes()?, ..SealReport::default() };
+    let tags = SealTags::new(path, RegionSlots::of(&file), Some(&file))?;
+    progress.expect(Some(file.occupied().len() as u64));
+    let mut failure = None;
+    let rewrite = |slot| seal_slot(&file, &tags, slot, options);
+    let _complete = scan_slots(&file, scan, rewrite, |slot, outcome| {
+        match outcome {
+            Ok(Outcome::Rewritten) => report.rewritten = report.rewritten.saturating_add(1),
+            Ok(Outcome::Unchanged) => report.unchanged = report.unchanged.saturating_add(1),
+            Ok(Outcome::Damaged(damage)) => {
+                report.findings.push(Finding::of_slot(&file, &SlotDamage { slot, damage }));
+            }
+            Err(error) => failure = failure.take().or(Some(error)),
+        }
+        progress.advance(1);
+    });
+    failure.map_or(Ok(()), Err)?;
+    file.sync()?;
+    report.after = (!options.dry_run).then_some(file.file_bytes()?);
+    drop(permit);
+    Ok(report)
+}
+
 /// What became of one slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SealOutcome {
-    /// Its blob was written anew, or would be.
+enum Outcome {
     Rewritten,
     /// Its blob is as wanted already, or the slot is empty.
     Unchanged,
-    /// Its blob is damaged and was left alone.
     Damaged(Damage),
 }
 
-/// Seals the blob of a slot, or takes its seal away, if it is undamaged. A damaged blob must not
-/// get a seal that vouches for it.
-///
-/// # Errors
-/// The blob cannot be read or written.
-pub fn seal_slot(
+fn seal_slot(
     file: &IndexedStorageFile,
     tags: &SealTags,
     slot: BlobIndex,
     options: SealOptions,
-) -> Result<SealOutcome> {
+) -> Result<Outcome> {
     let seal: Option<Seal> = match file.verify(slot)? {
         Verified::Whole { seal } => seal,
-        Verified::Damaged(damage) => return Ok(SealOutcome::Damaged(damage)),
-        _ => return Ok(SealOutcome::Unchanged),
+        Verified::Damaged(damage) => return Ok(Outcome::Damaged(damage)),
+        _ => return Ok(Outcome::Unchanged),
     };
     if seal.is_some() != options.remove {
-        return Ok(SealOutcome::Unchanged);
+        return Ok(Outcome::Unchanged);
     }
     if options.dry_run {
-        return Ok(SealOutcome::Rewritten);
+        return Ok(Outcome::Rewritten);
     }
     let Some(content) = file.read(slot)? else {
-        return Ok(SealOutcome::Unchanged);
+        return Ok(Outcome::Unchanged);
     };
     let blob = if options.remove {
         EncodedBlob::compress(&content, options.level)?
@@ -135,5 +191,5 @@ pub fn seal_slot(
         EncodedBlob::compress_sealed(&content, options.level, slot, &tag)?
     };
     file.write_encoded(&[(slot, &blob)])?;
-    Ok(SealOutcome::Rewritten)
+    Ok(Outcome::Rewritten)
 }

@@ -4,7 +4,7 @@ mod advice;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::{BlobIndex, FormatVersion, IndexedStorageFile, SlotDamage};
@@ -152,19 +152,26 @@ impl Finding {
 
     /// A damaged slot. The offset is that of the blob if it is known, else of its index entry.
     pub fn of_slot(file: &IndexedStorageFile, found: &SlotDamage) -> Self {
-        let SlotDamage { slot, damage } = *found;
-        let geometry = file.geometry();
+        let (slot, geometry) = (found.slot, file.geometry());
         let blob = match (file.version(), file.stat(slot)) {
             (FormatVersion::V1, Ok(Some(stat))) => Some(geometry.segment_offset(stat.segment)),
             _ => None,
         };
+        Self {
+            offset: Some(blob.unwrap_or_else(|| geometry.entry_offset(slot))),
+            ..Self::of_damage(file.path(), RegionSlots::of(file), found)
+        }
+    }
+
+    /// A damaged slot of a file that is not open any more.
+    pub fn of_damage(path: &Path, slots: RegionSlots, found: &SlotDamage) -> Self {
+        let SlotDamage { slot, damage } = *found;
         let is_readable = damage.is_readable();
         Self {
             severity: if is_readable { Severity::Warning } else { Severity::Error },
-            file: Some(file.path().to_owned()),
-            chunk: RegionSlots::of(file).chunk(slot),
+            file: Some(path.to_owned()),
+            chunk: slots.chunk(slot),
             slot: Some(slot),
-            offset: Some(blob.unwrap_or_else(|| geometry.entry_offset(slot))),
             advice: Some(Advice::of_damage(&damage)),
             ..Self::new(Class::Container(damage.class()), damage)
         }

@@ -18,10 +18,8 @@ mod verify;
 use std::path::Path;
 use std::time::Instant;
 
-use hyworld_indexed_storage::{
-    Error, FormatVersion, HeaderProblem, IndexedStorageFile, OpenOptions,
-};
-use hyworld_world::{ServerCheck, WritePermit};
+use hyworld_indexed_storage::{Error, HeaderProblem, IndexedStorageFile, OpenOptions};
+use hyworld_world::ServerCheck;
 
 use crate::args::region::{Force, Source, Verb};
 use crate::exit::{self, Exit};
@@ -62,30 +60,37 @@ fn open(source: &Source) -> anyhow::Result<IndexedStorageFile> {
     })
 }
 
-/// Opens a file of version 1 for reading: the first step of every verb that will change it, so
-/// that nothing is touched before all is known to be well.
+/// Opens a file that is to be changed.
 fn look_at(path: &Path) -> anyhow::Result<IndexedStorageFile> {
-    let file = OpenOptions::new().open(path)?;
-    if file.version() == FormatVersion::V0 {
-        let path = path.to_owned();
-        let advice = "`hyworld region upgrade` does that";
-        return Err(exit::advise(&Error::NeedsUpgrade { path }, advice));
+    hyworld::open_region(path).map_err(advised)
+}
+
+impl Force {
+    fn check(self) -> ServerCheck {
+        if self.force { ServerCheck::Skip } else { ServerCheck::Refuse }
     }
-    Ok(file)
 }
 
-/// How to open a file for writing. Upgrading is a verb of its own.
-fn for_writing() -> OpenOptions {
-    OpenOptions::new().write(true).upgrade(false)
+/// Says which verb or option helps.
+fn advised(error: hyworld::Error) -> anyhow::Error {
+    match error.cause().downcast_ref() {
+        Some(region @ Error::NeedsUpgrade { .. }) => {
+            exit::advise(region, "`hyworld region upgrade` does that")
+        }
+        Some(region @ Error::WouldDropDamaged { .. }) => {
+            exit::advise(region, "`info` names them, --drop-damaged goes on without them")
+        }
+        _ => error.into(),
+    }
 }
 
-/// Asks to change a file in its place.
-fn permit(path: &Path, force: Force) -> anyhow::Result<WritePermit> {
-    let check = if force.force { ServerCheck::Skip } else { ServerCheck::Refuse };
-    WritePermit::of_storage(path, check).map_err(|error| match error {
-        hyworld_world::Error::ServerRuns { .. } | hyworld_world::Error::InUse { .. } => {
+/// As [`advised`], for verbs that have `--force`.
+fn or_force(error: hyworld::Error) -> anyhow::Error {
+    use hyworld_world::Error as World;
+    match error.cause().downcast_ref() {
+        Some(World::ServerRuns { .. } | World::InUse { .. }) => {
             exit::failure(format!("{error}, or use --force if it does not write this file"))
         }
-        other => other.into(),
-    })
+        _ => advised(error),
+    }
 }

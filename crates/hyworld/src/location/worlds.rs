@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hyworld_world::{Place, discover};
+use hyworld_world::{Place, Universe, discover};
 
-use super::{CHUNKS_FOLDER, DATABASE_FOLDER, not_found};
+use super::{CHUNKS_FOLDER, DATABASE_FOLDER, bad_location, not_found};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How many characters the names of worlds may take in an error.
@@ -25,6 +25,23 @@ pub fn find_world(path: &Path) -> Result<PathBuf> {
         Error::new(ErrorKind::NotAWorld, format!("{}: {problem}", path.display()))
     };
     only(path, worlds)?.ok_or_else(no_world)
+}
+
+/// The universe that a path is or has in it.
+///
+/// # Errors
+/// There is no universe.
+pub fn find_universe(path: &Path) -> Result<Universe> {
+    if !path.exists() {
+        return Err(not_found(path, "no such folder"));
+    }
+    match discover(path)? {
+        Place::Save { universe } | Place::Universe { universe } => Ok(universe),
+        other => {
+            let wanted = "name the universe, which is the folder with worlds/ in it";
+            Err(bad_location(path, &format!("this is {}; {wanted}", other.kind())))
+        }
+    }
 }
 
 /// As [`find_world`], for a path that is not a part of a world itself; also finds worlds in a

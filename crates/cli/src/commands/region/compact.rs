@@ -1,13 +1,13 @@
 //! `compact FILE`.
 
-use hyworld_indexed_storage::{CompactOptions, CompactReport, Error, compact, plan_compact};
-use hyworld_world::{ServerCheck, WritePermit};
+use hyworld::compact_region;
+use hyworld_indexed_storage::{CompactOptions, CompactReport, Error, plan_compact};
 use serde::Serialize;
 
-use super::finding::{DamageObject, write_damage};
+use super::finding::{DamageObject, of_damage, write_damage};
 use super::place::Places;
 use crate::args::region::CompactArgs;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -16,39 +16,28 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
     let done = if args.dry_run {
         let expected = plan_compact(&file)?;
         if !expected.dropped.is_empty() && !args.drop_damaged {
-            return Err(would_drop(&Error::WouldDropDamaged {
-                path: args.file.clone(),
-                damaged: expected.dropped.len(),
-            }));
+            let (path, damaged) = (args.file.clone(), expected.dropped.len());
+            return Err(super::advised(Error::WouldDropDamaged { path, damaged }.into()));
         }
         expected
     } else {
         drop(file);
-        // No --force here: a program that has the file open would go on writing the old one.
-        let _permit = WritePermit::of_storage(&args.file, ServerCheck::Refuse)?;
         let options = CompactOptions { drop_damaged: args.drop_damaged };
         let spinner = progress::spinner(console, "compacting");
-        let done = compact(&args.file, options);
+        let done = compact_region(&args.file, options);
         spinner.finish_and_clear();
-        done.map_err(|error| match error {
-            Error::WouldDropDamaged { .. } => would_drop(&error),
-            other => other.into(),
-        })?
+        done.map_err(super::advised)?
     };
     report(args, console, &places, &done)?;
     Ok(Exit::Clean)
 }
 
-fn would_drop(error: &Error) -> anyhow::Error {
-    exit::advise(error, "`info` names them, --drop-damaged goes on without them")
-}
-
 #[derive(Debug, Serialize)]
-struct Report {
+struct Report<'a> {
     before: u64,
     after: u64,
     blobs: u32,
-    dropped: Vec<DamageObject>,
+    dropped: Vec<DamageObject<'a>>,
     dry_run: bool,
 }
 
@@ -59,8 +48,9 @@ fn report(
     done: &CompactReport,
 ) -> anyhow::Result<()> {
     let (before, after) = (done.bytes_before, done.bytes_after);
+    let findings = of_damage(&args.file, places, &done.dropped);
     if args.json {
-        let dropped = DamageObject::all(places, &done.dropped);
+        let dropped = DamageObject::all(places, &findings);
         let report = Report { before, after, blobs: done.blobs, dropped, dry_run: args.dry_run };
         return json::line(console, &report);
     }
@@ -76,7 +66,7 @@ fn report(
         let slots = text::count(done.dropped.len() as u64, "damaged slot");
         let verb = if args.dry_run { "would be" } else { "were" };
         console.report(format_args!("{slots} {verb} dropped:"))?;
-        write_damage(console, places, &done.dropped)?;
+        write_damage(console, places, &findings)?;
     }
     Ok(())
 }

@@ -64,33 +64,38 @@ impl<'a> FindingObject<'a> {
 
 /// A damaged slot in the JSON of verbs that change a file.
 #[derive(Debug, Serialize)]
-pub(super) struct DamageObject {
+pub(super) struct DamageObject<'a> {
     #[serde(flatten)]
     slot: SlotKeys,
     class: &'static str,
-    message: String,
+    message: &'a str,
 }
 
-impl DamageObject {
-    pub(super) fn all(places: &Places, damaged: &[SlotDamage]) -> Vec<Self> {
-        let object = |found: &SlotDamage| Self {
-            slot: places.keys(Some(found.slot)),
-            class: found.damage.class(),
-            message: found.damage.to_string(),
+impl<'a> DamageObject<'a> {
+    pub(super) fn all(places: &Places, findings: &'a [Finding]) -> Vec<Self> {
+        let object = |found: &'a Finding| Self {
+            slot: places.keys(found.slot),
+            class: found.class.name(),
+            message: &found.message,
         };
-        damaged.iter().map(object).collect()
+        findings.iter().map(object).collect()
     }
+}
+
+/// Findings about the damaged slots that a report lists.
+pub(super) fn of_damage(path: &Path, places: &Places, damaged: &[SlotDamage]) -> Vec<Finding> {
+    damaged.iter().map(|found| Finding::of_damage(path, places.slots(), found)).collect()
 }
 
 /// Damaged slots, one line each.
 pub(super) fn write_damage(
     out: &mut impl Write,
     places: &Places,
-    damaged: &[SlotDamage],
+    findings: &[Finding],
 ) -> io::Result<()> {
-    for found in damaged {
-        let (class, damage) = (found.damage.class(), &found.damage);
-        writeln!(out, "  {}: {class}: {damage}", places.name(found.slot))?;
+    for found in findings {
+        let name = found.slot.map(|slot| places.name(slot)).unwrap_or_default();
+        writeln!(out, "  {name}: {}: {}", found.class, found.message)?;
     }
     Ok(())
 }

@@ -1,11 +1,9 @@
 //! `put FILE SLOT CONTENT`.
 
-use std::io;
-
-use hyworld::SealTags;
+use hyworld::{PutOptions, PutReport, open_region_if_present, put_blob, seal_content};
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 use hyworld_indexed_storage::{
-    BlobIndex, Durability, EncodedBlob, Error, HeaderProblem, IndexedStorageFile, SegmentIndex,
+    BlobIndex, Durability, EncodedBlob, IndexedStorageFile, SegmentIndex,
 };
 use serde::Serialize;
 
@@ -18,52 +16,17 @@ use crate::streams;
 pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.file;
     let content = streams::read(&args.content)?;
-    let existing = existing(args)?;
+    let existing = open_region_if_present(path).map_err(super::advised)?;
     let geometry = existing.as_ref().map_or(args.geometry, IndexedStorageFile::geometry);
     let places = Places::new(path, geometry);
     let slot = places.resolve(path, args.slot)?;
     let blob = encode(args, &content, existing.as_ref(), places, slot)?;
-    let mut done = Done {
-        slot,
-        segment: None,
-        sealed: blob.seal()?.is_some(),
-        replaced: existing.as_ref().is_some_and(|file| file.contains(slot).unwrap_or(false)),
-        created: existing.is_none(),
-    };
-    drop(existing);
-    if !args.dry_run {
-        let _permit = super::permit(path, args.force)?;
-        let durability = if args.each_write { Durability::EachWrite } else { Durability::Relaxed };
-        let options = super::for_writing().durability(durability).geometry(geometry);
-        let file = options.create(done.created).open(path)?;
-        file.write_encoded(&[(slot, &blob)])?;
-        done.segment = file.stat(slot)?.map(|stat| stat.segment);
-        file.close()?;
-    }
-    report(args, console, &places, &blob, &done)?;
+    let durability = if args.each_write { Durability::EachWrite } else { Durability::Relaxed };
+    let (check, dry_run) = (args.force.check(), args.dry_run);
+    let options = PutOptions { geometry, durability, check, dry_run };
+    let done = put_blob(path, existing, slot, &blob, &options).map_err(super::or_force)?;
+    report(args, console, &places, slot, &blob, done)?;
     Ok(Exit::Clean)
-}
-
-/// What was done, for the report.
-struct Done {
-    slot: BlobIndex,
-    segment: Option<SegmentIndex>,
-    sealed: bool,
-    replaced: bool,
-    created: bool,
-}
-
-/// The file as it is, `None` if it is missing or has no bytes yet.
-fn existing(args: &PutArgs) -> anyhow::Result<Option<IndexedStorageFile>> {
-    let error = match super::look_at(&args.file) {
-        Ok(file) => return Ok(Some(file)),
-        Err(error) => error,
-    };
-    match error.downcast_ref() {
-        Some(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-        Some(Error::Header { problem, .. }) if *problem == HeaderProblem::Empty => Ok(None),
-        _ => Err(error),
-    }
 }
 
 /// Compresses the content before anything is opened for writing.
@@ -80,14 +43,7 @@ fn encode(
     if !args.seal {
         return Ok(EncodedBlob::compress(content, args.level)?);
     }
-    let current = match file.map(|file| file.seal(slot)) {
-        Some(Ok(seal)) => seal,
-        // A blob that is damaged is replaced like any other.
-        Some(Err(Error::Damaged { .. })) | None => None,
-        Some(Err(error)) => return Err(error.into()),
-    };
-    let tag = SealTags::new(&args.file, places.slots(), file)?.next(slot, current.as_ref())?;
-    Ok(EncodedBlob::compress_sealed(content, args.level, slot, &tag)?)
+    Ok(seal_content(&args.file, file, places.slots(), slot, content, args.level)?)
 }
 
 /// Takes frames that are compressed already. They must be what a read would accept.
@@ -135,18 +91,19 @@ fn report(
     args: &PutArgs,
     console: &mut Console,
     places: &Places,
+    slot: BlobIndex,
     blob: &EncodedBlob,
-    done: &Done,
+    done: PutReport,
 ) -> anyhow::Result<()> {
-    let header = blob.header();
+    let (header, is_sealed) = (blob.header(), blob.seal()?.is_some());
     let segment = done.segment.map(SegmentIndex::get);
     if args.json {
         let report = Report {
-            slot: places.keys(Some(done.slot)),
+            slot: places.keys(Some(slot)),
             segment,
             raw: header.raw_bytes,
             compressed: header.compressed_bytes,
-            sealed: done.sealed,
+            sealed: is_sealed,
             replaced: done.replaced,
             created: done.created,
             dry_run: args.dry_run,
@@ -157,14 +114,14 @@ fn report(
         let verb = if args.dry_run { "would be made" } else { "made" };
         console.report(format_args!("{} {verb}", args.file.display()))?;
     }
-    let name = places.name(done.slot);
+    let name = places.name(slot);
     let raw = text::count(header.raw_bytes, "byte");
     let compressed = text::thousands(header.compressed_bytes);
     let place = match segment {
         Some(segment) => format!("stored as {compressed} at segment {segment}"),
         None => format!("would be stored as {compressed}"),
     };
-    let sealed = if done.sealed { ", sealed" } else { "" };
+    let sealed = if is_sealed { ", sealed" } else { "" };
     let old = if done.replaced { "; the slot was in use" } else { "" };
     console.report(format_args!("{name}: {raw} {place}{sealed}{old}"))?;
     Ok(())

@@ -1,8 +1,6 @@
 //! `verify FILE --rebuild-index`: plan, show, apply.
 
-use hyworld_indexed_storage::{
-    IndexedStorageFile, RebuildChange, RebuildPlan, SegmentIndex, apply_rebuild,
-};
+use hyworld_indexed_storage::{IndexedStorageFile, RebuildChange, RebuildPlan, SegmentIndex};
 use serde::Serialize;
 
 use super::place::{Places, SlotKeys};
@@ -29,8 +27,8 @@ pub(super) fn run(
     let apply = count > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
     let mut backup = None;
     if apply {
-        let _permit = super::permit(&args.source.file, args.force)?;
-        backup = Some(apply_rebuild(&args.source.file, &plan)?);
+        let rebuilt = hyworld::rebuild_index(&args.source.file, &plan, args.force.check());
+        backup = Some(rebuilt.map_err(super::or_force)?);
     }
     let backup = backup.map(|path| path.display().to_string());
     if args.json {

@@ -31,10 +31,8 @@ pub(super) fn run(
         return Err(exit::problem(message));
     }
     if go {
-        let _permit = super::permit(path, args.force)?;
-        let file = super::for_writing().open(path)?;
-        file.restore(slot, segment)?;
-        file.close()?;
+        let restored = hyworld::restore_blob(path, slot, segment, args.force.check());
+        restored.map_err(super::or_force)?;
     }
     let header = blob.header();
     if args.json {

@@ -22,10 +22,7 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
     };
     drop(file);
     if held && !args.dry_run {
-        let _permit = super::permit(path, args.force)?;
-        let file = super::for_writing().open(path)?;
-        file.remove(slot)?;
-        file.close()?;
+        hyworld::remove_blob(path, slot, args.force.check()).map_err(super::or_force)?;
     }
     let name = places.name(slot);
     if args.json {

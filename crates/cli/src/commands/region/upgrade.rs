@@ -1,10 +1,10 @@
 //! `upgrade FILE`.
 
-use hyworld_indexed_storage::{FormatVersion, OpenOptions, UpgradeReport, plan_upgrade, upgrade};
-use hyworld_world::{ServerCheck, WritePermit};
+use hyworld::upgrade_region;
+use hyworld_indexed_storage::{FormatVersion, OpenOptions, UpgradeReport, plan_upgrade};
 use serde::Serialize;
 
-use super::finding::{DamageObject, write_damage};
+use super::finding::{DamageObject, of_damage, write_damage};
 use super::place::Places;
 use crate::args::region::UpgradeArgs;
 use crate::exit::Exit;
@@ -18,9 +18,7 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
         plan_upgrade(&file).map_err(anyhow::Error::from)
     } else {
         drop(file);
-        // No --force here: a program that has the file open would go on writing the old one.
-        let permit = WritePermit::of_storage(&args.file, ServerCheck::Refuse);
-        permit.map_err(Into::into).and_then(|_permit| Ok(upgrade(&args.file)?))
+        upgrade_region(&args.file).map_err(anyhow::Error::from)
     };
     spinner.finish_and_clear();
     let done = done?;
@@ -30,10 +28,10 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct Report<'a> {
     from: i32,
     copied: u32,
-    damaged: Vec<DamageObject>,
+    damaged: Vec<DamageObject<'a>>,
     old: Option<String>,
     dry_run: bool,
 }
@@ -44,12 +42,13 @@ fn report(
     places: &Places,
     done: &UpgradeReport,
 ) -> anyhow::Result<()> {
+    let findings = of_damage(&args.file, places, &done.damaged);
     let old = done.old.as_ref().map(|old| old.display().to_string());
     if args.json {
         let report = Report {
             from: done.from.number(),
             copied: done.copied,
-            damaged: DamageObject::all(places, &done.damaged),
+            damaged: DamageObject::all(places, &findings),
             old,
             dry_run: args.dry_run,
         };
@@ -74,7 +73,7 @@ fn report(
     if !done.damaged.is_empty() && !console.is_quiet() {
         let slots = text::count(done.damaged.len() as u64, "damaged slot");
         console.report(format_args!("{slots}, copied as they are where that is possible:"))?;
-        write_damage(console, places, &done.damaged)?;
+        write_damage(console, places, &findings)?;
     }
     if let Some(old) = old {
         let verb = if args.dry_run { "would be" } else { "was" };

@@ -19,7 +19,7 @@ struct Report<'a> {
 }
 
 pub(super) fn run(args: &CopyArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let universe = super::universe(&args.universe)?;
+    let universe = hyworld::find_universe(&args.universe)?;
     let (from, to) = (WorldName::new(&args.from)?, WorldName::new(&args.to)?);
     let source = universe.existing_path(&from)?;
     let target = universe.free_path(&to)?;

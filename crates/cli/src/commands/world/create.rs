@@ -18,7 +18,7 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
         let path = if is_new {
             args.universe.join("worlds").join(&args.name)
         } else {
-            super::universe(&args.universe)?.free_path(&name)?
+            hyworld::find_universe(&args.universe)?.free_path(&name)?
         };
         let folder = args.universe.display();
         if is_new && !args.json {
@@ -26,8 +26,11 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
         }
         return report(args, console, &Made { path, is_new, settings: settings(args) });
     }
-    let universe =
-        if is_new { Universe::create(&args.universe)? } else { super::universe(&args.universe)? };
+    let universe = if is_new {
+        Universe::create(&args.universe)?
+    } else {
+        hyworld::find_universe(&args.universe)?
+    };
     if is_new && !args.json {
         console.report(format_args!("{}: universe made", args.universe.display()))?;
     }

@@ -18,7 +18,7 @@ struct Report<'a> {
 }
 
 pub(super) fn run(args: &DeleteArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let universe = super::universe(&args.universe)?;
+    let universe = hyworld::find_universe(&args.universe)?;
     let name = WorldName::new(&args.name)?;
     let path = universe.existing_path(&name)?;
     let size = tree_size(&path)?;

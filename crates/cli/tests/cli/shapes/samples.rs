@@ -34,8 +34,8 @@ fn lines(place: &Place, commands: &[&str]) -> Vec<Value> {
     commands.iter().flat_map(run).collect()
 }
 
-/// Adds a copy of a sample in which these values are as given: what is seen on other systems only, or in
-/// situations that cannot be brought about here.
+/// Adds a copy of a sample in which these values are as given: what is seen on other systems only,
+/// or in situations that cannot be brought about here.
 fn also(lines: &mut Vec<Value>, number: usize, values: &[(&str, Value)]) {
     let mut sample = lines[number].clone();
     for (pointer, value) in values {
