@@ -101,8 +101,8 @@ impl World {
     }
 
     /// Changes the chunks that an area touches; `change` gets each of them with the part of the
-    /// area that is in it. Chunks that it leaves as they are are not written. Everything is
-    /// durable when this returns.
+    /// area that is in it. Chunks that it leaves as they are are not written. What was changed is
+    /// durable when this returns, also with an error.
     ///
     /// # Errors
     /// Another program uses the world, or a chunk could not be read, changed or written. Chunks
@@ -110,27 +110,16 @@ impl World {
     pub fn edit(
         &mut self,
         area: BlockBox,
-        mut change: impl FnMut(&mut Chunk, ChunkBox) -> Result<()>,
+        change: impl FnMut(&mut Chunk, ChunkBox) -> Result<()>,
     ) -> Result<EditReport> {
         let _guard = self.location.guard()?;
         let storage = self.location.open_for_writing(&RegionFilesOptions::new())?;
-        let (mut report, mut document) = (EditReport::default(), Vec::new());
-        for found in Chunks::new(&*storage).area(area) {
-            let (at, mut chunk) = found?;
-            let Some(part) = area.in_chunk(at) else { continue };
-            report.chunks = report.chunks.saturating_add(1);
-            change(&mut chunk, part)?;
-            if chunk.is_changed() {
-                chunk.encode_into(&mut document);
-                storage.write(at, &document)?;
-                report.changed = report.changed.saturating_add(1);
-            }
-        }
+        let edited = edit_chunks(&*storage, area, change);
         storage.sync()?;
         drop(storage);
         // What was open for reading does not see what was written.
         self.storage = self.location.open()?.into();
-        Ok(report)
+        edited
     }
 
     /// Runs the world: a store of its chunks with the settings of its configuration, which
@@ -156,4 +145,24 @@ impl World {
     pub fn totals(&self, mut found: impl FnMut(&Finding)) -> Contents {
         count_contents(self.storage(), &ScanOptions::new(), &mut found, &NoProgress)
     }
+}
+
+fn edit_chunks(
+    storage: &dyn ChunkStorage,
+    area: BlockBox,
+    mut change: impl FnMut(&mut Chunk, ChunkBox) -> Result<()>,
+) -> Result<EditReport> {
+    let (mut report, mut document) = (EditReport::default(), Vec::new());
+    for found in Chunks::new(storage).area(area) {
+        let (at, mut chunk) = found?;
+        let Some(part) = area.in_chunk(at) else { continue };
+        report.chunks = report.chunks.saturating_add(1);
+        change(&mut chunk, part)?;
+        if chunk.is_changed() {
+            chunk.encode_into(&mut document);
+            storage.write(at, &document)?;
+            report.changed = report.changed.saturating_add(1);
+        }
+    }
+    Ok(report)
 }
