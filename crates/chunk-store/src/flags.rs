@@ -28,8 +28,9 @@ impl RequestFlags {
     /// Load or generate again what is in memory, and replace it. Unsaved changes of the chunk
     /// that is replaced are given up.
     pub const BYPASS_LOADED: Self = Self(8);
-    /// Tell the generator how to find out whether a viewer still wants the chunk, so that it may
-    /// give up.
+    /// Generate only as long as a viewer should see the chunk. If all requests for a chunk say so
+    /// and the last viewer leaves, the generation is dropped from the queue, or the generator gives
+    /// up.
     pub const POLL_STILL_NEEDED: Self = Self(16);
     /// Never let the chunk tick before the request returns, only from the world's queue.
     pub const NO_SET_TICKING_SYNC: Self = Self(0x8000_0000);

@@ -14,7 +14,7 @@ use crate::executor::Lane;
 use crate::flags::ChunkFlags;
 use crate::generator::{ChunkGenerator, GenerateRequest, StillNeeded};
 use crate::loaded_chunk::LoadedChunk;
-use crate::request::Outcome;
+use crate::request::{LoadState, Outcome};
 use crate::shared::Shared;
 use crate::store::ChunkStore;
 use crate::sync::lock;
@@ -26,10 +26,7 @@ const REQUIRED: [&str; 2] = ["WorldChunk", "BlockChunk"];
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StageKind {
     Load,
-    Generate {
-        /// The generator may ask whether a viewer still wants the chunk.
-        polls: bool,
-    },
+    Generate,
     Tick,
 }
 
@@ -45,7 +42,7 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct GeneratorSlot {
     generator: Option<Arc<dyn ChunkGenerator>>,
-    waiting: Vec<(ChunkPos, bool, Shared<Outcome>)>,
+    waiting: Vec<(ChunkPos, Shared<Outcome>)>,
 }
 
 impl GeneratorSlot {
@@ -62,7 +59,7 @@ impl ChunkStore {
         after.when_done(move |outcome| match (kind, outcome) {
             (StageKind::Tick, Ok(Some(chunk))) => store.tick_then(Arc::clone(chunk), cell),
             // A failed load never gets here: what is stored must not be generated over.
-            (StageKind::Load | StageKind::Generate { .. }, Ok(None)) => store.begin(at, kind, cell),
+            (StageKind::Load | StageKind::Generate, Ok(None)) => store.begin(at, kind, cell),
             _ => drop(cell.complete(outcome.clone())),
         });
     }
@@ -73,16 +70,16 @@ impl ChunkStore {
                 let stage = Stage::new(self, at, cell);
                 self.inner.executor.spawn(Lane::Load, Box::new(move || stage.load()));
             }
-            StageKind::Generate { polls } => self.begin_generate(at, polls, cell),
+            StageKind::Generate => self.begin_generate(at, cell),
             // There is nothing that could tick.
             StageKind::Tick => drop(cell.complete(Ok(None))),
         }
     }
 
-    fn begin_generate(&self, at: ChunkPos, polls: bool, cell: Shared<Outcome>) {
+    fn begin_generate(&self, at: ChunkPos, cell: Shared<Outcome>) {
         let mut slot = lock(&self.inner.generator);
         let Some(generator) = slot.generator.clone() else {
-            slot.waiting.push((at, polls, cell));
+            slot.waiting.push((at, cell));
             return;
         };
         drop(slot);
@@ -90,16 +87,23 @@ impl ChunkStore {
         let request = GenerateRequest {
             at,
             seed: low_32_bits(self.inner.settings.seed),
-            still_needed: polls.then(|| self.still_needed(at)),
+            still_needed: Some(self.still_needed(at)),
         };
-        let generate = move || stage.generated(generator.generate(&request));
+        let generate = move || {
+            let made = if request.is_abandoned() { Ok(None) } else { generator.generate(&request) };
+            stage.generated(made);
+        };
         self.inner.executor.spawn(Lane::Load, Box::new(generate));
     }
 
-    /// Whether a viewer should see a chunk.
+    /// Returns whether it is worth generating a chunk: until the store is shut down, and if all who
+    /// asked for it want it only as long as a viewer should see it, until none should.
     fn still_needed(&self, at: ChunkPos) -> StillNeeded {
         let store = self.clone();
-        Arc::new(move || lock(&store.inner.viewers).sees(at))
+        Arc::new(move || {
+            let is_polled = || lock(&store.inner.states).get(&at).is_some_and(LoadState::is_polled);
+            !store.is_shut_down() && (!is_polled() || lock(&store.inner.viewers).sees(at))
+        })
     }
 
     /// Sets the generator, or replaces it. Requests that waited for one go on.
@@ -109,8 +113,8 @@ impl ChunkStore {
         let waiting = mem::take(&mut slot.waiting);
         drop(slot);
         self.inner.counters.generator_replaced();
-        for (at, polls, cell) in waiting {
-            self.begin_generate(at, polls, cell);
+        for (at, cell) in waiting {
+            self.begin_generate(at, cell);
         }
     }
 
@@ -122,7 +126,7 @@ impl ChunkStore {
         if let Some(generator) = generator {
             generator.shut_down();
         }
-        for (at, _, cell) in waiting {
+        for (at, cell) in waiting {
             drop(Stage::new(self, at, cell));
         }
     }
@@ -162,6 +166,9 @@ impl Stage {
     /// On a worker.
     fn load(self) {
         let at = self.at;
+        if self.store.is_shut_down() {
+            return self.finish(Ok(None));
+        }
         match self.store.inner.storage.read(at) {
             Err(source) => self.fail(LoadError::Storage { at, source }),
             Ok(None) => self.finish(Ok(None)),
@@ -178,7 +185,7 @@ impl Stage {
         match made {
             Err(source) => self.fail(LoadError::Generator { at, source }),
             Ok(None) => {
-                // Given up because nobody wanted it. The next who does starts anew.
+                // Given up because no viewer wants it. The next request starts anew.
                 if let Some(state) = lock(&self.store.inner.states).get_mut(&at) {
                     state.forget_chain();
                 }
@@ -203,6 +210,10 @@ impl Stage {
     /// On the world's thread: adds the chunk to the store.
     fn post_load(self, chunk: Chunk, is_generated: bool) {
         let inner = &self.store.inner;
+        if inner.settings.is_closed.load(Ordering::SeqCst) {
+            // Everything was saved already, and what is added now would not be.
+            return self.finish(Ok(None));
+        }
         let mut flags = ChunkFlags::START_INIT;
         if is_generated {
             flags = flags | ChunkFlags::NEWLY_GENERATED;

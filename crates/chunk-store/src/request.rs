@@ -10,7 +10,6 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -46,6 +45,11 @@ pub(crate) struct LoadState {
 impl LoadState {
     pub(crate) fn is_loaded(&self) -> bool {
         self.chunk.is_some()
+    }
+
+    /// Whether every request that allows generating wants the chunk only for viewers.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.flags.contains(RequestFlags::POLL_STILL_NEEDED)
     }
 
     /// Whether forgetting it would cost no more than work.
@@ -95,9 +99,7 @@ impl LoadState {
             kinds.push(StageKind::Load);
         }
         if may(RequestFlags::NO_GENERATE) && flags.allows_generate() {
-            let polls = is_new && kinds.is_empty();
-            let polls = polls && flags.contains(RequestFlags::POLL_STILL_NEEDED);
-            kinds.push(StageKind::Generate { polls });
+            kinds.push(StageKind::Generate);
         }
         let ticks = is_new || !known.contains(RequestFlags::SET_TICKING);
         let has_chain = !is_new || !kinds.is_empty();
@@ -110,6 +112,9 @@ impl LoadState {
             .without(allowed(RequestFlags::NO_GENERATE, flags.allows_generate()));
         if flags.contains(RequestFlags::SET_TICKING) {
             self.flags = self.flags | RequestFlags::SET_TICKING;
+        }
+        if flags.allows_generate() && !flags.contains(RequestFlags::POLL_STILL_NEEDED) {
+            self.flags = self.flags.without(RequestFlags::POLL_STILL_NEEDED);
         }
         let append = |kind| {
             let (after, cell) = (self.future.take(), Shared::new());
@@ -142,7 +147,7 @@ impl ChunkStore {
     ///   [`NO_GENERATE`](RequestFlags::NO_GENERATE), the storage is not.
     /// - After [`shut_down`](Self::shut_down) there is nothing.
     pub fn get(&self, at: ChunkPos, flags: RequestFlags) -> ChunkFuture {
-        if self.inner.settings.is_shut_down.load(Ordering::SeqCst) {
+        if self.is_shut_down() {
             return ChunkFuture::ready(Ok(None));
         }
         let (answer, starts) = self.plan(at, flags);

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use crate::saving::FlushReport;
 use crate::store::ChunkStore;
 
-/// How long chunks that are being loaded are waited for.
+/// How long chunks that are being loaded or generated are waited for. What has not begun is
+/// dropped.
 const LOADS_WAIT_MAX: Duration = Duration::from_secs(5);
 
 impl ChunkStore {
@@ -19,6 +20,7 @@ impl ChunkStore {
         self.inner.settings.is_shut_down.store(true, Ordering::SeqCst);
         self.shut_down_generator();
         self.finish_loads();
+        self.inner.settings.is_closed.store(true, Ordering::SeqCst);
         let is_saving = self.inner.settings.is_saving_chunks.load(Ordering::SeqCst);
         let report = if is_saving {
             self.save_all()

@@ -72,6 +72,8 @@ pub(crate) struct Settings {
     /// How many suspensions of saving there are.
     pub(crate) suspensions: AtomicU32,
     pub(crate) is_shut_down: AtomicBool,
+    /// Set behind `is_shut_down`, when no more chunks may come into memory.
+    pub(crate) is_closed: AtomicBool,
     pub(crate) keep_loaded_region: Option<BlockRect>,
     pub(crate) saves_in_flight_max: usize,
     pub(crate) memory_gauge: Option<MemoryGauge>,
@@ -94,6 +96,7 @@ impl ChunkStore {
             is_unloading_chunks: AtomicBool::new(options.is_unloading_chunks),
             suspensions: AtomicU32::new(0),
             is_shut_down: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
             keep_loaded_region: options.keep_loaded_region,
             saves_in_flight_max: options.saves_in_flight_max.max(1),
             memory_gauge: options.memory_gauge,

@@ -3,6 +3,8 @@
 //! A number that a file can claim is checked against one of these before anything is allocated
 //! or computed from it.
 
+use std::time::Duration;
+
 /// Most slots that a file may have, 65,536. An open file keeps some 60 bytes for each, so a short
 /// file that claims the most costs 4 MB.
 ///
@@ -41,6 +43,11 @@ pub const SCRATCH_BYTES_KEPT: usize = 4 << 20;
 
 /// How often a read-only handle follows a slot that another program moves while it reads.
 pub const STALE_RETRIES_MAX: u32 = 3;
+
+/// A read that takes longer is repeated by a handle that only reads, as often as that. The game
+/// saves a chunk at most every half second, so in less than half of that no blob moves away and
+/// back.
+pub const READ_TIME_MAX: Duration = Duration::from_millis(250);
 
 /// Most segments that salvage looks at in one file, 2^24: a region of 64 GiB at the game's
 /// segment size. A file that claims more, by tiny segments or by being sparse, is searched up to

@@ -72,7 +72,8 @@ impl Walker {
     /// Asks for all that it sees from where it is now.
     pub(super) fn look(&mut self, store: &ChunkStore, radius: u32, generates: bool) {
         store.move_viewer(self.id, self.at, radius);
-        let flags = if generates { RequestFlags::NONE } else { RequestFlags::NO_GENERATE };
+        let flags =
+            if generates { RequestFlags::POLL_STILL_NEEDED } else { RequestFlags::NO_GENERATE };
         let seen = Circle::new(self.at, radius).in_rows().map(|at| store.get(at, flags));
         self.open = seen.filter(|future| future.peek().is_none()).collect();
         self.last_step = Some(Instant::now());

@@ -51,17 +51,39 @@ fn the_generator_gets_the_low_half_of_the_seed() {
 }
 
 #[test]
-fn only_a_first_stage_may_ask_whether_it_is_still_needed() {
+fn what_is_wanted_only_for_viewers_is_generated_only_for_viewers() {
     let rig = Rig::new();
-    let polled = |flags, x| {
-        let outcome = rig.get(pos(x, 0), flags).unwrap();
-        (*rig.generator.last_poll.lock().unwrap(), outcome.is_some())
-    };
-    assert_eq!(polled(RequestFlags::NO_LOAD, 1), (None, true));
-    assert_eq!(polled(POLL, 2), (None, true), "behind a load");
-    assert_eq!(polled(POLL | RequestFlags::NO_LOAD, 3), (Some(false), false), "nobody looks");
+    let is_made = |flags, x| rig.get(pos(x, 0), flags).unwrap().is_some();
+    assert!(is_made(RequestFlags::NONE, 1) && is_made(RequestFlags::NO_LOAD, 2));
+    assert!(!is_made(POLL, 3) && !is_made(POLL | RequestFlags::NO_LOAD, 4));
+    assert_eq!(rig.generator.calls(), 2, "what no viewer wants is not begun");
     rig.store.add_viewer(pos(3, 2), 4);
-    assert_eq!(polled(POLL | RequestFlags::NO_LOAD, 3), (Some(true), true));
+    assert!(is_made(POLL, 3) && is_made(POLL | RequestFlags::NO_LOAD, 4));
+    assert_eq!(*rig.generator.last_poll.lock().unwrap(), Some(true));
+}
+
+#[test]
+fn a_request_that_wants_the_chunk_anyway_keeps_a_generation_alive() {
+    let rig = Rig::new();
+    let flags = [POLL, RequestFlags::NONE, POLL];
+    let futures = flags.map(|flags| rig.store.get(pos(5, 5), flags));
+    // It does not allow generating, so it does not matter.
+    let looks = rig.store.get(pos(6, 6), POLL);
+    drop(rig.store.get(pos(6, 6), RequestFlags::NO_GENERATE));
+    rig.store.step_until_idle();
+    assert!(futures.iter().all(|future| future.peek().unwrap().unwrap().is_some()));
+    assert!(looks.peek().unwrap().unwrap().is_none());
+}
+
+#[test]
+fn a_shutdown_drops_what_has_not_begun() {
+    let rig = Rig::new();
+    rig.put(pos(-1, 0));
+    let futures: Vec<_> = (-1..100).map(|x| rig.store.get(pos(x, 0), RequestFlags::NONE)).collect();
+    assert!(rig.store.shut_down().is_complete());
+    assert_eq!((rig.generator.calls(), rig.reads(), rig.writes()), (0, 0, 0));
+    assert!(futures.iter().all(|future| future.peek().unwrap().unwrap().is_none()));
+    assert_eq!(rig.store.metrics().in_memory, 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Reading blobs.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use super::IndexedStorageFile;
 use crate::blob::{self, EncodedBlob};
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::header::FormatVersion;
 use crate::index_table::Entry;
 use crate::layout::{BlobIndex, SegmentRun};
-use crate::limits::STALE_RETRIES_MAX;
+use crate::limits::{READ_TIME_MAX, STALE_RETRIES_MAX};
 use crate::seal::Seal;
 use crate::slot::{Extent, SlotState, Stored};
 use crate::v0;
@@ -63,27 +64,30 @@ impl IndexedStorageFile {
     ///
     /// A handle that only reads holds no lock on the file, so another program may have moved the
     /// blob since the slot was looked at. That is why the index entry is read again after the
-    /// blob: what it no longer names may be the content of another slot.
+    /// blob: what it no longer names may be the content of another slot. An entry that says the
+    /// same again after a long time may have said something else meanwhile.
     fn follow<T>(
         &self,
         slot: BlobIndex,
         mut work: impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
     ) -> Result<Option<T>> {
         for _ in 0..STALE_RETRIES_MAX {
-            match self.follow_once(slot, &mut work) {
+            match self.follow_once(slot, &mut work, READ_TIME_MAX) {
                 Err(Error::Damaged { damage, .. })
                     if self.refresh(slot)? || damage == Damage::Changed => {}
                 other => return other,
             }
         }
-        self.follow_once(slot, &mut work)
+        self.follow_once(slot, &mut work, Duration::MAX)
     }
 
     fn follow_once<T>(
         &self,
         slot: BlobIndex,
         work: &mut impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
+        time_max: Duration,
     ) -> Result<Option<T>> {
+        let start = Instant::now();
         let found = self.slot_read(slot)?;
         let stored = match self.state(&found) {
             SlotState::Empty if self.is_moved(slot, Entry::ABSENT)? => {
@@ -104,6 +108,7 @@ impl IndexedStorageFile {
         let result = match loaded {
             Ok(()) if !bytes.starts_with(&header.encode()) => Err(Damage::Changed),
             Ok(()) if self.is_moved(slot, first)? => Err(Damage::Changed),
+            Ok(()) if self.may_change() && start.elapsed() > time_max => Err(Damage::Changed),
             Ok(()) => work(bytes, header),
             Err(damage) => Err(damage),
         };

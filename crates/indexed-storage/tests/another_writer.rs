@@ -1,0 +1,93 @@
+//! A reader of a file that another program writes, which allocates as the game does: the lowest
+//! free segment, and what a chunk gives up is free at once. All contents have the same lengths, so
+//! that nothing but the index tells one from another.
+
+#![cfg(unix)]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile};
+use hyworld_testkit::{Random, sample};
+
+const SLOTS: u32 = 1024;
+const READS: u32 = 1_000_000;
+
+/// The game saves a chunk at most this often.
+const SAVE_TIME: Duration = Duration::from_millis(500);
+
+/// The slot, the version, and bytes that cannot be compressed.
+fn content(slot: u32, version: u32) -> Vec<u8> {
+    let noise = sample(u64::from(slot) << 32 | u64::from(version), 200);
+    [&slot.to_be_bytes(), &version.to_be_bytes(), &*noise].concat()
+}
+
+struct GameWriter {
+    file: File,
+    segments: Vec<u32>,
+    free: BTreeSet<u32>,
+}
+
+impl GameWriter {
+    fn save(&mut self, slot: u32, version: u32) {
+        let blob = EncodedBlob::compress(&content(slot, version), 3).unwrap();
+        let segment = self.free.pop_first().unwrap();
+        let segments_offset = 32 + u64::from(SLOTS) * 4;
+        let offset = segments_offset + u64::from(segment - 1) * 4096;
+        self.file.write_all_at(blob.stored(), offset).unwrap();
+        let entry_offset = 32 + u64::from(slot) * 4;
+        self.file.write_all_at(&segment.to_be_bytes(), entry_offset).unwrap();
+        let old = std::mem::replace(&mut self.segments[slot as usize], segment);
+        if old > 0 {
+            self.free.insert(old);
+        }
+    }
+}
+
+#[test]
+fn a_reader_never_returns_the_content_of_another_slot() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("0.0.region.bin");
+    IndexedStorageFile::create(&path).unwrap().close().unwrap();
+    let file = File::options().write(true).open(&path).unwrap();
+    let free = (1..=SLOTS + 8).collect();
+    let mut writer = GameWriter { file, segments: vec![0; SLOTS as usize], free };
+    (0..SLOTS).for_each(|slot| writer.save(slot, 0));
+    let reader = IndexedStorageFile::open_read_only(&path).unwrap();
+    let is_over = AtomicBool::new(false);
+    let (saves, wrong) = thread::scope(|scope| {
+        let saves = scope.spawn(|| {
+            let mut saves = 0;
+            for version in 1.. {
+                let start = Instant::now();
+                for slot in 0..SLOTS {
+                    if is_over.load(Ordering::SeqCst) {
+                        return saves;
+                    }
+                    writer.save(slot, version);
+                    saves += 1;
+                    thread::yield_now();
+                }
+                thread::sleep(SAVE_TIME.saturating_sub(start.elapsed()));
+            }
+            saves
+        });
+        let mut random = Random::new(1);
+        let mut buffer = Vec::new();
+        let wrong = (0..READS).filter(|_| {
+            let slot = random.below(SLOTS);
+            let is_there = reader.read_into(BlobIndex::new(slot), &mut buffer);
+            !is_there.is_ok_and(|is_there| is_there) || buffer[..4] != slot.to_be_bytes()
+        });
+        let wrong = wrong.count();
+        is_over.store(true, Ordering::SeqCst);
+        (saves.join().unwrap(), wrong)
+    });
+    assert_eq!(wrong, 0, "of {READS} reads");
+    assert!(saves > SLOTS, "the file was hardly written: {saves} saves");
+}
