@@ -1,4 +1,4 @@
-//! [`invariant!`]: what the program's own logic guarantees.
+//! `invariant!`: what the program's own logic guarantees.
 
 use std::panic::Location;
 
@@ -11,7 +11,7 @@ pub struct BrokenInvariant {
 }
 
 impl BrokenInvariant {
-    /// Reports a guarantee that did not hold. See [`invariant!`](crate::invariant).
+    /// Reports a guarantee that did not hold. See [`invariant!`](crate::invariant!).
     ///
     /// # Panics
     /// In builds with debug assertions.

@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::scan::ScanOptions;
 
 /// How a world is migrated.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct MigrateOptions {
     registry: ProviderRegistry,
@@ -40,17 +40,10 @@ pub struct MigrationReport {
     pub is_switched: bool,
 }
 
-impl Default for MigrateOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl MigrateOptions {
     /// With the providers of `hyworld-providers`.
     pub fn new() -> Self {
-        let (registry, server_check) = (ProviderRegistry::new(), ServerCheck::Refuse);
-        Self { registry, server_check, scan: ScanOptions::new(), replace: false }
+        Self::default()
     }
 
     /// Which providers can be opened.
@@ -94,7 +87,7 @@ impl MigrateOptions {
         let copy = if switch.source().is_same(target) {
             ConvertReport::default()
         } else {
-            self.copy(world, &switch, progress)?
+            self.copy(world, &switch, target, progress)?
         };
         let is_switched = copy.is_complete();
         if is_switched {
@@ -107,23 +100,22 @@ impl MigrateOptions {
         &self,
         world: &Path,
         switch: &ProviderSwitch,
+        target: &ProviderConfig,
         progress: &dyn Progress,
     ) -> Result<ConvertReport> {
-        let (rest, overlap) = without_target(switch.source(), switch.target())?;
+        let (rest, is_target_first) = without_target(switch.source(), target)?;
         let rest = self.registry.open(&rest, world, Access::ReadOnly)?;
-        let target = self.registry.open(switch.target(), world, Access::ReadWrite)?;
+        let target = self.registry.open(target, world, Access::ReadWrite)?;
         let target: Arc<dyn ChunkStorage> = target.into();
         let may_differ = self.replace || switch.is_resumed();
-        let source = match overlap {
-            Overlap::First => {
-                let loaders = vec![Some(Box::new(Arc::clone(&target)) as _), Some(rest)];
-                Box::new(MigrationStorage::new(loaders, Box::new(EmptyStorage)))
-            }
-            Overlap::None if !may_differ && target.positions().next().is_some() => {
-                let (path, place) = (world.to_owned(), target.location());
-                return Err(Error::TargetHasChunks { path, place });
-            }
-            Overlap::None => rest,
+        let source = if is_target_first {
+            let loaders = vec![Some(Box::new(Arc::clone(&target)) as _), Some(rest)];
+            Box::new(MigrationStorage::new(loaders, Box::new(EmptyStorage)))
+        } else if !may_differ && target.positions().next().is_some() {
+            let (path, place) = (world.to_owned(), target.location());
+            return Err(Error::TargetHasChunks { path, place });
+        } else {
+            rest
         };
         switch.record()?;
         let options = ConvertOptions::new().scan(self.scan.clone()).remove_others(may_differ);
@@ -131,26 +123,19 @@ impl MigrateOptions {
     }
 }
 
-/// Whether the target is a part of the source.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Overlap {
-    None,
-    /// The target is what the source reads first, so what it has counts.
-    First,
-}
-
-/// The source without the target, which cannot be opened twice.
+/// The source without the target, which cannot be opened twice, and whether the target is what the
+/// source reads first: then the chunks that it has count.
 fn without_target(
     source: &ProviderConfig,
     target: &ProviderConfig,
-) -> Result<(ProviderConfig, Overlap)> {
+) -> Result<(ProviderConfig, bool)> {
     if source.kind() != ProviderKind::Migration {
-        return Ok((source.clone(), Overlap::None));
+        return Ok((source.clone(), false));
     }
     let (loaders, saver) = (source.loaders()?, source.saver()?);
     let others: Vec<_> = loaders.iter().filter(|loader| !loader.is_same(target)).cloned().collect();
     if others.len() == loaders.len() && !saver.is_same(target) {
-        return Ok((source.clone(), Overlap::None));
+        return Ok((source.clone(), false));
     }
     if !loaders.first().is_some_and(|first| first.is_same(target)) {
         let problem = format!(
@@ -164,5 +149,5 @@ fn without_target(
     // With an empty saver nothing of it is opened for writing.
     let empty = ProviderConfig::new("Empty");
     let rest = if others.is_empty() { empty } else { ProviderConfig::migration(&others, &empty) };
-    Ok((rest, Overlap::First))
+    Ok((rest, true))
 }

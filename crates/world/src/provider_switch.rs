@@ -70,11 +70,6 @@ impl ProviderSwitch {
         &self.source
     }
 
-    /// Returns the provider that the chunks move to.
-    pub fn target(&self) -> &ProviderConfig {
-        &self.target
-    }
-
     /// Returns whether this very migration was begun before.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
