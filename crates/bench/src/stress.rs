@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use hyworld::{Error, ErrorKind, RunningWorld};
-use hyworld_chunk_store::{ChunkStore, Metrics};
+use hyworld_chunk_store::ChunkStore;
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_providers::ChunkStorageExt;
 use hyworld_world::BuiltInGenerator;
 
 use crate::process::resident_bytes;
+use crate::timing::Millis;
 use random::Random;
 use walker::Walker;
 
@@ -87,17 +88,6 @@ impl Ground {
     }
 }
 
-/// What was done to the store.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Loaded {
-    time: Duration,
-    /// Steps of viewers, a chunk each.
-    steps: u64,
-    metrics: Metrics,
-    in_memory_max: u64,
-    resident_bytes_max: Option<u64>,
-}
-
 /// Runs the world at `path`, loads its store until the time is over or `is_stopped` says so, and
 /// saves everything. Edits and acknowledged saves are appended to the file `log`.
 ///
@@ -114,20 +104,20 @@ pub fn run(
     let listener = Arc::clone(&journal);
     let world = RunningWorld::open(path, |options| options.listeners.push(listener))?;
     let ground = Ground::of(&world, options.area)?;
-    let mut loaded = load(world.store(), &journal, options, &ground, is_stopped, progress);
-    let generator = world.generator().map(BuiltInGenerator::name);
-    let is_each_write = world.is_each_write();
+    let mut report = load(world.store(), &journal, options, &ground, is_stopped, progress);
+    report.world = path.display().to_string();
+    report.generator = world.generator().map(BuiltInGenerator::name);
+    report.each_write = world.is_each_write();
     let store = world.store().clone();
-    let flushed = world.shut_down();
+    report.flushed = world.shut_down();
+    report.unsaved = report.flushed.unsaved.len();
     // With what was saved at the end.
-    loaded.metrics = store.metrics();
+    report.count(&store.metrics(), &journal);
     if let Some(error) = journal.take_log_error() {
         let name = log.unwrap_or(Path::new("the log")).display().to_string();
         return Err(error).context(format!("{name}: cannot write"));
     }
-    let world = path.display().to_string();
-    let report = StressReport::new(world, options.viewers, &loaded, &journal, flushed);
-    Ok(StressReport { generator, each_write: is_each_write, ..report })
+    Ok(report)
 }
 
 /// Loads a store. This thread is the world's meanwhile. The store is not shut down. The journal
@@ -139,7 +129,7 @@ fn load(
     ground: &Ground,
     is_stopped: impl Fn() -> bool,
     mut progress: impl FnMut(Duration),
-) -> Loaded {
+) -> StressReport {
     let mut load = Load::new(store, journal, options, ground);
     let mut last_tick = load.start;
     while load.start.elapsed() < options.time && !is_stopped() && !journal.is_broken() {
@@ -169,7 +159,7 @@ struct Load<'a> {
     walkers: Vec<Walker>,
     start: Instant,
     edits_tried: f64,
-    loaded: Loaded,
+    report: StressReport,
 }
 
 impl<'a> Load<'a> {
@@ -199,7 +189,7 @@ impl<'a> Load<'a> {
             walkers,
             start: Instant::now(),
             edits_tried: 0.0,
-            loaded: Loaded::default(),
+            report: StressReport { viewers: options.viewers, ..StressReport::default() },
         }
     }
 
@@ -221,7 +211,7 @@ impl<'a> Load<'a> {
                 walker.jump(at);
             }
             walker.look(self.store, self.options.radius, self.stored.is_none());
-            self.loaded.steps = self.loaded.steps.saturating_add(1);
+            self.report.steps = self.report.steps.saturating_add(1);
         }
     }
 
@@ -247,16 +237,17 @@ impl<'a> Load<'a> {
 
     fn measure(&mut self) {
         let in_memory = self.store.metrics().in_memory;
-        self.loaded.in_memory_max = self.loaded.in_memory_max.max(in_memory);
-        self.loaded.resident_bytes_max = self.loaded.resident_bytes_max.max(resident_bytes());
+        self.report.in_memory_max = self.report.in_memory_max.max(in_memory);
+        self.report.resident_max = self.report.resident_max.max(resident_bytes());
     }
 
-    fn finish(mut self) -> Loaded {
+    fn finish(mut self) -> StressReport {
         self.measure();
         for walker in &self.walkers {
             walker.leave(self.store);
         }
-        Loaded { time: self.start.elapsed(), metrics: self.store.metrics(), ..self.loaded }
+        self.report.ms = Millis(self.start.elapsed());
+        self.report
     }
 }
 

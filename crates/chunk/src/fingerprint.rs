@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use hyworld_coords::{LocalBlock, LocalColumn};
+use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::block_section::BlockSection;
@@ -30,8 +31,26 @@ pub struct Digest(pub [u8; 8]);
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Hex(&self.0).fmt(f)
+    }
+}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        hex(&self.0, serializer)
+    }
+}
+
+fn hex<S: Serializer>(bytes: &[u8], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(&Hex(bytes))
 }
 
 impl fmt::Debug for Digest {
@@ -41,7 +60,7 @@ impl fmt::Debug for Digest {
 }
 
 /// Digests of what the cells and columns of a chunk hold.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct CellDigests {
     /// Names of blocks.
     pub blocks: Digest,
@@ -64,11 +83,13 @@ pub struct CellDigests {
 }
 
 /// What a chunk holds.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct Fingerprint {
     /// SHA-256 of the document: differs whenever a byte does.
+    #[serde(serialize_with = "hex")]
     pub sha256: [u8; 32],
     /// Length of the document.
+    #[serde(rename = "raw")]
     pub raw_bytes: usize,
     /// Number of entities.
     pub entities: usize,

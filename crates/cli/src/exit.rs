@@ -54,20 +54,17 @@ impl std::error::Error for Complaint {}
 
 /// The command line cannot mean this.
 pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
-    let (exit, text) = (Exit::Usage, text.into());
-    Complaint { exit, text }.into()
+    Complaint { exit: Exit::Usage, text: text.into() }.into()
 }
 
 /// The data does not allow this.
 pub(crate) fn problem(text: impl Into<String>) -> anyhow::Error {
-    let (exit, text) = (Exit::Problems, text.into());
-    Complaint { exit, text }.into()
+    Complaint { exit: Exit::Problems, text: text.into() }.into()
 }
 
-/// Something turned out otherwise than it must.
+/// The work could not be done.
 pub(crate) fn failure(text: impl Into<String>) -> anyhow::Error {
-    let (exit, text) = (Exit::Failure, text.into());
-    Complaint { exit, text }.into()
+    Complaint { exit: Exit::Failure, text: text.into() }.into()
 }
 
 /// An error of the library with what to do about it behind it.

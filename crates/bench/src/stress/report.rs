@@ -1,13 +1,13 @@
 //! What load on a store came to.
 
-use hyworld_chunk_store::{FlushReport, Times};
+use hyworld_chunk_store::{FlushReport, Metrics, Times};
 use serde::Serialize;
 
-use super::{Journal, Loaded};
+use super::{Journal, JournalCounts};
 use crate::timing::{Micros, Millis};
 
 /// What was done, after everything was saved.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct StressReport {
     pub world: String,
     /// What generates its chunks; `None` where nothing is generated.
@@ -45,7 +45,7 @@ pub struct StressReport {
 }
 
 /// How long something took. The percentiles are upper bounds within a factor of two.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct StageTimes {
     pub count: u64,
     pub mean_us: Micros,
@@ -63,25 +63,14 @@ impl From<Times> for StageTimes {
 }
 
 impl StressReport {
-    pub(super) fn new(
-        world: String,
-        viewers: u32,
-        loaded: &Loaded,
-        journal: &Journal,
-        flushed: FlushReport,
-    ) -> Self {
-        let (counts, metrics) = (journal.counts(), &loaded.metrics);
-        Self {
-            world,
-            generator: None,
-            each_write: false,
-            ms: Millis(loaded.time),
-            viewers,
-            steps: loaded.steps,
-            edits: counts.edits,
-            acknowledged: counts.acknowledged,
-            refused: counts.refused,
-            wrong: counts.wrong,
+    /// Adds what the store and the journal counted.
+    pub(super) fn count(&mut self, metrics: &Metrics, journal: &Journal) {
+        let JournalCounts { edits, acknowledged, refused, wrong } = journal.counts();
+        *self = Self {
+            edits,
+            acknowledged,
+            refused,
+            wrong,
             loaded: metrics.loaded,
             generated: metrics.generated,
             saved: metrics.saved,
@@ -89,15 +78,12 @@ impl StressReport {
             failed_loads: metrics.failed_loads,
             failed_saves: metrics.failed_saves,
             failed_syncs: metrics.failed_syncs,
-            unsaved: flushed.unsaved.len(),
-            in_memory_max: loaded.in_memory_max,
-            resident_max: loaded.resident_bytes_max,
             load: metrics.load_times.into(),
             generate: metrics.generate_times.into(),
             save: metrics.save_times.into(),
             problems: journal.problems(),
-            flushed,
-        }
+            ..std::mem::take(self)
+        };
     }
 
     /// Whether everything was loaded, edited, saved and found as it was stored.

@@ -46,6 +46,17 @@ pub(crate) enum Verb {
     Store(StoreArgs),
 }
 
+/// What most measurements take.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Where to write files while measuring [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
     /// A region file, a folder of region files, or a world that has them
@@ -62,12 +73,8 @@ pub(crate) struct StoreArgs {
     /// How many chunks the walk goes through; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub(crate) walk_chunks: u64,
-    /// Where to write files while measuring [default: the system's folder for temporary files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) scratch: Option<PathBuf>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 #[derive(Debug, Args)]
@@ -88,12 +95,8 @@ pub(crate) struct ProvidersArgs {
     /// Also measure an object store, under this prefix
     #[arg(long, value_name = "URL")]
     pub(crate) s3: Option<String>,
-    /// Where to write files while measuring [default: the system's folder for temporary files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) scratch: Option<PathBuf>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 impl ProvidersArgs {
@@ -122,10 +125,6 @@ pub(crate) struct RegionArgs {
     /// How often each measurement is repeated
     #[arg(long, value_name = "N", default_value_t = 7)]
     pub(crate) rounds: u32,
-    /// Where to write files while measuring [default: the system's folder for temporary files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) scratch: Option<PathBuf>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }

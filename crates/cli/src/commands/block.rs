@@ -1,21 +1,20 @@
 //! `block PATH X Y Z`: everything that is known about one block.
 
-mod report;
-
 use std::io::{self, Write};
 
 use anyhow::Context;
 use hyworld::StoredChunk;
 use hyworld_chunk::bson::{JsonText, RawDocument};
 use hyworld_chunk::{
-    AssetKey, BlockComponentChunk, BlockPhysics, BlockRef, BlockSection, FluidRef, Light,
-    LightValue, Rotation,
+    AssetKey, BlockComponentChunk, BlockPhysics, Chunk, FluidRef, Holder, Light, LightValue,
+    Rotation,
 };
 use hyworld_coords::{BlockPos, ChunkBlock, MAX_Y, MIN_Y};
-use report::{Cell, LightObject, Report};
+use serde::Serialize;
 
 use crate::args::chunk::BlockArgs;
 use crate::exit::{self, Exit};
+use crate::output::json::Position;
 use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -26,176 +25,191 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     };
     let located = StoredChunk::find(&args.path, pos.chunk())?;
     let chunk = located.chunk()?;
-    let read = || -> hyworld_chunk::Result<_> {
-        let block = chunk.block(at)?;
-        let entity = chunk.get::<BlockComponentChunk>()?.and_then(|entities| entities.get(at));
-        let (height, tint) = (chunk.height(at.column())?, tint(chunk.tint(at.column())?));
-        let section = chunk.section(at.section()).blocks()?;
-        Ok((block, entity, height, tint, section))
-    };
-    let (block, entity, height, tint, section) = read().with_context(|| located.name())?;
-    let shown = Shown {
-        pos,
-        at,
-        block,
-        fluid: block.fluid().with_context(|| located.name())?,
-        support: block.support().with_context(|| located.name())?,
-        environment: block.environment().with_context(|| located.name())?,
-        section,
-        height,
-        tint,
-        located: &located,
-        entity: entity.map(|holder| (holder.encode(), holder.ids().map(str::to_owned).collect())),
-    };
+    let file = located.path.display().to_string();
+    let report = Report::new(&chunk, pos, at, file).with_context(|| located.name())?;
+    let entities = chunk.get::<BlockComponentChunk>().with_context(|| located.name())?;
+    let entity = entities.and_then(|entities| entities.get(at));
     if args.json {
-        shown.print_json(console)?;
+        let document = entity.map(Holder::encode);
+        let document = document.as_deref().and_then(|document| RawDocument::new(document).ok());
+        let text = document.map_or_else(|| "null".to_owned(), |it| JsonText::from(it).to_string());
+        json::line_with(console, &report, "block_entity", text)?;
     } else {
-        shown.write(console)?;
+        let ids = entity.map(|entity| entity.ids().collect::<Vec<_>>().join(", "));
+        report.write(console, at, ids.as_deref().unwrap_or("none"))?;
     }
     Ok(Exit::Clean)
 }
 
-struct Shown<'a> {
-    pos: BlockPos,
-    at: ChunkBlock,
-    block: BlockRef<'a>,
-    fluid: Option<FluidRef<'a>>,
+/// All but the block entity. The keys in their order are a promise.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    at: Cell,
+    block: &'a str,
+    rotation: Turned,
+    filler: Offset,
+    base: Option<Cell>,
+    ticking: bool,
+    fluid: &'a str,
+    fluid_level: u8,
     support: u8,
+    local_light: Lit,
+    global_light: Lit,
     environment: &'a str,
-    section: &'a BlockSection,
     height: i16,
     tint: String,
-    located: &'a StoredChunk,
-    /// The document of the block entity, and the ids of its components.
-    entity: Option<(Vec<u8>, Vec<String>)>,
+    chunk: Position,
+    section: u8,
+    cell: u16,
+    file: String,
+    region: Position,
+    slot: u16,
 }
 
-impl Shown<'_> {
-    fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let BlockPos { x, y, z } = self.pos;
-        let block = self.block;
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Cell {
+    x: i32,
+    y: i32,
+    z: i32,
+}
+
+/// In degrees, null if the number means nothing.
+#[derive(Debug, Serialize)]
+struct Turned {
+    index: u8,
+    yaw: Option<u16>,
+    pitch: Option<u16>,
+    roll: Option<u16>,
+}
+
+#[derive(Debug, Serialize)]
+struct Offset {
+    bits: u16,
+    x: i8,
+    y: i8,
+    z: i8,
+}
+
+#[derive(Debug, Serialize)]
+struct Lit {
+    red: u8,
+    green: u8,
+    blue: u8,
+    sky: u8,
+    stored: bool,
+    current: bool,
+}
+
+impl<'a> Report<'a> {
+    fn new(
+        chunk: &'a Chunk,
+        pos: BlockPos,
+        at: ChunkBlock,
+        file: String,
+    ) -> hyworld_chunk::Result<Self> {
+        let block = chunk.block(at)?;
+        let section = chunk.section(at.section()).blocks()?;
+        let (filler, fluid) = (block.filler(), block.fluid()?);
+        let base = |(pos, by): (i32, i8)| pos.checked_sub(by.into());
+        let base = [(pos.x, filler.x()), (pos.y, filler.y()), (pos.z, filler.z())].map(base);
+        Ok(Self {
+            at: Cell { x: pos.x, y: pos.y, z: pos.z },
+            block: block.name(),
+            rotation: Turned::new(block.rotation()),
+            filler: Offset { bits: filler.bits(), x: filler.x(), y: filler.y(), z: filler.z() },
+            base: match base {
+                [Some(x), Some(y), Some(z)] => Some(Cell { x, y, z }),
+                _ => None,
+            },
+            ticking: block.is_ticking(),
+            fluid: fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name),
+            fluid_level: fluid.map_or(0, FluidRef::level),
+            support: block.support()?,
+            local_light: Lit::new(
+                block.local_light(),
+                &section.local_light,
+                section.local_change_counter,
+            ),
+            global_light: Lit::new(
+                block.light(),
+                &section.global_light,
+                section.global_change_counter,
+            ),
+            environment: block.environment()?,
+            height: chunk.height(at.column())?,
+            tint: tint(chunk.tint(at.column())?),
+            chunk: pos.chunk().into(),
+            section: at.section().index(),
+            cell: at.local().index(),
+            file,
+            region: pos.region().into(),
+            slot: pos.chunk().slot().index(),
+        })
+    }
+
+    fn write(&self, out: &mut impl Write, at: ChunkBlock, entity: &str) -> io::Result<()> {
         let mut line = |name: &str, what: &str| {
             writeln!(out, "{}", text::printable(&format!("  {name:<13}  {what}")).trim_end())
         };
+        let Cell { x, y, z } = self.at;
         line("position", &format!("{x},{y},{z}"))?;
-        line("block", block.name())?;
-        line("rotation", &rotation(block.rotation()))?;
-        line("filler", &self.filler())?;
-        line("ticking", if block.is_ticking() { "yes" } else { "no" })?;
-        line("fluid", &fluid(self.fluid))?;
+        line("block", self.block)?;
+        line("rotation", &self.rotation.words())?;
+        line("filler", &self.filler_words())?;
+        line("ticking", if self.ticking { "yes" } else { "no" })?;
+        match self.fluid {
+            AssetKey::EMPTY_NAME => line("fluid", "none")?,
+            name => line("fluid", &format!("{name}, level {}", self.fluid_level))?,
+        }
         line("support", &support(self.support))?;
-        let [local, global] = self.lights();
-        line("local light", &light(block.local_light(), local))?;
-        line("global light", &light(block.light(), global))?;
+        line("local light", &self.local_light.words())?;
+        line("global light", &self.global_light.words())?;
         line("environment", self.environment)?;
         line("column", &format!("height {}, tint {}", self.height, self.tint))?;
-        let ids = self.entity.as_ref().map(|(_, ids)| ids.join(", "));
-        line("block entity", ids.as_deref().unwrap_or("none"))?;
-        let (chunk, section) = (self.pos.chunk(), self.at.section());
+        line("block entity", entity)?;
+        let section = at.section();
         let heights = format!("y {} to {}", section.first_y(), section.last_y());
-        line("chunk", &format!("{},{}, section {section} ({heights})", chunk.x, chunk.z))?;
-        line("file", &format!("{}", self.located.path.display()))?;
-        let slot = chunk.slot();
-        line("place", &format!("slot {} (x {}, z {})", slot.index(), slot.x(), slot.z()))
+        line("chunk", &format!("{}, section {section} ({heights})", self.chunk))?;
+        line("file", &self.file)?;
+        let (x, z) = (self.slot % 32, self.slot / 32);
+        line("place", &format!("slot {} (x {x}, z {z})", self.slot))
     }
 
     /// Which cell of a large block it is.
-    fn filler(&self) -> String {
-        let filler = self.block.filler();
-        if filler.is_base() {
+    fn filler_words(&self) -> String {
+        let Offset { bits, x, y, z } = self.filler;
+        if bits == 0 {
             return "none: this is the block itself".to_owned();
         }
-        let (x, y, z) = (filler.x(), filler.y(), filler.z());
-        let base = self.base().map(|base| format!(" at {},{},{}", base.x, base.y, base.z));
+        let base = self.base.map(|base| format!(" at {},{},{}", base.x, base.y, base.z));
         format!("this is {x:+},{y:+},{z:+} from the block{}", base.unwrap_or_default())
     }
+}
 
-    /// The base of the block that this cell is a part of.
-    fn base(&self) -> Option<BlockPos> {
-        let filler = self.block.filler();
-        let x = self.pos.x.checked_sub(filler.x().into())?;
-        let y = self.pos.y.checked_sub(filler.y().into())?;
-        Some(BlockPos::new(x, y, self.pos.z.checked_sub(filler.z().into())?))
+impl Turned {
+    fn new(rotation: Rotation) -> Self {
+        let degrees = |turns: u8| rotation.is_valid().then_some(u16::from(turns) * 90);
+        let [yaw, pitch, roll] = [rotation.yaw(), rotation.pitch(), rotation.roll()].map(degrees);
+        Self { index: rotation.index(), yaw, pitch, roll }
     }
 
-    /// Both lights of the section: whether they are stored, and whether they are current.
-    fn lights(&self) -> [Stored; 2] {
-        let of = |light: &Light, counter| Stored {
-            is_stored: light.tree.is_some(),
-            is_current: light.is_current(counter),
+    /// Where yaw alone turns a block, it is clear where it faces.
+    fn words(&self) -> String {
+        let (Some(yaw), Some(pitch), Some(roll)) = (self.yaw, self.pitch, self.roll) else {
+            return format!("number {}, which means nothing", self.index);
         };
-        let section = self.section;
-        [
-            of(&section.local_light, section.local_change_counter),
-            of(&section.global_light, section.global_change_counter),
-        ]
-    }
-
-    /// The keys in their order are a promise.
-    fn print_json(&self, console: &mut Console) -> anyhow::Result<()> {
-        let (block, base) = (self.block, self.base());
-        let (chunk, region) = (self.pos.chunk(), self.pos.region());
-        let [local, global] = self.lights();
-        let report = Report {
-            at: self.pos.into(),
-            block: block.name(),
-            rotation: block.rotation().into(),
-            filler: block.filler().into(),
-            base: base.map(Cell::from),
-            ticking: block.is_ticking(),
-            fluid: self.fluid.map_or(AssetKey::EMPTY_NAME, FluidRef::name),
-            fluid_level: self.fluid.map_or(0, FluidRef::level),
-            support: self.support,
-            local_light: LightObject::new(block.local_light(), local),
-            global_light: LightObject::new(block.light(), global),
-            environment: self.environment,
-            height: self.height,
-            tint: &self.tint,
-            chunk: chunk.into(),
-            section: self.at.section().index(),
-            cell: self.at.local().index(),
-            file: self.located.path.display().to_string(),
-            region: region.into(),
-            slot: chunk.slot().index(),
+        let faces = match yaw {
+            0 => "-z",
+            90 => "-x",
+            180 => "+z",
+            _ => "+x",
         };
-        let document = self.entity.as_ref().map(|(document, _)| RawDocument::new(document));
-        let document = document.and_then(Result::ok).map(JsonText::from);
-        let document = document.map_or_else(|| "null".to_owned(), |json| json.to_string());
-        json::line_with(console, &report, "block_entity", document)
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Stored {
-    is_stored: bool,
-    is_current: bool,
-}
-
-/// Which way a block is turned, in words. Where yaw alone turns it, it is clear where it faces.
-fn rotation(rotation: Rotation) -> String {
-    let degrees = |turns: u8| u16::from(turns) * 90;
-    if !rotation.is_valid() {
-        return format!("number {}, which means nothing", rotation.index());
-    }
-    let faces = match rotation.yaw() {
-        0 => "-z",
-        1 => "-x",
-        2 => "+z",
-        _ => "+x",
-    };
-    let (yaw, pitch, roll) =
-        (degrees(rotation.yaw()), degrees(rotation.pitch()), degrees(rotation.roll()));
-    match (rotation.index(), pitch, roll) {
-        (0, _, _) => "not turned".to_owned(),
-        (_, 0, 0) => format!("yaw {yaw} degrees, towards {faces}"),
-        _ => format!("yaw {yaw}, pitch {pitch}, roll {roll} degrees"),
-    }
-}
-
-fn fluid(fluid: Option<FluidRef<'_>>) -> String {
-    match fluid {
-        None => "none".to_owned(),
-        Some(fluid) => format!("{}, level {}", fluid.name(), fluid.level()),
+        match (self.index, pitch, roll) {
+            (0, _, _) => "not turned".to_owned(),
+            (_, 0, 0) => format!("yaw {yaw} degrees, towards {faces}"),
+            _ => format!("yaw {yaw}, pitch {pitch}, roll {roll} degrees"),
+        }
     }
 }
 
@@ -207,13 +221,26 @@ fn support(support: u8) -> String {
     }
 }
 
-fn light(light: LightValue, stored: Stored) -> String {
-    let (red, green, blue, sky) = (light.red(), light.green(), light.blue(), light.sky());
-    let stale = if stored.is_current { "" } else { "; out of date" };
-    match (stored.is_stored, stored.is_current) {
-        (true, _) => format!("red {red}, green {green}, blue {blue}, sky {sky}{stale}"),
-        (false, true) => "none".to_owned(),
-        (false, false) => "not computed yet".to_owned(),
+impl Lit {
+    fn new(value: LightValue, light: &Light, counter: u16) -> Self {
+        Self {
+            red: value.red(),
+            green: value.green(),
+            blue: value.blue(),
+            sky: value.sky(),
+            stored: light.tree.is_some(),
+            current: light.is_current(counter),
+        }
+    }
+
+    fn words(&self) -> String {
+        let Self { red, green, blue, sky, stored, current } = self;
+        let stale = if *current { "" } else { "; out of date" };
+        match (stored, current) {
+            (true, _) => format!("red {red}, green {green}, blue {blue}, sky {sky}{stale}"),
+            (false, true) => "none".to_owned(),
+            (false, false) => "not computed yet".to_owned(),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
+use hyworld_bench::Millis;
 use hyworld_bench::demo::{
     Camp, Documents, Fingerprints, Session, ensure, positions, segment_of, wreck,
 };
@@ -21,7 +22,7 @@ use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
 use crate::args::DemoArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};
-use tour::{COPY, DAMAGED, Made, Tour, WORLD};
+use tour::{COPY, DAMAGED, DemoReport, Tour, WORLD};
 
 /// The seed of the world. Any other makes other hills.
 const SEED: &str = "2026";
@@ -51,7 +52,7 @@ pub(super) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Exit
     let documents = remove_and_rescue(&mut tour)?;
     damage_a_copy(&mut tour, &documents)?;
     rebuild(&mut tour, &documents)?;
-    let json = tour.finish(&made)?;
+    let json = tour.finish(made)?;
     if args.json {
         crate::output::json::line(console, &json)?;
     }
@@ -96,7 +97,7 @@ fn new_folder() -> anyhow::Result<PathBuf> {
 }
 
 /// Makes the world's chunks and builds a hut, all through the chunk store.
-fn generate_and_edit(tour: &mut Tour<'_>) -> anyhow::Result<(Made, Fingerprints, Camp)> {
+fn generate_and_edit(tour: &mut Tour<'_>) -> anyhow::Result<(DemoReport, Fingerprints, Camp)> {
     let positions = positions();
     let count = text::count(positions.len() as u64, "chunk");
     tour.title(&format!("Let the chunk store generate {count}, build a hut, and save"))?;
@@ -123,8 +124,10 @@ fn generate_and_edit(tour: &mut Tour<'_>) -> anyhow::Result<(Made, Fingerprints,
     let left = session.end()?.saved;
     ensure(left == 0, "nothing was left to save")?;
     tour.line("store shut down: nothing was left to save")?;
-    let (chunks, edited_blocks) = (positions.len(), blocks);
-    Ok((Made { chunks, edited_blocks, raw_bytes, generated_in, saved_in }, before, camp))
+    let mut made = DemoReport::default();
+    (made.blobs, made.edited_blocks, made.raw) = (positions.len(), blocks, raw_bytes);
+    (made.generate_ms, made.save_ms) = (Millis(generated_in), Millis(saved_in));
+    Ok((made, before, camp))
 }
 
 /// Opens the world again, and compares it with what was in memory before.

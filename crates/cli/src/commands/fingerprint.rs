@@ -78,7 +78,7 @@ fn print(
     found: &Fingerprint,
 ) -> anyhow::Result<()> {
     if args.json {
-        json::line(console, &Line::new(at, found))?;
+        json::line(console, &Line { at: at.into(), found })?;
     } else {
         writeln!(console, "{}", line(at, found))?;
     }
@@ -87,53 +87,11 @@ fn print(
 
 /// The keys and their order are those of the tools that compare worlds.
 #[derive(Debug, Serialize)]
-struct Line {
+struct Line<'a> {
     #[serde(flatten)]
     at: Position,
-    sha256: String,
-    raw: usize,
-    entities: usize,
-    block_components: usize,
-    height_sum: i64,
-    cells: Cells,
-}
-
-#[derive(Debug, Serialize)]
-struct Cells {
-    blocks: String,
-    filler: String,
-    rotation: String,
-    fluids: String,
-    levels: String,
-    light_local: String,
-    light_global: String,
-    height: String,
-    tint: String,
-}
-
-impl Line {
-    fn new(at: ChunkPos, found: &Fingerprint) -> Self {
-        let cells = &found.cells;
-        Self {
-            at: at.into(),
-            sha256: text::hex(&found.sha256),
-            raw: found.raw_bytes,
-            entities: found.entities,
-            block_components: found.block_components,
-            height_sum: found.height_sum,
-            cells: Cells {
-                blocks: cells.blocks.to_string(),
-                filler: cells.filler.to_string(),
-                rotation: cells.rotation.to_string(),
-                fluids: cells.fluids.to_string(),
-                levels: cells.levels.to_string(),
-                light_local: cells.light_local.to_string(),
-                light_global: cells.light_global.to_string(),
-                height: cells.height.to_string(),
-                tint: cells.tint.to_string(),
-            },
-        }
-    }
+    #[serde(flatten)]
+    found: &'a Fingerprint,
 }
 
 // The widths are fixed, so that a world of any size is printed as it is read.

@@ -48,8 +48,28 @@ pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Ex
     };
     let store = world.store().clone();
     let flushed = world.shut_down();
-    let done = Done { args, area, already: there.len() as u64, filled, flushed };
-    done.tell(console, &store.metrics(), start.elapsed())
+    let (metrics, time) = (store.metrics(), start.elapsed());
+    let is_clean = filled.failed == 0 && !filled.is_stopped && flushed.is_complete();
+    let mut report = Report::new(args, &filled, &flushed, &metrics, time);
+    report.chunks = u64::try_from(area.count()).unwrap_or(u64::MAX);
+    report.already = there.len() as u64;
+    report.finished = is_clean && !args.dry_run;
+    if args.json {
+        json::line(console, &report)?;
+    } else {
+        console.report(format_args!("{}", report.summary(area)))?;
+    }
+    console.flush_data()?;
+    for failure in &filled.failures {
+        let ChunkPos { x, z } = failure.at;
+        let why = message(failure);
+        exit::complain(&exit::problem(format!("chunk {x},{z}: not generated: {why}")));
+    }
+    unsaved::complain(&flushed);
+    if filled.is_stopped {
+        console.say(format_args!("interrupted; the same command goes on from here"))?;
+    }
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
 /// The chunks of an area that are stored. What cannot be listed is an error: it might be there.
@@ -82,105 +102,7 @@ fn fill(
     Ok(report)
 }
 
-/// A run that is over.
-struct Done<'a> {
-    args: &'a PregenArgs,
-    area: ChunkRect,
-    already: u64,
-    filled: FillReport,
-    flushed: FlushReport,
-}
-
-impl Done<'_> {
-    fn tell(
-        &self,
-        console: &mut Console,
-        metrics: &Metrics,
-        time: Duration,
-    ) -> anyhow::Result<Exit> {
-        if self.args.json {
-            json::line(console, &self.report(metrics, time))?;
-        } else {
-            console.report(format_args!("{}", self.summary(metrics, time)))?;
-        }
-        console.flush_data()?;
-        for failure in &self.filled.failures {
-            let ChunkPos { x, z } = failure.at;
-            let why = message(failure);
-            exit::complain(&exit::problem(format!("chunk {x},{z}: not generated: {why}")));
-        }
-        unsaved::complain(&self.flushed);
-        if self.filled.is_stopped {
-            console.say(format_args!("interrupted; the same command goes on from here"))?;
-        }
-        Ok(if self.is_clean() { Exit::Clean } else { Exit::Problems })
-    }
-
-    /// Whether all that was wanted is stored, or nothing was wanted.
-    fn is_clean(&self) -> bool {
-        self.filled.failed == 0 && !self.filled.is_stopped && self.flushed.is_complete()
-    }
-
-    fn failed(&self) -> u64 {
-        self.filled.failed.saturating_add(self.flushed.unsaved.len() as u64)
-    }
-
-    fn wanted(&self) -> u64 {
-        u64::try_from(self.area.count()).unwrap_or(u64::MAX)
-    }
-
-    fn summary(&self, metrics: &Metrics, time: Duration) -> String {
-        let (name, area) = (self.args.path.display(), self.area);
-        let chunks = text::count(self.wanted(), "chunk");
-        let already = text::thousands(self.already);
-        if self.args.dry_run {
-            let missing = text::thousands(self.wanted().saturating_sub(self.already));
-            return format!(
-                "{name}: {chunks}, {area}: {already} there already, {missing} would be generated; \
-                 nothing written"
-            );
-        }
-        format!(
-            "{name}: {chunks}, {area}: {already} there already, {} generated, {} saved, {} failed, \
-             in {} ({} chunks/s, at most {} in memory)",
-            text::thousands(metrics.generated),
-            text::thousands(metrics.saved),
-            text::thousands(self.failed()),
-            text::duration(time),
-            stress::per_second(metrics.generated, time),
-            text::thousands(self.filled.in_memory_max),
-        )
-    }
-
-    fn report(&self, metrics: &Metrics, time: Duration) -> Report {
-        let failures = self.filled.failures.iter();
-        let failures =
-            failures.map(|failure| Failure { at: failure.at.into(), message: message(failure) });
-        let unsaved = self.flushed.unsaved.iter().map(|chunk| {
-            let message = unsaved::reason(&chunk.reason);
-            Failure { at: chunk.at.into(), message }
-        });
-        #[expect(clippy::cast_precision_loss, reason = "it is a rate for people")]
-        let rate = metrics.generated as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE);
-        Report {
-            world: self.args.path.display().to_string(),
-            chunks: self.wanted(),
-            already: self.already,
-            generated: metrics.generated,
-            loaded: metrics.loaded,
-            saved: metrics.saved,
-            failed: self.failed(),
-            failures: failures.chain(unsaved).collect(),
-            in_memory_max: self.filled.in_memory_max,
-            ms: Millis(time),
-            chunks_per_second: rate,
-            finished: self.is_clean() && !self.args.dry_run,
-            dry_run: self.args.dry_run,
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Report {
     world: String,
     chunks: u64,
@@ -195,6 +117,61 @@ struct Report {
     chunks_per_second: f64,
     finished: bool,
     dry_run: bool,
+}
+
+impl Report {
+    fn new(
+        args: &PregenArgs,
+        filled: &FillReport,
+        flushed: &FlushReport,
+        metrics: &Metrics,
+        time: Duration,
+    ) -> Self {
+        let failures = filled.failures.iter();
+        let failures =
+            failures.map(|failure| Failure { at: failure.at.into(), message: message(failure) });
+        let unsaved = flushed
+            .unsaved
+            .iter()
+            .map(|chunk| Failure { at: chunk.at.into(), message: unsaved::reason(&chunk.reason) });
+        #[expect(clippy::cast_precision_loss, reason = "it is a rate for people")]
+        let rate = metrics.generated as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE);
+        Self {
+            world: args.path.display().to_string(),
+            generated: metrics.generated,
+            loaded: metrics.loaded,
+            saved: metrics.saved,
+            failed: filled.failed.saturating_add(flushed.unsaved.len() as u64),
+            failures: failures.chain(unsaved).collect(),
+            in_memory_max: filled.in_memory_max,
+            ms: Millis(time),
+            chunks_per_second: rate,
+            dry_run: args.dry_run,
+            ..Self::default()
+        }
+    }
+
+    fn summary(&self, area: ChunkRect) -> String {
+        let (name, chunks) = (&self.world, text::count(self.chunks, "chunk"));
+        let already = text::thousands(self.already);
+        if self.dry_run {
+            let missing = text::thousands(self.chunks.saturating_sub(self.already));
+            return format!(
+                "{name}: {chunks}, {area}: {already} there already, {missing} would be generated; \
+                 nothing written"
+            );
+        }
+        format!(
+            "{name}: {chunks}, {area}: {already} there already, {} generated, {} saved, {} failed, \
+             in {} ({} chunks/s, at most {} in memory)",
+            text::thousands(self.generated),
+            text::thousands(self.saved),
+            text::thousands(self.failed),
+            text::duration(self.ms.0),
+            stress::per_second(self.generated, self.ms.0),
+            text::thousands(self.in_memory_max),
+        )
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -9,7 +9,7 @@ use hyworld_bench::stress::{self, StressOptions, StressReport};
 use crate::args::running::StressArgs;
 use crate::exit::{self, Exit};
 use crate::interrupt;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, progress, text, unsaved};
 
 pub(super) fn run(args: &StressArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -65,15 +65,7 @@ fn write(console: &mut Console, report: &StressReport) -> anyhow::Result<()> {
     let (name, shown) = (&report.world, text::duration(time));
     let viewers = text::count(report.viewers, "viewer");
     writeln!(console, "{name}: {shown}, {viewers}, {durable}, {made}")?;
-    let mut table = Table::new(&[
-        ("", Align::Left),
-        ("chunks", Align::Right),
-        ("a second", Align::Right),
-        ("p50 at most", Align::Right),
-        ("p99 at most", Align::Right),
-        ("longest", Align::Right),
-        ("failed", Align::Right),
-    ]);
+    let mut table = Table::new("|>chunks|>a second|>p50 at most|>p99 at most|>longest|>failed");
     for (name, count, times, failed) in [
         ("loaded", report.loaded, Some(report.load), Some(report.failed_loads)),
         ("generated", report.generated, Some(report.generate), None),

@@ -57,15 +57,11 @@ fn level(finding: &Finding) -> &'static str {
     }
 }
 
-fn advice_of(finding: &Finding) -> &'static str {
-    finding.advice.map_or("", advice::words)
-}
-
 fn print(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
     let place = finding.chunk.map_or_else(String::new, |at| format!("chunk {},{}: ", at.x, at.z));
     let message = text::printable(&finding.message);
     writeln!(console, "{} ({}): {place}{message}", level(finding), finding.class)?;
-    writeln!(console, "  {}", advice_of(finding))?;
+    writeln!(console, "  {}", advice::words(finding))?;
     Ok(())
 }
 
@@ -95,7 +91,7 @@ fn print_json(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
         level: level(finding),
         chunk: finding.chunk.into(),
         message: &finding.message,
-        advice: advice_of(finding),
+        advice: advice::words(finding),
     };
     json::line(console, &line)
 }

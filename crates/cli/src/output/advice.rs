@@ -1,9 +1,10 @@
 //! The words for what can be done about a finding.
 
-use hyworld_maintenance::Advice;
+use hyworld_maintenance::{Advice, Finding};
 
-/// What to do, in one sentence.
-pub(crate) fn words(advice: Advice) -> &'static str {
+/// What to do about a finding, in one sentence.
+pub(crate) fn words(finding: &Finding) -> &'static str {
+    let Some(advice) = finding.advice else { return "" };
     match advice {
         Advice::CheckRegion => {
             "look at it with `hyworld region verify`, or restore it from a backup"

@@ -1,6 +1,6 @@
 //! The one writer of JSON: a report as one object a line. `docs/json.md` has the shapes.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::Write;
 
 use hyworld_coords::{ChunkPos, RegionPos};
@@ -32,6 +32,12 @@ pub(crate) fn line_with(
 pub(crate) struct Position {
     x: i32,
     z: i32,
+}
+
+impl Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.x, self.z)
+    }
 }
 
 impl From<ChunkPos> for Position {

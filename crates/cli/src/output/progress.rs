@@ -15,25 +15,25 @@ const TICK: Duration = Duration::from_millis(100);
 /// A bar over `count` slots.
 pub(crate) fn bar(console: &Console, what: &'static str, count: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(count as u64), target(console));
-    let style = "{msg} {wide_bar} {human_pos}/{human_len} slots, {rate}, {eta} left";
-    if let Ok(style) = ProgressStyle::with_template(style) {
-        bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
-    }
+    set_style(&bar, "{msg} {wide_bar} {human_pos}/{human_len} slots, {rate}, {eta} left");
     shown(bar, what)
 }
 
 /// A bar over chunks, or a counter where it is not known how many there are.
 pub(crate) fn chunks(console: &Console, what: &'static str, count: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(count, target(console));
-    set_chunk_style(&bar, count);
+    set_style(&bar, chunk_style(count));
     shown(bar, what)
 }
 
-fn set_chunk_style(bar: &ProgressBar, count: Option<u64>) {
-    let style = match count {
+fn chunk_style(count: Option<u64>) -> &'static str {
+    match count {
         Some(_) => "{msg} {wide_bar} {human_pos}/{human_len} chunks, {rate}, {eta} left",
         None => "{spinner} {msg}: {human_pos} chunks, {rate}, {elapsed}",
-    };
+    }
+}
+
+fn set_style(bar: &ProgressBar, style: &str) {
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style.with_key("rate", rate).progress_chars("=> ").tick_chars("|/-\\ "));
     }
@@ -56,7 +56,7 @@ impl Progress for ChunkProgress {
 
     fn expect(&self, chunks: Option<u64>) {
         self.0.reset();
-        set_chunk_style(&self.0, chunks);
+        set_style(&self.0, chunk_style(chunks));
         if let Some(chunks) = chunks {
             self.0.set_length(chunks);
         }
@@ -81,9 +81,7 @@ impl Drop for ChunkProgress {
 pub(crate) fn seconds(console: &Console, what: &'static str, seconds: f64) -> ProgressBar {
     let length = Duration::from_secs_f64(seconds).as_secs();
     let bar = ProgressBar::with_draw_target(Some(length), target(console));
-    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} s") {
-        bar.set_style(style.progress_chars("=> "));
-    }
+    set_style(&bar, "{msg} {wide_bar} {pos}/{len} s");
     shown(bar, what)
 }
 
@@ -102,9 +100,7 @@ fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {
 /// Work of unknown length.
 pub(crate) fn spinner(console: &Console, what: &'static str) -> ProgressBar {
     let spinner = ProgressBar::with_draw_target(None, target(console)).with_message(what);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
-        spinner.set_style(style.tick_chars("|/-\\ "));
-    }
+    set_style(&spinner, "{spinner} {msg} {elapsed}");
     if !spinner.is_hidden() {
         spinner.enable_steady_tick(TICK);
     }

@@ -2,23 +2,23 @@
 
 use std::io::{self, Write};
 
-/// Which side of a column is straight.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
 /// Rows of text under titles. Columns are as wide as their widest cell.
 #[derive(Debug)]
 pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+    titles: Vec<String>,
+    /// Which columns are aligned at their right side.
+    is_right: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+    /// A table with these titles, which are separated by `|`. Columns whose titles begin with `>`
+    /// are aligned at their right side.
+    pub(crate) fn new(titles: &str) -> Self {
+        let titles = titles.split('|');
+        let is_right = titles.clone().map(|title| title.starts_with('>')).collect();
+        let titles = titles.map(|title| title.trim_start_matches('>').to_owned()).collect();
+        Self { titles, is_right, rows: Vec::new() }
     }
 
     /// Adds a row: one cell for each column.
@@ -37,26 +37,25 @@ impl Table {
 
     /// Writes titles and rows, each line with `indent` before it.
     pub(crate) fn write(&self, out: &mut impl Write, indent: &str) -> io::Result<()> {
-        let titles: Vec<String> = self.columns.iter().map(|(title, _)| (*title).into()).collect();
-        let widths: Vec<usize> = (0..self.columns.len())
+        let widths: Vec<usize> = (0..self.titles.len())
             .map(|column| {
-                let lines = self.rows.iter().chain([&titles]);
+                let lines = self.rows.iter().chain([&self.titles]);
                 let cells = lines.filter_map(|line| line.get(column));
                 cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
             })
             .collect();
-        for line in [&titles].into_iter().chain(&self.rows) {
+        for line in [&self.titles].into_iter().chain(&self.rows) {
             writeln!(out, "{indent}{}", self.line(line, &widths).trim_end())?;
         }
         Ok(())
     }
 
     fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let padded = cells.iter().zip(&self.columns).zip(widths);
+        let padded = cells.iter().zip(&self.is_right).zip(widths);
         let padded: Vec<String> = padded
-            .map(|((cell, (_, align)), &width)| match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
+            .map(|((cell, is_right), &width)| match is_right {
+                false => format!("{cell:<width$}"),
+                true => format!("{cell:>width$}"),
             })
             .collect();
         padded.join("  ")
@@ -69,7 +68,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_lines_have_no_trailing_space() {
-        let mut table = Table::new(&[("slot", Align::Right), ("name", Align::Left)]);
+        let mut table = Table::new(">slot|name");
         table.row(["7".to_owned(), "a".to_owned()]);
         table.row(["1,000".to_owned(), "long name".to_owned()]);
         let mut out = Vec::new();

@@ -7,7 +7,7 @@ use hyworld_bench::chunk::{ChunkReport, measure};
 
 use super::factor;
 use crate::args::bench::ChunkArgs;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<()> {
@@ -21,11 +21,7 @@ pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<()>
 fn write(console: &mut Console, report: &ChunkReport) -> anyhow::Result<()> {
     let (chunks, raw) = (text::count(report.chunks as u64, "chunk"), text::size(report.raw));
     writeln!(console, "{}: {chunks}, {raw}", report.path)?;
-    let mut table = Table::new(&[
-        ("all chunks, 1 thread", Align::Left),
-        ("time", Align::Right),
-        ("to zstd", Align::Right),
-    ]);
+    let mut table = Table::new("all chunks, 1 thread|>time|>to zstd");
     let ratios = &report.ratios;
     for (name, time, ratio) in [
         ("zstd decompresses", report.decompress_us, 1.0),

@@ -10,18 +10,18 @@ use hyworld_maintenance::ScanOptions;
 
 use super::factor;
 use crate::args::bench::ProvidersArgs;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &ProvidersArgs, console: &mut Console) -> anyhow::Result<()> {
-    let targets = Targets { scratch: args.scratch.clone(), s3: args.s3.clone() };
+    let targets = Targets { scratch: args.output.scratch.clone(), s3: args.s3.clone() };
     if let Some(chunks) = args.scale {
         let scan = ScanOptions::new().jobs(console.jobs());
         let report = scale::measure(chunks, &scan, &targets, |name| {
             let bar = progress::chunks(console, name, None);
             move |chunks| bar.inc(chunks)
         })?;
-        return if args.json {
+        return if args.output.json {
             json::line(console, &report)
         } else {
             write_scale(console, &report)
@@ -30,20 +30,15 @@ pub(super) fn run(args: &ProvidersArgs, console: &mut Console) -> anyhow::Result
     let spinner = progress::spinner(console, "measuring");
     let report = providers::measure(args.path(), args.chunks, args.rounds, &targets)?;
     spinner.finish_and_clear();
-    if args.json { json::line(console, &report) } else { write(console, &report) }
+    if args.output.json { json::line(console, &report) } else { write(console, &report) }
 }
 
 fn write(console: &mut Console, report: &ProvidersReport) -> anyhow::Result<()> {
     let (chunks, raw) = (text::count(report.chunks as u64, "chunk"), text::size(report.raw));
     writeln!(console, "{}: {chunks}, {raw}", report.path)?;
-    let mut table = Table::new(&[
-        ("1 thread", Align::Left),
-        ("writes/s", Align::Right),
-        ("time to region files", Align::Right),
-        ("reads/s", Align::Right),
-        ("time to region files", Align::Right),
-        ("on disk", Align::Right),
-    ]);
+    let mut table = Table::new(
+        "1 thread|>writes/s|>time to region files|>reads/s|>time to region files|>on disk",
+    );
     for one in &report.providers {
         table.row([
             one.provider.to_owned(),
@@ -75,13 +70,7 @@ fn per_second(chunks: usize, time: Duration) -> String {
 fn write_scale(console: &mut Console, report: &ScaleReport) -> anyhow::Result<()> {
     let chunks = text::count(report.chunks, "synthetic chunk");
     writeln!(console, "{chunks} of {DOCUMENT_BYTES} bytes; processor time per chunk")?;
-    let mut table = Table::new(&[
-        ("", Align::Left),
-        ("first tenth", Align::Right),
-        ("last tenth", Align::Right),
-        ("ratio", Align::Right),
-        ("peak memory", Align::Right),
-    ]);
+    let mut table = Table::new("|>first tenth|>last tenth|>ratio|>peak memory");
     for one in &report.providers {
         for (step, tenths) in [("copy", one.copy), ("verify", one.verify)] {
             table.row([

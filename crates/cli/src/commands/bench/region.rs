@@ -6,29 +6,22 @@ use hyworld_bench::region::{Passes, RegionReport, measure};
 
 use super::factor;
 use crate::args::bench::RegionArgs;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &RegionArgs, console: &mut Console) -> anyhow::Result<()> {
     let spinner = progress::spinner(console, "measuring");
-    let report = measure(&args.file, args.scratch.as_deref(), args.rounds);
+    let report = measure(&args.file, args.output.scratch.as_deref(), args.rounds);
     spinner.finish_and_clear();
     let report = report?;
-    if args.json { json::line(console, &report) } else { write(console, &report) }
+    if args.output.json { json::line(console, &report) } else { write(console, &report) }
 }
 
 fn write(console: &mut Console, report: &RegionReport) -> anyhow::Result<()> {
     let blobs = text::count(report.blobs as u64, "blob");
     let (raw, compressed) = (text::size(report.raw), text::size(report.compressed));
     writeln!(console, "{}: {blobs}, {raw} in {compressed}", report.file)?;
-    let mut table = Table::new(&[
-        ("all blobs", Align::Left),
-        ("1 thread", Align::Right),
-        ("to zstd", Align::Right),
-        ("all cores", Align::Right),
-        ("to zstd", Align::Right),
-        ("scaling", Align::Right),
-    ]);
+    let mut table = Table::new("all blobs|>1 thread|>to zstd|>all cores|>to zstd|>scaling");
     let [one, all] = [&report.one, &report.all].map(passes);
     let scaling = &report.scaling;
     let scaling =

@@ -8,16 +8,16 @@ use hyworld_bench::store::{LATENCY_CHUNKS_MIN, LoadLatency, StoreBench, StoreRep
 
 use super::factor;
 use crate::args::bench::StoreArgs;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &StoreArgs, console: &mut Console) -> anyhow::Result<()> {
     let chunks_max = args.chunks.unwrap_or(usize::MAX);
-    let bench = StoreBench::open(&args.path, chunks_max, args.scratch.as_deref())?;
+    let bench = StoreBench::open(&args.path, chunks_max, args.output.scratch.as_deref())?;
     let report = measure(args, console, &bench)
         .map_err(|error| anyhow!("{}: {error:#}", args.path.display()))?;
     drop(bench);
-    if args.json { json::line(console, &report) } else { write(console, &report) }
+    if args.output.json { json::line(console, &report) } else { write(console, &report) }
 }
 
 fn measure(args: &StoreArgs, console: &Console, bench: &StoreBench) -> anyhow::Result<StoreReport> {
@@ -41,11 +41,7 @@ fn write(console: &mut Console, report: &StoreReport) -> anyhow::Result<()> {
     let (chunks, raw) = (text::count(times.chunks as u64, "chunk"), text::size(times.raw));
     let threads = text::count(times.threads as u64, "thread");
     writeln!(console, "{path}: {chunks}, {raw}, {threads}")?;
-    let mut table = Table::new(&[
-        ("all chunks", Align::Left),
-        ("time", Align::Right),
-        ("to zstd", Align::Right),
-    ]);
+    let mut table = Table::new("all chunks|>time|>to zstd");
     for (name, time, ratio) in [
         ("read blobs, zstd decompresses", times.load.raw_us, 1.0),
         ("load through the store", times.load.store_us, times.load.ratio),

@@ -9,7 +9,7 @@ use hyworld_chunk::{
     EnvironmentChunk, Holder, ReadableChunk,
 };
 
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::text;
 
 /// How many components are listed at each level, and how much of their ids is shown.
@@ -28,14 +28,8 @@ struct Row {
 }
 
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    let columns = [
-        ("component", Align::Left),
-        ("version", Align::Right),
-        ("bytes", Align::Right),
-        ("what", Align::Left),
-    ];
     let known = ComponentRegistry::with_game_components();
-    let mut table = Table::new(&columns);
+    let mut table = Table::new("component|>version|>bytes|what");
     let root = rows([(None, readable.chunk().holder())]);
     for row in root.iter().take(COMPONENTS_MAX) {
         table.row(cells(&row.id, row, what(readable, &known, &row.id)));

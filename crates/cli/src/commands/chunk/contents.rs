@@ -12,7 +12,7 @@ use hyworld_coords::ChunkBlock;
 
 use super::summary::fact;
 use super::{LINE_CHARS, LISTED_MAX};
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::text;
 
 /// How much of the names of things is shown.
@@ -49,11 +49,7 @@ pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
     if let Some(blocks) = readable.get::<BlockComponentChunk>().filter(|blocks| !blocks.is_empty())
     {
-        let mut table = Table::new(&[
-            ("block entity at", Align::Left),
-            ("block", Align::Left),
-            ("components", Align::Left),
-        ]);
+        let mut table = Table::new("block entity at|block|components");
         for (at, holder) in rarest_first(readable, blocks).into_iter().take(LISTED_MAX) {
             table.row(block_entity(readable, at, holder));
         }
@@ -61,8 +57,7 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     }
     if let Some(entities) = readable.get::<EntityChunk>().filter(|found| !found.entities.is_empty())
     {
-        let mut table =
-            Table::new(&[("entity", Align::Left), ("at", Align::Left), ("uuid", Align::Left)]);
+        let mut table = Table::new("entity|at|uuid");
         for entity in entities.iter().take(LISTED_MAX) {
             table.row(self::entity(entity));
         }

@@ -10,7 +10,7 @@ use hyworld_coords::{BLOCKS_PER_SECTION, SectionY};
 
 use super::LINE_CHARS;
 use super::summary::ranked;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::text;
 
 /// How much of the name of a block or fluid is shown.
@@ -36,8 +36,8 @@ const BLOCKS_CHARS: usize = LINE_CHARS - 20;
 
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
     writeln!(out)?;
-    let columns = [("y", Align::Right), ("kinds", Align::Right), ("blocks, fluids", Align::Left)];
-    stacked(readable, &columns, |section| {
+    let columns = ">y|>kinds|blocks, fluids";
+    stacked(readable, columns, |section| {
         let mut lines = vec![kinds(section.block.blocks(), "")];
         if !section.fluid.is_empty() {
             lines.push(kinds(section.fluid.fluids(), "fluid "));
@@ -46,27 +46,22 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     })
     .write(out, "  ")?;
     writeln!(out)?;
-    let titles =
-        ["y", "block", "filler", "rotation", "fluid", "support", "ticking", "changes", "light"];
-    let columns = titles.map(|title| match title {
-        "light" => (title, Align::Left),
-        _ => (title, Align::Right),
-    });
-    stacked(readable, &columns, |section| vec![state(section)]).write(out, "  ")
+    let columns = ">y|>block|>filler|>rotation|>fluid|>support|>ticking|>changes|light";
+    stacked(readable, columns, |section| vec![state(section)]).write(out, "  ")
 }
 
 /// A table of sections from the top down. `lines` gives the lines of a section, without the first
 /// cell; neighbours with the same lines are taken together.
 fn stacked(
     readable: &ReadableChunk<'_>,
-    columns: &[(&'static str, Align)],
+    columns: &str,
     lines: impl Fn(&Decoded<'_>) -> Vec<Vec<String>>,
 ) -> Table {
     let mut groups: Vec<(SectionY, SectionY, Vec<Vec<String>>)> = Vec::new();
     for section in readable.chunk().sections().rev() {
         let y = section.y();
         let none = || {
-            let empty = columns.len().saturating_sub(2);
+            let empty = columns.matches('|').count().saturating_sub(1);
             let empty = std::iter::repeat_n(String::new(), empty);
             vec![empty.chain(["cannot be decoded".to_owned()]).collect()]
         };

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context;
 use clap::Parser;
@@ -32,28 +32,18 @@ struct Step {
     ms: Millis,
 }
 
-/// What was made through the chunk store.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) chunks: usize,
-    pub(super) edited_blocks: usize,
-    /// Documents of all chunks together.
-    pub(super) raw_bytes: u64,
-    pub(super) generated_in: Duration,
-    pub(super) saved_in: Duration,
-}
-
 /// What the demo did, for programs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct DemoReport {
     folder: String,
-    blobs: usize,
+    pub(super) blobs: usize,
     steps: Vec<Step>,
     world: String,
-    edited_blocks: usize,
-    raw: u64,
-    generate_ms: Millis,
-    save_ms: Millis,
+    pub(super) edited_blocks: usize,
+    /// Bytes of the documents of all chunks together.
+    pub(super) raw: u64,
+    pub(super) generate_ms: Millis,
+    pub(super) save_ms: Millis,
 }
 
 pub(super) struct Tour<'a> {
@@ -132,20 +122,14 @@ impl<'a> Tour<'a> {
     }
 
     /// Says where everything is, and gives the report for programs.
-    pub(super) fn finish(self, made: &Made) -> anyhow::Result<DemoReport> {
+    pub(super) fn finish(self, mut report: DemoReport) -> anyhow::Result<DemoReport> {
         let took = text::duration(self.started.elapsed());
         let folder = self.folder.display();
         writeln!(self.console, "\nDone in {took}. The files are in {folder}")?;
         writeln!(self.console, "`hyworld --help` has the rest.")?;
-        Ok(DemoReport {
-            folder: folder.to_string(),
-            blobs: made.chunks,
-            world: self.filled(WORLD),
-            edited_blocks: made.edited_blocks,
-            raw: made.raw_bytes,
-            generate_ms: Millis(made.generated_in),
-            save_ms: Millis(made.saved_in),
-            steps: self.steps,
-        })
+        report.folder = folder.to_string();
+        report.world = self.filled(WORLD);
+        report.steps = self.steps;
+        Ok(report)
     }
 }

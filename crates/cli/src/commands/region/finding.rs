@@ -14,10 +14,6 @@ use crate::output::{advice, text};
 /// Sentences are broken to fit a terminal of the usual width.
 const WIDTH: usize = 80;
 
-fn advice_of(finding: &Finding) -> &'static str {
-    finding.advice.map_or("", advice::words)
-}
-
 /// The finding in the one line of an error.
 pub(super) fn problem(finding: &Finding, path: &Path) -> anyhow::Error {
     exit::problem(format!("{}: {}", path.display(), finding.message))
@@ -31,7 +27,7 @@ pub(super) fn write(finding: &Finding, out: &mut impl Write, places: &Places) ->
     };
     let offset = finding.offset.unwrap_or_default();
     writeln!(out, "{place}: {} at byte {offset}", finding.class)?;
-    for sentence in [finding.message.as_str(), advice_of(finding)] {
+    for sentence in [finding.message.as_str(), advice::words(finding)] {
         writeln!(out, "{}", text::wrap(sentence, "    ", WIDTH))?;
     }
     Ok(())
@@ -57,7 +53,7 @@ impl<'a> FindingObject<'a> {
             offset: finding.offset,
             readable: finding.severity == Severity::Warning,
             message: &finding.message,
-            advice: advice_of(finding),
+            advice: advice::words(finding),
         }
     }
 }

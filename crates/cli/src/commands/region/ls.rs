@@ -8,7 +8,7 @@ use super::finding;
 use super::place::{Places, SlotKeys};
 use crate::args::region::LsArgs;
 use crate::exit::{self, Exit};
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -65,12 +65,8 @@ struct Line {
 }
 
 fn table(places: &Places) -> Table {
-    let numbers = ["slot", "x", "z", "segment", "count", "raw", "compressed", "ratio"];
-    let mut columns: Vec<_> = numbers.map(|title| (title, Align::Right)).to_vec();
-    if places.slots().region().is_some() {
-        columns.push(("chunk", Align::Left));
-    }
-    Table::new(&columns)
+    let chunk = if places.slots().region().is_some() { "|chunk" } else { "" };
+    Table::new(&format!(">slot|>x|>z|>segment|>count|>raw|>compressed|>ratio{chunk}"))
 }
 
 fn cells(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Vec<String> {

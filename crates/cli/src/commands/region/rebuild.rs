@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::place::{Places, SlotKeys};
 use crate::args::region::VerifyArgs;
 use crate::exit::Exit;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(
@@ -59,9 +59,7 @@ fn show(
             .report(format_args!("no sealed blob was found for a slot that is empty or damaged"))?;
         return Ok(());
     }
-    let right = ["slot", "x", "z", "segment", "saves"].map(|title| (title, Align::Right));
-    let left = ["now", "identity"].map(|title| (title, Align::Left));
-    let mut table = Table::new(&[right.as_slice(), &left].concat());
+    let mut table = Table::new(">slot|>x|>z|>segment|>saves|now|identity");
     for change in &plan.changes {
         table.row(cells(places, change));
     }

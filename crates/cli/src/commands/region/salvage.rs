@@ -14,7 +14,7 @@ use super::place::{Places, SlotKeys};
 use super::restore;
 use crate::args::region::SalvageArgs;
 use crate::exit::{self, Exit};
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, progress, text};
 use crate::streams;
 
@@ -79,7 +79,8 @@ fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> any
         let name = folder.display();
         fs::create_dir_all(folder).with_context(|| format!("{name}: cannot make the folder"))?;
     }
-    let mut table = table();
+    let titles = ">segment|>count|>position|>raw|>compressed|>slot|>x|>z|remarks";
+    let mut table = Table::new(titles);
     let mut exit = Exit::Clean;
     for blob in &report.blobs {
         let output = folder.map(|folder| folder.join(file_name(blob)));
@@ -116,13 +117,6 @@ fn file_name(blob: &SalvagedBlob) -> String {
         Some(slot) => format!("segment-{}.slot-{slot}.bin", blob.segment),
         None => format!("segment-{}.bin", blob.segment),
     }
-}
-
-fn table() -> Table {
-    let right = ["segment", "count", "position", "raw", "compressed", "slot", "x", "z"];
-    let mut columns: Vec<_> = right.map(|title| (title, Align::Right)).to_vec();
-    columns.push(("remarks", Align::Left));
-    Table::new(&columns)
 }
 
 fn cells(places: &Places, blob: &SalvagedBlob) -> Vec<String> {

@@ -7,23 +7,14 @@ use serde::Serialize;
 
 use crate::args::world::ListArgs;
 use crate::exit::{self, Exit};
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
 /// Characters of a name that players see.
 const NAME_WIDTH: usize = 30;
 
-const COLUMNS: [(&str, Align); 6] = [
-    ("name", Align::Left),
-    ("display name", Align::Left),
-    ("seed", Align::Right),
-    ("provider", Align::Left),
-    ("chunks", Align::Right),
-    ("size", Align::Right),
-];
-
 pub(super) fn run(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let mut table = Table::new(&COLUMNS);
+    let mut table = Table::new("name|display name|>seed|provider|>chunks|>size");
     let mut printed = Ok(());
     let options = InfoOptions { fast: true, scan: ScanOptions::new().jobs(console.jobs()) };
     let findings = Info::worlds(&args.path, &options, |world| {
