@@ -232,7 +232,7 @@ fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malfor
 fn has_single_runs(words: &[Word]) -> bool {
     let (columns, rest) = words.as_chunks::<2>();
     // Without a way out of the loop this takes an eighth of the time.
-    let bits = |bits: u32, [count, _]: &[Word; 2]| bits | u32::from_ne_bytes(*count);
+    let bits = |bits: u32, [count, _]: &[Word; 2]| bits | u32::from_be_bytes(*count);
     columns.len() == LocalColumn::all().len()
         && rest.is_empty()
         && columns.iter().fold(0, bits) == 0

@@ -111,12 +111,11 @@ impl IndexedStorageFile {
     pub(super) fn writer(&self) -> Result<&Writer> {
         let path = || self.path.clone();
         let plan = self.write_plan.as_ref().ok_or_else(|| Error::ReadOnly { path: path() })?;
-        let writer = match plan.writer.get() {
-            Some(writer) => writer,
-            None => {
-                let used = self.used_runs()?;
-                plan.writer.get_or_init(|| Writer::new(plan, used))
-            }
+        let writer = if let Some(writer) = plan.writer.get() {
+            writer
+        } else {
+            let used = self.used_runs()?;
+            plan.writer.get_or_init(|| Writer::new(plan, used))
         };
         if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
     }

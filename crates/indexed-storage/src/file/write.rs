@@ -163,7 +163,7 @@ impl IndexedStorageFile {
         self.flip(writer, slot, Entry::ABSENT)?;
         let old = found.replace(SlotState::Empty);
         drop(found);
-        self.give_up(writer, given_up(old))?;
+        self.give_up(writer, given_up(old.as_ref()))?;
         Ok(true)
     }
 
@@ -234,7 +234,7 @@ impl IndexedStorageFile {
         let mut found = self.slot_write(slot)?;
         self.flip(writer, slot, Entry::to(run.start))?;
         let stored = Stored { extent: Extent::Run(run), header, overlaps: None };
-        Ok(given_up(found.replace(SlotState::Stored(stored))))
+        Ok(given_up(found.replace(SlotState::Stored(stored)).as_ref()))
     }
 
     /// Puts every payload into segments of its own. After a failure all of them are free again:
@@ -291,10 +291,10 @@ impl IndexedStorageFile {
 
 /// The segments that a slot held and that may be reused: none of a blob that overlaps another,
 /// which may be the readable one.
-fn given_up(state: Option<SlotState>) -> Option<SegmentRun> {
+fn given_up(state: Option<&SlotState>) -> Option<SegmentRun> {
     match state {
         Some(SlotState::Stored(Stored { extent: Extent::Run(run), overlaps: None, .. })) => {
-            Some(run)
+            Some(*run)
         }
         _ => None,
     }
