@@ -159,9 +159,9 @@ impl StoreBench {
         })
     }
 
-    /// Counts the memory that saving takes for each chunk, with up to 256 chunks, after a first pass
-    /// has filled the buffers that are used again. `allocated` says how many bytes the process has
-    /// allocated so far.
+    /// Counts the memory that saving takes for each chunk, with up to 256 chunks, after a first
+    /// pass has filled the buffers that are used again. `allocated` says how many bytes the
+    /// process has allocated so far.
     ///
     /// # Errors
     /// A chunk cannot be read, decoded or written.

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Mutex;
 
-use hyworld_chunk::{Entity, EntityChunk, Holder};
+use hyworld_chunk::{ComponentRegistry, Entity, EntityChunk, Holder};
 use hyworld_coords::{BlockPos, ChunkPos};
 
 use crate::sync::lock;
@@ -148,13 +148,20 @@ impl EntityIndex {
         inner.astray.iter().filter(stands_there).copied().collect()
     }
 
-    /// Copies of those that have something to store, in order.
-    pub(crate) fn serializable(&self, ids: &[EntityId]) -> EntityChunk {
+    /// Copies of those that have something to store, in order and without what is not stored.
+    pub(crate) fn serializable(
+        &self,
+        ids: &[EntityId],
+        registry: &ComponentRegistry,
+    ) -> EntityChunk {
         let inner = lock(&self.inner);
         let holders = ids.iter().filter_map(|id| inner.live.get(id)).map(|live| &live.holder);
-        EntityChunk {
-            entities: holders.filter(|holder| is_serializable(holder)).cloned().collect(),
-        }
+        let stored = holders.filter(|holder| registry.is_stored(holder)).map(|holder| {
+            let mut holder = holder.clone();
+            registry.strip(&mut holder);
+            holder
+        });
+        EntityChunk { entities: stored.collect() }
     }
 }
 
@@ -168,11 +175,6 @@ impl fmt::Debug for EntityIndex {
 pub(crate) fn place(holder: &Holder) -> Option<ChunkPos> {
     let [x, y, z] = Entity(holder).position()?;
     BlockPos::from_f64(x, y, z).map(BlockPos::chunk)
-}
-
-/// Whether anything of it can be stored.
-fn is_serializable(holder: &Holder) -> bool {
-    holder.ids().len() > 0
 }
 
 /// Whether it is worth to live: one without components, or with nothing but a nameplate, is a

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, O
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use hyworld_chunk::{BlockMigrations, Chunk};
+use hyworld_chunk::{BlockMigrations, Chunk, ComponentRegistry};
 use hyworld_coords::ChunkPos;
 
 pub(crate) use body::{Body, EncodedSnapshot, Snapshot};
@@ -24,6 +24,7 @@ pub const TIMER_START: i32 = 15;
 #[derive(Debug)]
 pub(crate) struct ChunkContext {
     pub(crate) migrations: Arc<BlockMigrations>,
+    pub(crate) registry: Arc<ComponentRegistry>,
     pub(crate) entities: EntityIndex,
 }
 
@@ -226,7 +227,17 @@ impl LoadedChunk {
         let body = lock(&self.body);
         // Before the entities: one that changes meanwhile raises it again.
         let generation = self.generation();
-        body.snapshot(self.at, generation, &self.context.entities)
+        body.snapshot(self.at, generation, &self.context)
+    }
+
+    /// Takes a chunk for saved that is never stored. Returns whether it is one.
+    pub(crate) fn is_clean_without_saving(&self) -> bool {
+        let body = lock(&self.body);
+        let is_stored = body.is_stored(&self.context.registry);
+        if !is_stored {
+            self.saved_generation.fetch_max(self.generation(), Ordering::SeqCst);
+        }
+        !is_stored
     }
 
     /// Notes that a snapshot of this generation is stored, with these entities if they are alive.
@@ -256,6 +267,10 @@ impl LoadedChunk {
     pub(crate) fn set_retry_at(&self, time: Duration) {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.retry_at.store(nanos, Ordering::SeqCst);
+    }
+
+    pub(crate) fn registry(&self) -> &ComponentRegistry {
+        &self.context.registry
     }
 
     pub(crate) fn entities(&self) -> &EntityIndex {

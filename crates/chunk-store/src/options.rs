@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyworld_chunk::BlockMigrations;
+use hyworld_chunk::{BlockMigrations, ComponentRegistry};
 use hyworld_coords::BlockRect;
 
 use crate::clock::{Clock, SystemClock};
@@ -34,6 +34,8 @@ pub struct StoreOptions {
     pub generator: Option<Arc<dyn ChunkGenerator>>,
     /// Block migrations, applied in memory.
     pub migrations: Arc<BlockMigrations>,
+    /// Which components are not stored; those of the game by default.
+    pub registry: Arc<ComponentRegistry>,
     /// Who is told what happens.
     pub listeners: Vec<Arc<dyn StoreListener>>,
     /// Who reads, generates, encodes and writes; a [`ThreadPool`](crate::ThreadPool) with a thread
@@ -59,6 +61,7 @@ impl Default for StoreOptions {
             pregenerate_region: None,
             generator: None,
             migrations: Arc::new(BlockMigrations::default()),
+            registry: Arc::new(ComponentRegistry::with_game_components()),
             listeners: Vec::new(),
             executor: None,
             clock: Arc::new(SystemClock::new()),

@@ -142,7 +142,8 @@ impl ChunkStore {
         let mut vetoed = Vec::new();
         for chunk in self.loaded_chunks() {
             let is_known = || lock(&self.inner.saver).knows(chunk.at());
-            if !chunk.is_dirty() || !is_due(&chunk) || is_known() {
+            if !chunk.is_dirty() || !is_due(&chunk) || is_known() || chunk.is_clean_without_saving()
+            {
                 continue;
             }
             match self.listeners().before_save(&chunk) {

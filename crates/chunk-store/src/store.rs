@@ -101,8 +101,11 @@ impl ChunkStore {
             saves_in_flight_max: options.saves_in_flight_max.max(1),
             memory_gauge: options.memory_gauge,
         };
-        let context =
-            ChunkContext { migrations: options.migrations, entities: EntityIndex::default() };
+        let context = ChunkContext {
+            migrations: options.migrations,
+            registry: options.registry,
+            entities: EntityIndex::default(),
+        };
         let inner = Inner {
             storage: Arc::new(storage),
             executor,

@@ -2,20 +2,30 @@
 
 use std::collections::BTreeSet;
 
+use hyworld_coords::SectionY;
+
 use crate::block_chunk::BlockChunk;
 use crate::block_health::BlockHealthChunk;
 use crate::block_section::BlockSection;
+use crate::chunk::Chunk;
 use crate::component::Component;
 use crate::components::{
     BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, EntityChunk, WorldChunk,
 };
 use crate::environment::EnvironmentChunk;
+use crate::error::Result;
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
 use crate::physics::BlockPhysics;
 
+/// A holder with a component of this id is not stored, and neither is a chunk.
+const NOT_STORED_MARKER: &str = "NonSerialized";
+
+/// Component ids of the game that exist only while it runs.
+const RUNTIME_ONLY: [&str; 1] = ["NonTicking"];
+
 /// The component ids that a program knows. Any [`Component`] can be decoded without being listed
-/// here; the registry says which ids have a type, and which holders are not stored.
+/// here; the registry says which ids have a type, and what is left out when a chunk is stored.
 ///
 /// ```
 /// use hyworld_chunk::ComponentRegistry;
@@ -24,6 +34,7 @@ use crate::physics::BlockPhysics;
 /// registry.register_not_serialized("mymod:Ghost");
 /// assert!(registry.is_registered("Block"));
 /// assert!(!registry.is_registered("mymod:Ghost"));
+/// assert!(registry.is_not_serialized("mymod:Ghost"));
 /// ```
 #[derive(Clone, Default, Debug)]
 pub struct ComponentRegistry {
@@ -37,8 +48,8 @@ impl ComponentRegistry {
         Self::default()
     }
 
-    /// Returns a registry with all of the game's own chunk and section components, and its marker
-    /// for holders that are not stored.
+    /// Returns a registry with all of the game's own chunk and section components, and those that
+    /// exist only while it runs.
     pub fn with_game_components() -> Self {
         let mut registry = Self::new();
         registry.register::<WorldChunk>();
@@ -52,7 +63,7 @@ impl ComponentRegistry {
         registry.register::<BlockSection>();
         registry.register::<FluidSection>();
         registry.register::<BlockPhysics>();
-        registry.register_not_serialized("NonSerialized");
+        registry.not_serialized.extend(RUNTIME_ONLY.map(str::to_owned));
         registry
     }
 
@@ -61,7 +72,7 @@ impl ComponentRegistry {
         self.components.insert(C::ID);
     }
 
-    /// Registers a marker: a holder with a component of this id is not stored.
+    /// Registers the id of a component that is never stored.
     pub fn register_not_serialized(&mut self, id: &str) {
         self.not_serialized.insert(id.to_owned());
     }
@@ -71,31 +82,127 @@ impl ComponentRegistry {
         self.components.contains(id)
     }
 
-    /// Returns whether the id marks holders that are not stored.
+    /// Returns whether components of this id are never stored.
     pub fn is_not_serialized(&self, id: &str) -> bool {
         self.not_serialized.contains(id)
     }
 
-    /// Returns whether a holder is to be stored: whether no component marks it as one that is not.
+    /// Returns whether a holder is stored: whether it lacks the game's marker `NonSerialized` and
+    /// has a component that is stored.
     pub fn is_stored(&self, holder: &Holder) -> bool {
-        !holder.ids().any(|id| self.is_not_serialized(id))
+        !holder.contains(NOT_STORED_MARKER) && holder.ids().any(|id| !self.is_not_serialized(id))
+    }
+
+    /// Removes the components of a holder that are not stored.
+    pub fn strip(&self, holder: &mut Holder) {
+        for id in self.stripped(holder) {
+            holder.remove(&id);
+        }
+    }
+
+    /// Removes from a chunk what is not stored: components, and the entities and block entities
+    /// that are not. Lists of those that were not decoded are as they were read, and stay.
+    ///
+    /// # Errors
+    /// A list cannot be changed because its document is malformed.
+    pub fn strip_chunk(&self, chunk: &mut Chunk) -> Result<()> {
+        for id in self.stripped(chunk.holder()) {
+            chunk.remove(&id);
+        }
+        for y in SectionY::all() {
+            if chunk.section_holder(y).is_some_and(|section| self.has_stripped(section)) {
+                self.strip(chunk.section_mut(y));
+            }
+        }
+        let is_affected = |holder: &Holder| !self.is_stored(holder) || self.has_stripped(holder);
+        let entities = chunk.holder().decoded::<EntityChunk>();
+        if entities.is_some_and(|list| list.entities.iter().any(is_affected))
+            && let Some(list) = chunk.get_mut::<EntityChunk>()?
+        {
+            list.entities.retain_mut(|entity| self.keep(entity));
+        }
+        let blocks = chunk.holder().decoded::<BlockComponentChunk>();
+        if blocks.is_some_and(|list| list.iter().any(|(_, holder)| is_affected(holder)))
+            && let Some(list) = chunk.get_mut::<BlockComponentChunk>()?
+        {
+            list.retain(|block| self.keep(block));
+        }
+        Ok(())
+    }
+
+    /// Returns whether a holder is stored, without what is not.
+    fn keep(&self, holder: &mut Holder) -> bool {
+        let is_stored = self.is_stored(holder);
+        if is_stored && self.has_stripped(holder) {
+            self.strip(holder);
+        }
+        is_stored
+    }
+
+    fn has_stripped(&self, holder: &Holder) -> bool {
+        holder.ids().any(|id| self.is_not_serialized(id))
+    }
+
+    fn stripped(&self, holder: &Holder) -> Vec<String> {
+        let ids = holder.ids().filter(|id| self.is_not_serialized(id));
+        ids.map(str::to_owned).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyworld_coords::ChunkBlock;
     use hyworld_documents::DocumentWriter;
+
+    fn holder(ids: &[&str]) -> Holder {
+        let mut holder = Holder::new();
+        for id in ids {
+            holder.set_raw(id, &DocumentWriter::new().finish()).unwrap();
+        }
+        holder
+    }
 
     #[test]
     fn a_holder_that_is_not_to_be_stored_is_skipped() {
+        let mut registry = ComponentRegistry::with_game_components();
+        assert!(registry.is_stored(&holder(&["Unregistered"])));
+        assert!(!registry.is_stored(&holder(&["Unregistered", "NonSerialized"])));
+        assert!(!registry.is_stored(&holder(&["NonTicking"])) && !registry.is_stored(&holder(&[])));
+        registry.register_not_serialized("mymod:Ghost");
+        let mut ghost = holder(&["mymod:Ghost", "Mine", "NonTicking"]);
+        assert!(registry.is_stored(&ghost));
+        registry.strip(&mut ghost);
+        assert_eq!(ghost.ids().collect::<Vec<_>>(), ["Mine"]);
+    }
+
+    #[test]
+    fn a_chunk_is_stripped_in_every_room() {
         let registry = ComponentRegistry::with_game_components();
-        let mut holder = Holder::new();
-        let empty = DocumentWriter::new().finish();
-        holder.set_raw("Unregistered", &empty).unwrap();
-        assert!(registry.is_stored(&holder) && !registry.is_registered("Unregistered"));
-        holder.set_raw("NonSerialized", &empty).unwrap();
-        assert!(!registry.is_stored(&holder));
-        assert!(holder.remove("NonSerialized") && registry.is_stored(&holder));
+        let mut chunk = Chunk::new();
+        let at = ChunkBlock::new(1, 2, 3).unwrap();
+        let blocks = chunk.encode();
+        chunk.set_raw("NonTicking", &DocumentWriter::new().finish()).unwrap();
+        let y = SectionY::new(3).unwrap();
+        chunk.section_mut(y).set_raw("NonTicking", &DocumentWriter::new().finish()).unwrap();
+        let entities = vec![holder(&["A", "NonSerialized"]), holder(&["B", "NonTicking"])];
+        chunk.put(&EntityChunk { entities }).unwrap();
+        let mut list = BlockComponentChunk::default();
+        list.insert(at, holder(&["NonTicking"]));
+        chunk.put(&list).unwrap();
+        let mut stored = chunk.clone();
+        // Nobody looked into the lists, so they are what was read.
+        registry.strip_chunk(&mut stored).unwrap();
+        assert_eq!(stored.get::<EntityChunk>().unwrap().unwrap().entities.len(), 2);
+        assert_eq!(stored.get::<BlockComponentChunk>().unwrap().unwrap().len(), 1);
+        registry.strip_chunk(&mut stored).unwrap();
+        let entities = &stored.get::<EntityChunk>().unwrap().unwrap().entities;
+        assert_eq!(entities.iter().map(|one| one.ids().next().unwrap()).collect::<Vec<_>>(), ["B"]);
+        assert!(stored.get::<BlockComponentChunk>().unwrap().unwrap().is_empty());
+        assert!(!stored.holder().contains("NonTicking"));
+        assert!(!stored.section_holder(y).unwrap().contains("NonTicking"));
+        let mut unchanged = Chunk::decode(blocks.clone()).unwrap();
+        registry.strip_chunk(&mut unchanged).unwrap();
+        assert_eq!(unchanged.encode(), blocks);
     }
 }

@@ -29,6 +29,19 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(FileError::at(from, "rename"))
 }
 
+/// Returns the path of the file itself if `path` is a symbolic link. Whoever replaces a file must
+/// replace that one, or the link becomes a copy.
+///
+/// # Errors
+/// The link leads nowhere.
+pub fn follow_link(path: &Path) -> Result<PathBuf> {
+    let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    if !is_link {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize().map_err(FileError::at(path, "follow the link"))
+}
+
 /// Gives a file a second name, so that it has a name at any moment. Where the file system has no
 /// hard links, the file loses its first name.
 ///

@@ -7,8 +7,8 @@ mod invariant;
 mod lock;
 
 pub use durable::{
-    is_same_file, link_or_rename, remove_if_present, rename, replace, sync_folder, sync_parent,
-    with_suffix,
+    follow_link, is_same_file, link_or_rename, remove_if_present, rename, replace, sync_folder,
+    sync_parent, with_suffix,
 };
 pub use error::{FileError, Result};
 #[cfg(any(test, feature = "testing"))]

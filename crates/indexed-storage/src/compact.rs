@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use hyworld_files::follow_link;
+
 use crate::blob_header::BLOB_HEADER_BYTES;
 use crate::damage::SlotDamage;
 use crate::error::{Error, Result};
@@ -31,13 +33,13 @@ pub struct CompactReport {
 
 /// Rewrites the file at `path` in slot order, without gaps, in one atomic step: at every moment
 /// `path` is the whole old or the whole new file. Frames are copied verbatim, also those that do
-/// not decode. What only salvage could have found is gone afterwards.
+/// not decode. What only salvage could have found is gone afterwards. A symbolic link stays one.
 ///
 /// # Errors
 /// The file cannot be opened for writing, has version 0, a damaged slot would be lost, or the disk
 /// is full. The file is then as it was.
 pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<CompactReport> {
-    let path = path.as_ref();
+    let path = &*follow_link(path.as_ref())?;
     let open = OpenOptions::new().write(true).upgrade(false).blob_bytes_max(u32::MAX);
     let source = open.open(path)?;
     let bytes_before = source.file_bytes()?;

@@ -411,3 +411,52 @@ fn a_read_only_file_can_be_read() {
     assert_eq!(file.occupied().len(), 13);
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+#[test]
+fn writing_beside_a_damaged_slot_spares_what_it_lost() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    for number in 0..20 {
+        file.write(slot(number), &sample(number.into(), 9000)).unwrap();
+    }
+    file.close().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.splice(32 + 5 * 4..32 + 6 * 4, [0xFF; 4]);
+    write_file(&path, &bytes);
+
+    let file = IndexedStorageFile::open(&path).unwrap();
+    for version in 0..3 {
+        for number in 100..160 {
+            file.write(slot(number), &sample(version, 2000)).unwrap();
+        }
+        file.sync().unwrap();
+    }
+    let found = file.salvage().unwrap().blobs;
+    let lost = found.iter().find(|blob| blob.header.raw_bytes == 9000).unwrap();
+    file.restore(slot(5), lost.segment).unwrap();
+    assert_eq!(file.read(slot(5)).unwrap(), Some(sample(5, 9000)));
+    drop(file);
+    let file = IndexedStorageFile::open_read_only(&path).unwrap();
+    assert!(file.damage().is_empty());
+    assert_eq!(file.read(slot(5)).unwrap(), Some(sample(5, 9000)));
+    assert_eq!(file.read(slot(4)).unwrap(), Some(sample(4, 9000)));
+}
+
+#[cfg(unix)]
+#[test]
+fn compacting_through_a_link_replaces_the_file_behind_it() {
+    let (folder, link) = folder_with_file();
+    let path = folder.path().join("elsewhere");
+    let file = IndexedStorageFile::create(&path).unwrap();
+    for version in 0..3 {
+        file.write(slot(1), &sample(version, 30_000)).unwrap();
+    }
+    file.close().unwrap();
+    std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+    let report = compact(&link, CompactOptions::default()).unwrap();
+    assert!(report.bytes_after < report.bytes_before);
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(path.metadata().unwrap().len(), report.bytes_after);
+    let names = folder.path().read_dir().unwrap().count();
+    assert_eq!(names, 2, "the link and the file");
+}

@@ -43,7 +43,7 @@ impl LoadedChunk {
             return None;
         }
         if let Some(ids) = &body.live {
-            let entities = self.entities().serializable(ids);
+            let entities = self.serializable(ids);
             // What was decoded can be written; if not, its entities go on living.
             body.store_entities(&entities).ok()?;
         }
@@ -97,6 +97,10 @@ impl LoadedChunk {
         ids.into_iter().filter_map(|id| Some((id, self.entities().remove(id)?.0))).collect()
     }
 
+    fn serializable(&self, ids: &[EntityId]) -> EntityChunk {
+        self.entities().serializable(ids, self.registry())
+    }
+
     /// The entities of the document, or copies of those that live.
     ///
     /// # Errors
@@ -104,7 +108,7 @@ impl LoadedChunk {
     pub fn entity_holders(&self) -> Result<Vec<Holder>, ChunkError> {
         let body = self.lock_body();
         if let Some(ids) = &body.live {
-            return Ok(self.entities().serializable(ids).entities);
+            return Ok(self.serializable(ids).entities);
         }
         let stored = body.stored_entities();
         let stored: Option<&EntityChunk> =

@@ -1,10 +1,13 @@
 //! What a chunk's lock guards: the chunk itself and which of its entities are alive.
 
+use std::sync::Arc;
+
 use hyworld_chunk::bson::RawDocument;
-use hyworld_chunk::{BlockMigrations, Chunk, Component, EntityChunk, Error};
+use hyworld_chunk::{BlockMigrations, Chunk, Component, ComponentRegistry, EntityChunk, Error};
 use hyworld_coords::ChunkPos;
 
-use crate::entities::{EntityId, EntityIndex};
+use super::ChunkContext;
+use crate::entities::EntityId;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -56,9 +59,20 @@ impl Body {
         put_entities(&mut self.chunk, entities)
     }
 
-    pub(super) fn snapshot(&self, at: ChunkPos, generation: u64, index: &EntityIndex) -> Snapshot {
-        let entities = self.live.as_ref().map(|ids| index.serializable(ids));
-        Snapshot { at, generation, chunk: self.chunk.clone(), entities }
+    pub(super) fn is_stored(&self, registry: &ComponentRegistry) -> bool {
+        registry.is_stored(self.chunk.holder())
+    }
+
+    pub(super) fn snapshot(
+        &self,
+        at: ChunkPos,
+        generation: u64,
+        context: &Arc<ChunkContext>,
+    ) -> Snapshot {
+        let serializable =
+            |ids: &Vec<EntityId>| context.entities.serializable(ids, &context.registry);
+        let (context, entities) = (Arc::clone(context), self.live.as_ref().map(serializable));
+        Snapshot { at, generation, chunk: self.chunk.clone(), entities, context }
     }
 }
 
@@ -77,6 +91,7 @@ pub(crate) struct Snapshot {
     pub(crate) generation: u64,
     chunk: Chunk,
     entities: Option<EntityChunk>,
+    context: Arc<ChunkContext>,
 }
 
 impl Snapshot {
@@ -84,6 +99,7 @@ impl Snapshot {
     /// alive.
     pub(crate) fn encode(mut self, mut document: Vec<u8>) -> Result<EncodedSnapshot> {
         let mut entities = None;
+        self.context.registry.strip_chunk(&mut self.chunk)?;
         if let Some(live) = &self.entities {
             put_entities(&mut self.chunk, live)?;
             let stored = self.chunk.holder().raw(EntityChunk::ID);

@@ -1,8 +1,10 @@
 //! Entities: holders while a chunk rests, alive while it ticks.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hyworld_chunk::bson::DocumentWriter;
-use hyworld_chunk::{Chunk, Entity, EntityChunk, Holder};
+use std::sync::Arc;
+
+use hyworld_chunk::bson::{DocumentWriter, RawDocument};
+use hyworld_chunk::{Chunk, Component, ComponentRegistry, Entity, EntityChunk, Fields, Holder};
 use hyworld_chunk_store::{AddedEntity, ChunkError, EntityMove, LoadedChunk, RequestFlags};
 use hyworld_coords::ChunkPos;
 use hyworld_providers::ChunkStorage;
@@ -245,4 +247,74 @@ fn what_cannot_be_decoded_is_kept() {
     rig.half_seconds(2);
     rig.store.stop_ticking(&chunk);
     assert_eq!(rig.storage.inner().inner().read(pos(0, 0)).unwrap().unwrap(), before);
+}
+
+fn marked(mut holder: Holder, id: &str) -> Holder {
+    holder.set_raw(id, &document(|_| ())).unwrap();
+    holder
+}
+
+#[test]
+fn what_is_not_serialized_is_not_saved() {
+    let rig = Rig::with(|options| {
+        let mut registry = ComponentRegistry::with_game_components();
+        registry.register_not_serialized("mymod:Ghost");
+        options.registry = Arc::new(registry);
+    });
+    put(&rig, pos(0, 0), vec![entity(1, 1.0, 1.0)]);
+    let chunk = rig.get(pos(0, 0), RequestFlags::SET_TICKING).unwrap().unwrap();
+    rig.store.add_entity(&marked(entity(2, 2.0, 2.0), "NonSerialized")).unwrap();
+    rig.store.add_entity(&marked(entity(3, 3.0, 3.0), "mymod:Ghost")).unwrap();
+    chunk.edit(|chunk| chunk.set_raw("mymod:Ghost", &document(|_| ()))).unwrap().unwrap();
+    assert!(rig.store.save_all().is_complete());
+    assert_eq!(stored(&rig, pos(0, 0)), [1, 3]);
+    let document = rig.storage.inner().inner().read(pos(0, 0)).unwrap().unwrap();
+    let saved = Chunk::decode(document).unwrap();
+    assert!(!saved.holder().contains("mymod:Ghost"));
+    let entities = saved.get::<EntityChunk>().unwrap().unwrap();
+    assert!(!entities.entities.iter().any(|entity| entity.contains("mymod:Ghost")));
+    let is_there = chunk.read(|chunk| chunk.holder().contains("mymod:Ghost"));
+    assert!(is_there.unwrap(), "in memory nothing changes");
+}
+
+#[test]
+fn a_chunk_that_is_marked_is_never_written_and_may_leave() {
+    let rig = Rig::new();
+    let chunk = rig.load(pos(0, 0));
+    assert!(chunk.is_dirty(), "it is new");
+    chunk.edit(|chunk| chunk.set_raw("NonSerialized", &document(|_| ()))).unwrap().unwrap();
+    assert!(rig.store.save_all().is_complete());
+    assert_eq!((rig.writes(), chunk.is_dirty()), (0, false));
+}
+
+/// A component of a program: no registration is needed for it to be stored.
+#[derive(Clone, Debug, PartialEq)]
+struct Claim(String);
+
+impl Component for Claim {
+    const ID: &'static str = "mymod:Claim";
+
+    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self, hyworld_chunk::Error> {
+        let owner = document.get("Owner")?.and_then(|owner| owner.as_str());
+        Ok(Self(owner.unwrap_or_default().to_owned()))
+    }
+
+    fn encode(&self, fields: &mut Fields<'_>) {
+        fields.string("Owner", &self.0);
+    }
+}
+
+#[test]
+fn a_component_of_a_program_survives_saving_and_loading() {
+    let rig = Rig::new();
+    let claim = Claim("Alice".to_owned());
+    let chunk = rig.load(pos(0, 0));
+    chunk.edit(|chunk| chunk.put(&claim)).unwrap().unwrap();
+    assert!(rig.store.shut_down().is_complete());
+    let again = Rig::new();
+    let document = rig.storage.inner().inner().read(pos(0, 0)).unwrap().unwrap();
+    again.storage.inner().inner().write(pos(0, 0), &document).unwrap();
+    let chunk = again.load(pos(0, 0));
+    let found = chunk.read(|chunk| chunk.get::<Claim>().unwrap().cloned());
+    assert_eq!(found.unwrap(), Some(claim));
 }

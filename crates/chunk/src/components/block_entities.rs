@@ -57,6 +57,11 @@ impl BlockComponentChunk {
         None
     }
 
+    /// Removes the block entities that `keep` does not keep.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&mut Holder) -> bool) {
+        self.entries.retain_mut(|(_, holder)| keep(holder));
+    }
+
     /// Removes the block entity at a block.
     pub fn remove(&mut self, at: ChunkBlock) -> Option<Holder> {
         let place = self.entries.iter().position(|(key, _)| block_of_key(key) == Some(at))?;

@@ -141,3 +141,16 @@ fn a_log_that_cannot_be_opened_is_an_error() {
     let error = place.run(&arguments).fails(3);
     assert!(error.starts_with("none/log: cannot open: "), "{error}");
 }
+
+/// What has not begun is dropped: there is work for ten seconds in the queue.
+#[test]
+fn a_store_under_load_shuts_down_soon() {
+    let place = generated::world("Sample", false);
+    let load = ["--viewers", "16", "--radius", "24", "--area", "200", "--seconds", "1"];
+    let command = [&["stress", "world"], &load[..], &["--yes", "--json"]].concat();
+    let start = Instant::now();
+    let object = place.run(&command).ends(0).json();
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    assert!(object["generated"].as_u64() > Some(0), "{object}");
+    assert_eq!((&object["unsaved"], &object["failed_loads"]), (&0.into(), &0.into()));
+}

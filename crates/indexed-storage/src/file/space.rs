@@ -10,6 +10,9 @@
 //!    The entry then points at what was there before, and if that was a whole blob of another
 //!    slot, it would be read without any error. So the 8-byte header of such a left-over is
 //!    zeroed, durably, before its place is used. Its frame stays, and salvage still finds it.
+//!
+//! While a slot is damaged, what lies free may be the only copy of what it lost. In such a file
+//! nothing is written over a blob that nothing refers to, until the file is opened again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,8 +25,8 @@ use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
 use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::frame;
-use crate::layout::{BlobIndex, SegmentRun};
-use crate::slot::SlotState;
+use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
+use crate::slot::{Slot, SlotState};
 
 /// How a file is to be written, and its writer from the first change on.
 #[derive(Debug)]
@@ -41,6 +44,9 @@ pub(super) struct Writer {
     pub(super) compression_level: i32,
     pub(super) released_bytes_max: u64,
     allocator: Mutex<Allocator>,
+    /// Blobs that nothing refers to, in a file with damaged slots: not free, but they may be
+    /// restored.
+    orphans: Mutex<Vec<SegmentRun>>,
     /// Segments from here on were not in the file when this handle was opened. Below, a file can
     /// hold left-overs, also behind its last live blob.
     fresh_from: u32,
@@ -51,13 +57,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    fn new(plan: &WritePlan, used: Vec<SegmentRun>) -> Self {
+    fn new(plan: &WritePlan, mut used: Vec<SegmentRun>, orphans: Vec<SegmentRun>) -> Self {
+        used.extend(&orphans);
         Self {
             durability: plan.options.durability,
             compression_level: plan.options.compression_level,
             released_bytes_max: plan.options.released_bytes_max,
             fresh_from: plan.segments.saturating_add(1),
             allocator: Mutex::new(Allocator::from_used(used)),
+            orphans: Mutex::new(orphans),
             found_index_is_durable: Mutex::new(false),
             latched: AtomicBool::new(false),
         }
@@ -74,8 +82,14 @@ impl Writer {
         result
     }
 
-    /// Takes exactly this run, if all of it is free.
+    /// Takes exactly this run, if all of it is free or an orphan's.
     pub(super) fn reserve_at(&self, run: SegmentRun) -> bool {
+        let mut orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = orphans.iter().position(|orphan| *orphan == run) {
+            orphans.remove(number);
+            return true;
+        }
+        drop(orphans);
         let mut allocator = self.allocator();
         allocator.reserve_at(run) || allocator.reserve_behind(run)
     }
@@ -114,8 +128,8 @@ impl IndexedStorageFile {
         let writer = if let Some(writer) = plan.writer.get() {
             writer
         } else {
-            let used = self.used_runs()?;
-            plan.writer.get_or_init(|| Writer::new(plan, used))
+            let (used, orphans) = (self.used_runs()?, self.orphans()?);
+            plan.writer.get_or_init(|| Writer::new(plan, used, orphans))
         };
         if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
     }
@@ -134,6 +148,31 @@ impl IndexedStorageFile {
             }
         }
         Ok(used)
+    }
+
+    /// The runs of blobs that nothing refers to, if a slot is damaged.
+    fn orphans(&self) -> Result<Vec<SegmentRun>> {
+        let mut orphans = Vec::new();
+        let is_broken = |slot: &Slot| matches!(self.state(slot), SlotState::Broken(_));
+        if !self.each_slot().any(|(_, slot)| is_broken(&slot)) {
+            return Ok(orphans);
+        }
+        for run in self.unreferenced()? {
+            for number in run.start.get()..run.end() {
+                let count = run.end().saturating_sub(number);
+                let Some(rest) =
+                    SegmentIndex::new(number).and_then(|at| SegmentRun::new(at, count))
+                else {
+                    continue;
+                };
+                if let Some(header) = self.left_over(rest)? {
+                    let needed = self.geometry.segments_for(header.stored_bytes());
+                    let count = needed.map_or(count, |needed| needed.min(count));
+                    orphans.push(SegmentRun { count, ..rest });
+                }
+            }
+        }
+        Ok(orphans)
     }
 
     /// Takes segments for a blob, lowest address first.
@@ -162,21 +201,22 @@ impl IndexedStorageFile {
                 *durable = true;
             }
         }
-        if writer.durability == Durability::Relaxed && self.holds_left_over(run)? {
+        if writer.durability == Durability::Relaxed && self.left_over(run)?.is_some() {
             self.disarm(writer, &[run])?;
         }
         Ok(())
     }
 
-    /// Whether the first segment of a free run begins with a blob that could be taken for a live
-    /// one.
-    fn holds_left_over(&self, run: SegmentRun) -> Result<bool> {
+    /// The header of the blob that the first segment of a free run seems to begin with, and that
+    /// could be taken for a live one.
+    fn left_over(&self, run: SegmentRun) -> Result<Option<BlobHeader>> {
         let mut bytes = [0; 12];
         let offset = self.geometry.segment_offset(run.start);
         let count = self.raw.read_at(&mut bytes, offset).map_err(self.io_error("read"))?;
         let [header @ .., _, _, _, _] = bytes;
         let frames = bytes.get(BLOB_HEADER_BYTES as usize..count).unwrap_or_default();
-        Ok(BlobHeader::decode(header).is_ok() && frame::starts_frame(frames))
+        let header = BlobHeader::decode(header).ok();
+        Ok(header.filter(|_| frame::starts_frame(frames)))
     }
 
     /// Zeroes the blob headers at the beginning of runs, durably.
