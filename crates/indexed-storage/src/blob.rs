@@ -34,9 +34,10 @@ impl EncodedBlob {
     /// # Errors
     /// Content of 2 GiB or more, or what zstd reports.
     pub fn compress(content: &[u8], level: i32) -> Result<Self> {
-        let mut bytes = Vec::new();
-        let header = compression::compress_blob(content, level, false, &mut bytes)?;
-        Ok(Self { header, bytes })
+        // Room for the worst case is many times what a chunk needs.
+        compression::with_compressed(content, level, |header, bytes| {
+            Ok(Self { header, bytes: bytes.to_vec() })
+        })
     }
 
     /// Compresses `content` with a checksum and seals it for `slot`.
