@@ -148,9 +148,13 @@ fn exit_of(error: &Error) -> Exit {
         | Error::NeedsUpgrade { .. }
         | Error::TooLarge { .. }
         | Error::WouldDropDamaged { .. }
+        | Error::SearchUnfinished { .. }
+        | Error::WrongGeometry { .. }
         | Error::NothingToSalvage { .. }
         | Error::NotABlob { .. } => Exit::Problems,
-        Error::NoSuchSlot { .. } | Error::IdentityTooLong { .. } => Exit::Usage,
+        Error::NoSuchSlot { .. } | Error::IdentityTooLong { .. } | Error::HeaderIsWhole { .. } => {
+            Exit::Usage
+        }
         _ => Exit::Failure,
     }
 }

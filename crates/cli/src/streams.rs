@@ -9,7 +9,7 @@ use hyworld_indexed_storage::Error;
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 
 use crate::exit;
-use crate::output::{Console, text};
+use crate::output::{Console, advice, text};
 
 /// Whether a path on the command line stands for stdin or stdout.
 pub(crate) fn is_stream(path: &Path) -> bool {
@@ -43,9 +43,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 /// Says where else a blob could be found.
 pub(crate) fn salvageable(error: Error) -> anyhow::Error {
     match error {
-        Error::Damaged { .. } => {
-            exit::advise(&error, "`hyworld region salvage` may find an older copy")
-        }
+        Error::Damaged { ref path, .. } => exit::advise(&error, &advice::older_copy(path)),
         other => other.into(),
     }
 }

@@ -81,7 +81,7 @@ pub use info::{
 pub use location::{Location, WriteGuard, find_universe, find_world, registry};
 pub use region::{
     PutOptions, PutReport, compact_region, open_region, open_region_if_present, put_blob,
-    rebuild_index, remove_blob, restore_blob, seal_content, upgrade_region,
+    rebuild_header, rebuild_index, remove_blob, restore_blob, seal_content, upgrade_region,
 };
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};

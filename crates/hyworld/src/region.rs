@@ -164,6 +164,16 @@ pub fn rebuild_index(path: &Path, plan: &RebuildPlan, check: ServerCheck) -> Res
     Ok(apply_rebuild(path, plan)?)
 }
 
+/// Writes a destroyed header again; returns the file that has what was there.
+///
+/// # Errors
+/// Another program writes the file, the header is whole, no blob can be read with this geometry, or
+/// the file cannot be written.
+pub fn rebuild_header(path: &Path, geometry: Geometry, check: ServerCheck) -> Result<PathBuf> {
+    let _permit = WritePermit::of_storage(path, check)?;
+    Ok(hyworld_indexed_storage::rebuild_header(path, geometry)?)
+}
+
 /// Replaces the file by one without unused space. The gate cannot be overruled: a program that has
 /// the file open would go on writing into the old one.
 ///

@@ -99,9 +99,10 @@ fn missing(text: String) -> Error {
 /// Says where else a blob could be found.
 fn salvageable(error: RegionError) -> Error {
     match error {
-        RegionError::Damaged { .. } => {
-            let advice = "`hyworld region salvage` may find an older copy";
-            Error::new(ErrorKind::Damaged, format!("{error}; {advice}"))
+        RegionError::Damaged { ref path, .. } => {
+            let command = format!("hyworld region salvage {}", path.display());
+            let text = format!("{error}; `{command}` may find an older copy");
+            Error::new(ErrorKind::Damaged, text)
         }
         other => other.into(),
     }

@@ -140,6 +140,28 @@ pub enum Error {
         /// How many slots.
         damaged: usize,
     },
+    /// The header is not destroyed.
+    #[error("{}: its header is whole", path.display())]
+    HeaderIsWhole {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The geometry that was given is not that of the file.
+    #[error("{}: none of its {damaged} blobs can be read with this geometry; nothing was written",
+        path.display())]
+    WrongGeometry {
+        /// The file.
+        path: PathBuf,
+        /// How many slots are in use.
+        damaged: usize,
+    },
+    /// A file with damaged slots is too large to be searched for blobs that must be kept.
+    #[error("{}: it has damaged slots and is too large to be searched for blobs that no slot \
+        refers to, which could be all that is left of them", path.display())]
+    SearchUnfinished {
+        /// The file.
+        path: PathBuf,
+    },
     /// What was written does not read back; the source was left alone.
     #[error("{}: slot {slot} does not read back as it was written; nothing was replaced",
         path.display())]

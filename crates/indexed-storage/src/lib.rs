@@ -76,7 +76,7 @@ pub use layout::{BlobIndex, Geometry, SegmentIndex, SegmentRun};
 #[cfg(any(test, feature = "testing"))]
 pub use raw_file::{FaultPlan, FaultyFile};
 pub use raw_file::{MemoryFile, OsFile, RawFile};
-pub use rebuild::{RebuildChange, RebuildPlan, apply_rebuild};
+pub use rebuild::{RebuildChange, RebuildPlan, apply_rebuild, rebuild_header};
 pub use salvage::{SalvageReport, SalvagedBlob};
 pub use seal::{Seal, SealTag};
 pub use v0::InterruptedWrite;

@@ -1,4 +1,5 @@
-//! Putting a lost or wrong index table back together from seals: plan, show, apply.
+//! Putting a lost or wrong index table back together from seals: plan, show, apply. And writing a
+//! destroyed header again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,9 +9,9 @@ use hyworld_files::FileError;
 use crate::error::{Error, Result};
 use crate::file::{IndexedStorageFile, OpenOptions, Verified};
 use crate::file_tables::{read_header, read_table};
-use crate::header::FormatVersion;
+use crate::header::{self, FormatVersion, Header};
 use crate::index_table::Entry;
-use crate::layout::{BlobIndex, HEADER_BYTES, SegmentIndex};
+use crate::layout::{BlobIndex, Geometry, HEADER_BYTES, SegmentIndex};
 use crate::raw_file::{self, Access, OsFile, RawFile};
 use crate::seal::Seal;
 
@@ -31,9 +32,18 @@ pub struct RebuildChange {
     pub segment: Option<SegmentIndex>,
     /// The seal of that blob.
     pub seal: Option<Seal>,
-    /// Whether the index has no entry for the slot now. That can be a lost entry, or a chunk
-    /// that was removed on purpose.
+    /// Whether the index has no entry for the slot now.
     pub was_absent: bool,
+    /// The slot is empty while others can be read: its chunk was removed since it was sealed, or
+    /// this entry alone was lost.
+    pub is_removed: bool,
+}
+
+impl RebuildPlan {
+    /// Leaves chunks alone that were removed since they were sealed.
+    pub fn leave_removed(&mut self) {
+        self.changes.retain(|change| !change.is_removed);
+    }
 }
 
 impl IndexedStorageFile {
@@ -66,16 +76,19 @@ impl IndexedStorageFile {
                 }
             }
         }
+        let is_table_lost = self.occupied().len() == misplaced.len();
         for slot in self.geometry().slots() {
             let was_absent = !self.contains(slot)?;
             let is_damaged = misplaced.binary_search(&slot).is_ok();
             match newest.remove(&slot) {
                 Some((seal, segment)) if was_absent || is_damaged => {
                     let (segment, seal) = (Some(segment), Some(seal));
-                    changes.push(RebuildChange { slot, segment, seal, was_absent });
+                    let is_removed = was_absent && !is_table_lost;
+                    changes.push(RebuildChange { slot, segment, seal, was_absent, is_removed });
                 }
                 None if is_damaged && self.foreign_blob(slot)?.is_some() => {
-                    changes.push(RebuildChange { slot, segment: None, seal: None, was_absent });
+                    let (segment, seal, is_removed) = (None, None, false);
+                    changes.push(RebuildChange { slot, segment, seal, was_absent, is_removed });
                 }
                 _ => {}
             }
@@ -116,18 +129,53 @@ pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathB
     if !plan.changes.iter().all(|change| found.changes.contains(change)) {
         return Err(Error::PlanOutdated { path: path.to_owned() });
     }
-    let backup = raw_file::with_suffix(path, ".index.bak");
-    raw_file::remove_if_present(&backup)?;
-    let copy = OsFile::open(&backup, Access::CreateNew)?;
     let mut bytes = header.encode().to_vec();
     bytes.extend(read_table(&raw, header.geometry, HEADER_BYTES).map_err(failed("read"))?);
-    copy.write_at(&bytes, 0).and_then(|()| copy.sync()).map_err(FileError::at(&backup, "write"))?;
-    raw_file::sync_parent(&backup)?;
+    let backup = back_up(path, ".index.bak", &bytes)?;
     for change in &plan.changes {
         let entry = change.segment.map_or(Entry::ABSENT, Entry::to);
         let offset = header.geometry.entry_offset(change.slot);
         raw.write_at(&entry.encode(), offset).map_err(failed("write the index of"))?;
     }
     raw.sync().map_err(failed("sync"))?;
+    Ok(backup)
+}
+
+/// Writes the 32 bytes of a header into a file of version 1 whose own is destroyed. What is there
+/// now is saved as `NAME.header.bak` before. Returns the path of that copy.
+///
+/// # Errors
+/// [`Error::HeaderIsWhole`] if there is nothing to do, [`Error::WrongGeometry`] if no blob can be
+/// read with this geometry although slots are in use; or the file cannot be written.
+pub fn rebuild_header(path: impl AsRef<Path>, geometry: Geometry) -> Result<PathBuf> {
+    let path = path.as_ref();
+    let raw = OsFile::open(path, Access::Write)?;
+    match read_header(&raw, path) {
+        Ok(_) => return Err(Error::HeaderIsWhole { path: path.to_owned() }),
+        Err(Error::Header { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let file = OpenOptions::new().assume_geometry(geometry).open(path)?;
+    let occupied = file.occupied();
+    let is_readable = |slot: &BlobIndex| !matches!(file.verify(*slot), Ok(Verified::Damaged(_)));
+    if !occupied.is_empty() && !occupied.iter().any(is_readable) {
+        return Err(Error::WrongGeometry { path: path.to_owned(), damaged: occupied.len() });
+    }
+    let mut found = [0; header::BYTES];
+    let count = raw.read_at(&mut found, 0).map_err(FileError::at(path, "read"))?;
+    let backup = back_up(path, ".header.bak", found.get(..count).unwrap_or_default())?;
+    let header = Header { version: FormatVersion::V1, geometry };
+    let written = raw.write_at(&header.encode(), 0).and_then(|()| raw.sync());
+    written.map_err(FileError::at(path, "write the header of"))?;
+    Ok(backup)
+}
+
+/// Saves bytes of a file beside it, durably. Returns the path of that copy.
+fn back_up(path: &Path, suffix: &str, bytes: &[u8]) -> Result<PathBuf> {
+    let backup = raw_file::with_suffix(path, suffix);
+    raw_file::remove_if_present(&backup)?;
+    let copy = OsFile::open(&backup, Access::CreateNew)?;
+    copy.write_at(bytes, 0).and_then(|()| copy.sync()).map_err(FileError::at(&backup, "write"))?;
+    raw_file::sync_parent(&backup)?;
     Ok(backup)
 }

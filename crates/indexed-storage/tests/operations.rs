@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use hyworld_indexed_storage::{
     BlobIndex, BlobWrite, CompactOptions, Damage, Durability, EncodedBlob, Error, Geometry,
     IndexedStorageFile, OpenOptions, SealDamage, SealTag, Verified, apply_rebuild, compact,
+    plan_compact,
 };
 use hyworld_testkit::{Random, fixture, sample, write_file};
 
@@ -156,9 +157,48 @@ fn compacting_refuses_to_lose_a_damaged_slot_unless_told() {
     assert!(matches!(refused, Error::WouldDropDamaged { damaged: 1, .. }), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(folder.path().read_dir().unwrap().count(), 1);
-    let report = compact(&path, CompactOptions { drop_damaged: true }).unwrap();
+    let dropping = CompactOptions { drop_damaged: true, ..CompactOptions::default() };
+    let report = compact(&path, dropping).unwrap();
     assert_eq!((report.blobs, report.dropped.len()), (7, 1));
     assert_eq!(IndexedStorageFile::open(&path).unwrap().damage(), []);
+}
+
+/// What no slot refers to can be the last whole copy of what a damaged slot held.
+#[test]
+fn compacting_beside_damage_keeps_orphans_unless_told() {
+    let (_folder, path) = folder_with_file();
+    let file = IndexedStorageFile::create(&path).unwrap();
+    file.write(slot(3), &sample(3, 9000)).unwrap();
+    file.write(slot(4), &sample(4, 9000)).unwrap();
+    // The old blob of slot 3 becomes an orphan with its header, as the game leaves it behind.
+    let orphan = file.read_encoded(slot(3)).unwrap().unwrap();
+    let offset = |number| {
+        let segment = file.stat(slot(number)).unwrap().unwrap().segment;
+        usize::try_from(file.geometry().segment_offset(segment)).unwrap()
+    };
+    let orphan_at = offset(3);
+    file.write(slot(3), &sample(33, 9000)).unwrap();
+    let newer_at = offset(3);
+    file.close().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[orphan_at..orphan_at + 8].copy_from_slice(&orphan.stored()[..8]);
+    let healthy = bytes.clone();
+    // A bit of the newer blob flips, so that it does not decode.
+    bytes[newer_at + 8] ^= 0xFF;
+    let kept = |bytes: &[u8], options| {
+        write_file(&path, bytes);
+        let planned = plan_compact(&IndexedStorageFile::open_read_only(&path).unwrap(), options);
+        let report = compact(&path, options).unwrap();
+        assert_eq!(planned.unwrap(), report);
+        let file = IndexedStorageFile::open_read_only(&path).unwrap();
+        let blobs = file.salvage().unwrap().blobs;
+        assert_eq!(blobs.len() as u64, u64::from(report.orphans));
+        blobs.iter().map(|blob| file.salvage_at(blob.segment).unwrap()).collect::<Vec<_>>()
+    };
+    let dropping = CompactOptions { drop_orphans: true, ..CompactOptions::default() };
+    assert!(kept(&bytes, CompactOptions::default()).contains(&orphan));
+    assert!(kept(&bytes, dropping).is_empty());
+    assert!(kept(&healthy, CompactOptions::default()).is_empty());
 }
 
 #[test]

@@ -144,6 +144,12 @@ impl Finding {
         Self { chunk: Some(at), ..Self::new(class, message) }
     }
 
+    /// A part of a storage that cannot be opened or listed.
+    pub(crate) fn of_storage(error: &hyworld_providers::Error) -> Self {
+        let file = error.region_file().map(Path::to_owned);
+        Self { file, ..Self::new(Class::Storage, error) }
+    }
+
     /// A component that cannot be decoded, or that a newer game wrote.
     pub(crate) fn of_component(at: ChunkPos, error: &hyworld_chunk::Error) -> Self {
         let is_newer = matches!(error, hyworld_chunk::Error::Newer { .. });

@@ -88,7 +88,7 @@ fn look_at(folder: &Path, region: RegionPos) -> (Usage, Vec<Finding>) {
             });
             (usage, damage.collect())
         }
-        Err(error) => (Usage::default(), vec![Finding::new(Class::Storage, error)]),
+        Err(error) => (Usage::default(), vec![Finding::of_storage(&StorageError::Region(error))]),
     }
 }
 
@@ -119,7 +119,7 @@ pub fn count_contents(
 ) -> Contents {
     let mut sum = Contents::default();
     let _ended = scan(storage, options, count_chunk, |step| match step {
-        Scanned::Unlisted(error) => found(&Finding::new(Class::Storage, error)),
+        Scanned::Unlisted(error) => found(&Finding::of_storage(&error)),
         Scanned::Chunk(_, (contents, findings)) => {
             sum.add(&contents);
             findings.iter().for_each(&mut *found);

@@ -43,7 +43,7 @@ pub fn verify(
     let mut report = VerifyReport::default();
     let reduce = |step| {
         let findings = match step {
-            Scanned::Unlisted(error) => vec![Finding::new(Class::Storage, error)],
+            Scanned::Unlisted(error) => vec![Finding::of_storage(&error)],
             Scanned::Chunk(_, (raw_bytes, findings)) => {
                 report.chunks = report.chunks.saturating_add(1);
                 report.raw_bytes = report.raw_bytes.saturating_add(raw_bytes);

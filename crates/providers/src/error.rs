@@ -94,6 +94,21 @@ impl Error {
         }
     }
 
+    /// The region file that it is about, if it is about one.
+    pub fn region_file(&self) -> Option<&Path> {
+        let region = match self {
+            Self::Region(error) => Some(error),
+            Self::Damaged { source, .. } => source.downcast_ref(),
+            _ => None,
+        };
+        match region? {
+            hyworld_indexed_storage::Error::Header { path, .. }
+            | hyworld_indexed_storage::Error::Damaged { path, .. }
+            | hyworld_indexed_storage::Error::NeedsUpgrade { path } => Some(path),
+            _ => None,
+        }
+    }
+
     /// An error of the region layer about one chunk.
     pub(crate) fn in_region(at: ChunkPos, error: hyworld_indexed_storage::Error) -> Self {
         match error {

@@ -30,7 +30,9 @@ pub(crate) enum Verb {
     Put(PutArgs),
     /// Empty a slot
     ///
-    /// Only the index entry changes: until its space is used again, `salvage` finds the blob.
+    /// The index entry is emptied and the header of the released blob, its two lengths, is zeroed,
+    /// so that nobody takes it for a blob in use. Its content stays: until the space is used again,
+    /// `salvage` finds it.
     #[command(after_long_help = shapes::of("region rm"))]
     Rm(RmArgs),
     /// Check every blob in full: place, lengths, compression, seal
@@ -43,7 +45,8 @@ pub(crate) enum Verb {
     Salvage(SalvageArgs),
     /// Rewrite the file without gaps, in one atomic step
     ///
-    /// What only `salvage` could have found is gone afterwards.
+    /// What only `salvage` could have found is gone afterwards, unless slots are damaged: then it
+    /// may be all that is left of them.
     #[command(after_long_help = shapes::of("region compact"))]
     Compact(CompactArgs),
     /// Bring a version 0 file to version 1
@@ -174,13 +177,20 @@ pub(crate) struct VerifyArgs {
     pub(crate) source: Source,
     /// Put lost or wrong entries of the index table back from the seals of blobs. Shows the plan,
     /// then asks; the old table is kept as NAME.index.bak
-    #[arg(long, conflicts_with = "assume_geometry")]
+    #[arg(long, group = "rebuild", conflicts_with = "assume_geometry")]
     pub(crate) rebuild_index: bool,
-    /// Only show the plan
+    /// Bring chunks back as well that were removed since they were sealed, without asking
     #[arg(long, requires = "rebuild_index")]
+    pub(crate) removed: bool,
+    /// Write a destroyed header again, with the geometry of --assume-geometry. Checks the blobs
+    /// with it, then asks; the old bytes are kept as NAME.header.bak
+    #[arg(long, group = "rebuild", requires = "assume_geometry")]
+    pub(crate) rebuild_header: bool,
+    /// Only show the plan
+    #[arg(long, requires = "rebuild")]
     pub(crate) dry_run: bool,
-    /// Do not ask
-    #[arg(long, requires = "rebuild_index", conflicts_with = "dry_run")]
+    /// Do not ask; chunks that were removed since they were sealed stay removed without --removed
+    #[arg(long, requires = "rebuild", conflicts_with = "dry_run")]
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) force: Force,
@@ -227,12 +237,16 @@ fn segment(text: &str) -> Result<SegmentIndex, String> {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that is there or not")]
 pub(crate) struct CompactArgs {
     /// The region file
     pub(crate) file: PathBuf,
     /// Go on although slots will be gone whose bytes cannot be found
     #[arg(long)]
     pub(crate) drop_damaged: bool,
+    /// Also drop blobs that no slot refers to if slots are damaged
+    #[arg(long)]
+    pub(crate) drop_orphans: bool,
     /// Only compute the size that the file would have
     #[arg(long)]
     pub(crate) dry_run: bool,

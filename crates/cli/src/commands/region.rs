@@ -23,7 +23,7 @@ use hyworld_world::ServerCheck;
 
 use crate::args::region::{Force, Source, Verb};
 use crate::exit::{self, Exit};
-use crate::output::{Console, text};
+use crate::output::{Console, advice, text};
 
 pub(super) fn run(verb: Verb, console: &mut Console) -> anyhow::Result<Exit> {
     let started = Instant::now();
@@ -51,10 +51,13 @@ fn open(source: &Source) -> anyhow::Result<IndexedStorageFile> {
     }
     options.open(&source.file).map_err(|error| match error {
         Error::Header {
-            problem: HeaderProblem::Magic | HeaderProblem::Geometry { .. }, ..
+            ref path,
+            problem: HeaderProblem::Magic | HeaderProblem::Geometry { .. },
         } => {
-            let advice = "if it was a region file, --assume-geometry 1024x4096 reads it";
-            exit::advise(&error, advice)
+            let options = " --assume-geometry 1024x4096 --rebuild-header";
+            let verify = advice::region("verify", path, options);
+            let text = format!("if it was a region file, {verify} reads it and asks to mend it");
+            exit::advise(&error, &text)
         }
         other => other.into(),
     })
@@ -74,11 +77,17 @@ impl Force {
 /// Says which verb or option helps.
 fn advised(error: hyworld::Error) -> anyhow::Error {
     match error.cause().downcast_ref() {
-        Some(region @ Error::NeedsUpgrade { .. }) => {
-            exit::advise(region, "`hyworld region upgrade` does that")
+        Some(region @ Error::NeedsUpgrade { path }) => {
+            exit::advise(region, &format!("{} does that", advice::region("upgrade", path, "")))
         }
-        Some(region @ Error::WouldDropDamaged { .. }) => {
-            exit::advise(region, "`info` names them, --drop-damaged goes on without them")
+        Some(region @ Error::WouldDropDamaged { path, .. }) => {
+            let names = advice::region("verify", path, "");
+            let drops = advice::region("compact", path, " --drop-damaged");
+            exit::advise(region, &format!("{names} names them, {drops} goes on without them"))
+        }
+        Some(region @ Error::SearchUnfinished { path }) => {
+            let drops = advice::region("compact", path, " --drop-orphans");
+            exit::advise(region, &format!("{drops} goes on without them"))
         }
         _ => error.into(),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,9 +31,9 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
         let count = shown.entry(finding.class).or_default();
         *count = count.saturating_add(1);
         if printed.is_ok() && args.json {
-            printed = print_json(console, finding);
+            printed = print_json(console, finding, &location);
         } else if printed.is_ok() && *count <= SHOWN_OF_CLASS {
-            printed = print(console, finding);
+            printed = print(console, finding, &location);
         }
         // Once stdout is closed, nothing more can be reported.
         stop.store(printed.is_err(), Ordering::Relaxed);
@@ -50,6 +51,11 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
 }
 
+/// The region file that has the chunk of a finding.
+fn region_file(finding: &Finding, location: &Location) -> Option<PathBuf> {
+    location.region_file(finding.chunk?.region())
+}
+
 fn level(finding: &Finding) -> &'static str {
     match finding.severity {
         Severity::Warning => "warning",
@@ -57,11 +63,12 @@ fn level(finding: &Finding) -> &'static str {
     }
 }
 
-fn print(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
+fn print(console: &mut Console, finding: &Finding, location: &Location) -> anyhow::Result<()> {
     let place = finding.chunk.map_or_else(String::new, |at| format!("chunk {},{}: ", at.x, at.z));
     let message = text::printable(&finding.message);
     writeln!(console, "{} ({}): {place}{message}", level(finding), finding.class)?;
-    writeln!(console, "  {}", advice::words(finding))?;
+    let advice = advice::words(finding, region_file(finding, location).as_deref());
+    writeln!(console, "{}", text::wrap(&advice, "  ", text::WIDTH))?;
     Ok(())
 }
 
@@ -74,7 +81,7 @@ enum Line<'a> {
         #[serde(flatten)]
         chunk: MaybeChunk,
         message: &'a str,
-        advice: &'static str,
+        advice: String,
     },
     Summary {
         chunks: u64,
@@ -85,13 +92,13 @@ enum Line<'a> {
     },
 }
 
-fn print_json(console: &mut Console, finding: &Finding) -> anyhow::Result<()> {
+fn print_json(console: &mut Console, finding: &Finding, location: &Location) -> anyhow::Result<()> {
     let line = Line::Finding {
         class: finding.class.name(),
         level: level(finding),
         chunk: finding.chunk.into(),
         message: &finding.message,
-        advice: advice::words(finding),
+        advice: advice::words(finding, region_file(finding, location).as_deref()),
     };
     json::line(console, &line)
 }

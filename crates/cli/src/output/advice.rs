@@ -1,58 +1,130 @@
-//! The words for what can be done about a finding.
+//! The words for what can be done about a finding. Commands in them can be typed as they are.
+
+use std::path::Path;
 
 use hyworld_maintenance::{Advice, Finding};
 
-/// What to do about a finding, in one sentence.
-pub(crate) fn words(finding: &Finding) -> &'static str {
-    let Some(advice) = finding.advice else { return "" };
+use super::text;
+
+/// What to do about a finding, in one sentence. `file` is the region file that it is about, if it
+/// is about one.
+pub(crate) fn words(finding: &Finding, file: Option<&Path>) -> String {
+    let Some(advice) = finding.advice else { return String::new() };
+    let slot = finding.slot.map_or(0, hyworld_indexed_storage::BlobIndex::get);
+    match file.or(finding.file.as_deref()) {
+        Some(file) => in_region(advice, &Commands { file, slot }),
+        None => anywhere(advice).to_owned(),
+    }
+}
+
+/// Commands about a region file.
+struct Commands<'a> {
+    file: &'a Path,
+    slot: u32,
+}
+
+impl Commands<'_> {
+    fn salvage(&self) -> String {
+        region("salvage", self.file, "")
+    }
+
+    fn rebuild(&self) -> String {
+        region("verify", self.file, " --rebuild-index")
+    }
+
+    fn get(&self) -> String {
+        region("get", self.file, &format!(" {0} -o slot-{0}.bin", self.slot))
+    }
+
+    fn put(&self) -> String {
+        region("put", self.file, &format!(" {0} slot-{0}.bin", self.slot))
+    }
+
+    fn remove(&self) -> String {
+        region("rm", self.file, &format!(" {}", self.slot))
+    }
+}
+
+/// A command for a region file, as it is typed.
+pub(crate) fn region(verb: &str, file: &Path, rest: &str) -> String {
+    format!("`hyworld region {verb} {}{rest}`", text::shell_word(file))
+}
+
+/// Where an older copy of a damaged blob can be.
+pub(crate) fn older_copy(file: &Path) -> String {
+    format!("{} may find an older copy", region("salvage", file, ""))
+}
+
+fn in_region(advice: Advice, run: &Commands<'_>) -> String {
     match advice {
         Advice::CheckRegion => {
-            "look at it with `hyworld region verify`, or restore it from a backup"
+            let verify = region("verify", run.file, "");
+            format!("look at it with {verify}, or restore it from a backup")
         }
-        Advice::FindOlderCopy => {
-            "an older copy may be found with `hyworld region salvage`, or in a backup"
-        }
+        Advice::FindOlderCopy => format!("{}, or look into a backup", older_copy(run.file)),
         Advice::ReplaceRefused => {
-            "the game would not load it; `hyworld region salvage` may find an older copy"
+            format!("the game would not load it; {}", older_copy(run.file))
         }
-        Advice::RestoreRefused => "the game would not load it; restore it from a backup",
+        Advice::RebuildOrSalvage => format!(
+            "if the blob was sealed, {} puts it back; else {}",
+            run.rebuild(),
+            older_copy(run.file)
+        ),
+        Advice::RebuildOrSalvageCutOff => format!(
+            "the entry is wrong or the file was cut short: {}",
+            in_region(Advice::RebuildOrSalvage, run)
+        ),
+        Advice::SalvageOverLength => format!(
+            "no chunk is that large, so its length is probably damaged: {}, or restore it from a \
+             backup",
+            older_copy(run.file)
+        ),
+        Advice::RestoreCutOff => format!(
+            "the file was cut short or its length is damaged: restore it from a backup, or {}",
+            older_copy(run.file)
+        ),
+        Advice::ChooseOverlap => format!(
+            "one of the two is in the wrong slot: look at both with {}, put back the right \
+             content with {}",
+            run.get(),
+            run.put()
+        ),
+        Advice::WriteAgain => {
+            format!("{}, then {}, and its length is right again", run.get(), run.put())
+        }
+        Advice::RebuildIndex => format!("{} puts it where it belongs", run.rebuild()),
+        Advice::Upgrade => {
+            let upgrade = region("upgrade", run.file, "");
+            format!("{upgrade} brings the other blobs to version 1 and keeps the old file")
+        }
+        Advice::RestoreOrRemove => format!(
+            "restore it from a backup, or {} for an older copy; without either, {} empties the \
+             slot and the game makes the chunk anew",
+            run.salvage(),
+            run.remove()
+        ),
+        other => anywhere(other).to_owned(),
+    }
+}
+
+/// What can be done whatever the storage is.
+fn anywhere(advice: Advice) -> &'static str {
+    match advice {
+        Advice::ReplaceRefused | Advice::RestoreRefused => {
+            "the game would not load it; restore it from a backup"
+        }
         Advice::UseNewerVersion => {
             "use a newer hyworld; nothing is lost as long as it is not changed"
         }
         Advice::Ignore => "nothing need be done; the game reads it",
         Advice::ReportBug => "please report it; do not edit this chunk with hyworld",
-        Advice::RebuildOrSalvage => {
-            "if the blob was sealed, `verify --rebuild-index` puts it back; else see `salvage`"
-        }
-        Advice::RebuildOrSalvageCutOff => {
-            "the entry is wrong or the file was cut short: if the blob was sealed, `verify \
-             --rebuild-index` puts it back; else see `salvage`"
-        }
-        Advice::SalvageOverLength => {
-            "no chunk is that large, so its length is probably damaged: see `salvage` for an \
-             older copy, or restore it from a backup"
-        }
-        Advice::RestoreCutOff => {
-            "the file was cut short or its length is damaged: restore it from a backup, or see \
-             `salvage` for an older copy"
-        }
         Advice::CopyToOtherDisk => {
             "the disk may be failing: copy the file to another one, and check the copy"
         }
         Advice::StopWriter => "stop the other program and check again",
-        Advice::ChooseOverlap => {
-            "one of the two is in the wrong slot: look at both with `get`, put back the right \
-             content with `put`"
-        }
-        Advice::WriteAgain => "`get` it and `put` it back, and its length is right again",
-        Advice::RebuildIndex => "`verify --rebuild-index` puts it where it belongs",
-        Advice::Upgrade => "`upgrade` brings the other blobs to version 1 and keeps the old file",
-        Advice::RestoreOrRemove => {
-            "restore it from a backup, or see `salvage` for an older copy; without either, `rm` \
-             it and the game makes the chunk anew"
-        }
         Advice::CheckNewFile => {
             "a file that was just being made has lost nothing; any other needs a backup"
         }
+        _ => "restore it from a backup",
     }
 }

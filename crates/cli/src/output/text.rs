@@ -1,7 +1,11 @@
 //! Numbers, sizes and times as people read them, and text that cannot disturb a terminal.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
+
+/// Sentences are broken to fit a terminal of this width.
+pub(crate) const WIDTH: usize = 100;
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: impl Into<u64>) -> String {
@@ -129,11 +133,25 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
+/// The words of a text. A command between backticks is one of them, so that it can be copied.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut is_inside = false;
+    for word in text.split(' ') {
+        match pieces.last_mut().filter(|_| is_inside) {
+            Some(piece) => piece.extend([" ", word]),
+            None => pieces.push(word.to_owned()),
+        }
+        is_inside ^= word.matches('`').count() % 2 == 1;
+    }
+    pieces
+}
+
 /// Words in lines of up to `width` characters, each with `indent` before it.
 pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
     let mut text = String::new();
     let mut column = usize::MAX;
-    for word in words.split(' ') {
+    for word in &pieces(words) {
         let len = word.chars().count();
         if column.saturating_add(len).saturating_add(1) > width {
             let line_break = if text.is_empty() { "" } else { "\n" };
@@ -147,6 +165,16 @@ pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
         column += len;
     }
     text
+}
+
+/// A path as a shell takes it.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let text = printable(&path.display().to_string());
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%~".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Text from a file or a file name with control characters spelled out, so that it stays on its
@@ -166,6 +194,23 @@ pub(crate) fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_are_not_broken() {
+        let text = "a word, then `a command of words` and more";
+        assert_eq!(wrap(text, "  ", 20), "  a word, then\n  `a command of words`\n  and more");
+        assert_eq!(wrap("an open ` is no command", "", 12), "an open\n` is no command");
+    }
+
+    #[test]
+    fn paths_are_quoted_where_a_shell_needs_it() {
+        let cases =
+            [("a/0.0.region.bin", "a/0.0.region.bin"), ("My World", "'My World'"), ("", "''")];
+        for (path, expected) in cases {
+            assert_eq!(shell_word(Path::new(path)), expected);
+        }
+        assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
+    }
 
     #[test]
     fn numbers_are_grouped() {

@@ -66,7 +66,7 @@ fn the_manual_has_every_option_and_refers_to_the_json() {
         let words = help.split([' ', ',', '\n', '[', ']', '`']);
         let options = words.filter(|word| word.starts_with("--") && word.len() > 2);
         for option in options {
-            let option = option.trim_end_matches(':');
+            let option = option.trim_end_matches([':', '.', ';']);
             let is_global = ["--jobs", "--quiet", "--verbose", "--help"].contains(&option);
             assert!(is_global || about.contains(option), "{verb} {option}");
         }

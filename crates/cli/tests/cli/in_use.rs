@@ -74,7 +74,7 @@ const WRITING: [&[&str]; 10] = [
     &["region", "seal", FILE],
     &["region", "seal", FILE, "--remove"],
     &["region", "salvage", FILE, "--segment", "2", "--restore", "29,7"],
-    &["region", "verify", FILE, "--rebuild-index", "--yes"],
+    &["region", "verify", FILE, "--rebuild-index", "--removed"],
     &["region", "compact", FILE],
     &["region", "upgrade", FILE],
     &["stress", "world", "--yes", "--seconds", "0.1"],

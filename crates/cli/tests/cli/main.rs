@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod advice;
 mod bad_input;
 mod bench;
 mod block;

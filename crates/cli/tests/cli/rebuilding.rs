@@ -33,7 +33,6 @@ slot   x   z  segment  saves  now    identity
    0   0   0        1      1  empty  chunk:0,0
   33   1   1        2      1  empty  chunk:1,1
 1023  31  31        3      1  empty  chunk:31,31
-3 slots marked empty: entries that were lost, or chunks removed on purpose
 index table changed; what it was before is in 0.0.region.bin.index.bak
 ";
     assert_eq!(text, expected);
@@ -64,8 +63,18 @@ fn rebuilding_as_json() {
     let lines = run.json_lines();
     let types: Vec<&Value> = lines.iter().map(|line| &line["type"]).collect();
     assert_eq!(types, ["summary", "change", "change", "change", "rebuild"]);
-    let expected =
-        ["type", "slot", "x", "z", "segment", "was_absent", "save_counter", "time_ms", "identity"];
+    let expected = [
+        "type",
+        "slot",
+        "x",
+        "z",
+        "segment",
+        "was_absent",
+        "removed",
+        "save_counter",
+        "time_ms",
+        "identity",
+    ];
     assert_eq!(keys(&lines[1]), expected);
     assert_eq!(lines[3]["identity"], "chunk:31,31");
     let backup = "0.0.region.bin.index.bak";
@@ -93,7 +102,7 @@ fn version_0_is_not_rebuilt() {
     let place = Place::with("v0/basic", "a.bin");
     let before = place.state();
     let line = place.run(&["region", "verify", "a.bin", "--rebuild-index", "--yes"]).fails(1);
-    assert!(line.contains("`hyworld region upgrade` does that"), "{line}");
+    assert!(line.contains("`hyworld region upgrade a.bin` does that"), "{line}");
     assert_eq!(place.state(), before);
 }
 
@@ -106,4 +115,42 @@ fn dry_run_and_yes_belong_to_rebuilding() {
     }
     let both = ["region", "verify", "a.bin", "--rebuild-index", "--yes", "--dry-run"];
     place.run(&both).ends(2);
+}
+
+/// The game removes a chunk by emptying its entry: its sealed blob must not come back unasked.
+#[test]
+fn chunks_that_were_removed_since_come_back_only_when_asked_for() {
+    let (place, whole) = lost_index();
+    let mut removed = whole.clone();
+    removed[32 + 4 * 33..][..4].fill(0);
+    place.file(FILE, &removed);
+    let run = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
+    assert!(run.text().contains("removed  chunk:1,1\n"));
+    assert!(run.text().contains("1 removed chunk left alone; --removed brings them back\n"));
+    assert_eq!(place.bytes(FILE), removed);
+    place.run(&["region", "verify", FILE, "--rebuild-index", "--removed"]).ends(0);
+    assert_eq!(place.bytes(FILE), whole);
+}
+
+#[test]
+fn a_destroyed_header_is_written_again() {
+    let (place, whole) = lost_index();
+    let mut destroyed = whole.clone();
+    destroyed[..32].fill(0xEE);
+    place.file(FILE, &destroyed);
+    let verify = ["region", "verify", FILE];
+    let told = place.run(&verify).fails(1);
+    assert!(told.contains("--rebuild-header"), "{told}");
+    let assumed = [&verify[..], &["--assume-geometry", "1024x4096", "--rebuild-header"]].concat();
+    place.run(&[&assumed[..], &["--dry-run"]].concat()).ends(1);
+    assert_eq!(place.bytes(FILE), destroyed);
+    let wrong = [&verify[..], &["--assume-geometry", "512x512", "--rebuild-header"]].concat();
+    place.run(&[&wrong[..], &["--yes"]].concat()).ends(1);
+    assert_eq!(place.bytes(FILE), destroyed);
+    let text = place.run(&[&assumed[..], &["--yes"]].concat()).ok();
+    assert!(text.ends_with("what was there before is in 0.0.region.bin.header.bak\n"), "{text}");
+    assert_eq!(place.bytes(FILE), whole);
+    assert_eq!(place.bytes("0.0.region.bin.header.bak"), [0xEE; 32]);
+    // A whole header is left alone.
+    place.run(&[&assumed[..], &["--yes"]].concat()).ends(2);
 }

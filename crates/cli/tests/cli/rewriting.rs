@@ -22,7 +22,7 @@ fn compact_makes_the_file_as_small_as_it_said() {
         let place = Place::with(name, FILE);
         let (content, before) = (place.content(FILE), place.state());
         let dry = place.run(&["region", "compact", FILE, "--dry-run", "--json"]).ends(0).json();
-        assert_eq!(keys(&dry), ["before", "after", "blobs", "dropped", "dry_run"]);
+        assert_eq!(keys(&dry), ["before", "after", "blobs", "dropped", "orphans", "dry_run"]);
         assert_eq!(place.state(), before);
         let done = place.run(&["region", "compact", FILE, "--json"]).ends(0).json();
         for key in ["before", "after", "blobs", "dropped"] {
@@ -168,7 +168,7 @@ fn rewriting_needs_version_1() {
     for verb in verbs {
         let line = place.run(&[&["region"], verb].concat()).fails(1);
         assert!(line.starts_with("a.bin: version 0 files can only be read"), "{line}");
-        assert!(line.ends_with("`hyworld region upgrade` does that"), "{line}");
+        assert!(line.ends_with("`hyworld region upgrade a.bin` does that"), "{line}");
     }
     assert_eq!(place.state(), before);
 }

@@ -223,6 +223,13 @@ impl IndexedStorageFile {
         self.give_up(writer, old)
     }
 
+    /// Writes a blob that no slot refers to.
+    pub(crate) fn write_orphan(&self, blob: &EncodedBlob) -> Result<()> {
+        let slot = BlobIndex::new(0);
+        let pending = Pending { slot, header: blob.header(), stored: blob.stored() };
+        self.write_payloads(self.writer()?, &[pending]).map(drop)
+    }
+
     /// Commits a blob: makes its slot point to it. Returns what the slot held before.
     fn point_to(
         &self,

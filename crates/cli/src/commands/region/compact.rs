@@ -13,8 +13,11 @@ use crate::output::{Console, json, progress, text};
 pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::look_at(&args.file)?;
     let places = Places::of(&file);
+    let CompactArgs { drop_damaged, drop_orphans, .. } = *args;
+    let options = CompactOptions { drop_damaged, drop_orphans };
     let done = if args.dry_run {
-        let expected = plan_compact(&file)?;
+        let expected =
+            plan_compact(&file, options).map_err(|error| super::advised(error.into()))?;
         if !expected.dropped.is_empty() && !args.drop_damaged {
             let (path, damaged) = (args.file.clone(), expected.dropped.len());
             return Err(super::advised(Error::WouldDropDamaged { path, damaged }.into()));
@@ -22,7 +25,6 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
         expected
     } else {
         drop(file);
-        let options = CompactOptions { drop_damaged: args.drop_damaged };
         let spinner = progress::spinner(console, "compacting");
         let done = compact_region(&args.file, options);
         spinner.finish_and_clear();
@@ -38,6 +40,7 @@ struct Report<'a> {
     after: u64,
     blobs: u32,
     dropped: Vec<DamageObject<'a>>,
+    orphans: u32,
     dry_run: bool,
 }
 
@@ -51,7 +54,8 @@ fn report(
     let findings = of_damage(&args.file, places, &done.dropped);
     if args.json {
         let dropped = DamageObject::all(places, &findings);
-        let report = Report { before, after, blobs: done.blobs, dropped, dry_run: args.dry_run };
+        let (blobs, orphans, dry_run) = (done.blobs, done.orphans, args.dry_run);
+        let report = Report { before, after, blobs, dropped, orphans, dry_run };
         return json::line(console, &report);
     }
     let name = args.file.display();
@@ -62,6 +66,14 @@ fn report(
     console.report(format_args!(
         "{name} {verb} {after} bytes, was {before} ({saved} less), with {blobs}"
     ))?;
+    if done.orphans > 0 {
+        let orphans = text::count(done.orphans, "blob");
+        console.report(format_args!(
+            "{orphans} that no slot refers to {} kept, because slots are damaged; \
+             --drop-orphans drops them",
+            if done.orphans == 1 { "is" } else { "are" }
+        ))?;
+    }
     if !done.dropped.is_empty() && !console.is_quiet() {
         let slots = text::count(done.dropped.len() as u64, "damaged slot");
         let verb = if args.dry_run { "would be" } else { "were" };

@@ -11,9 +11,6 @@ use super::place::{Places, SlotKeys};
 use crate::exit;
 use crate::output::{advice, text};
 
-/// Sentences are broken to fit a terminal of the usual width.
-const WIDTH: usize = 80;
-
 /// The finding in the one line of an error.
 pub(super) fn problem(finding: &Finding, path: &Path) -> anyhow::Error {
     exit::problem(format!("{}: {}", path.display(), finding.message))
@@ -27,8 +24,8 @@ pub(super) fn write(finding: &Finding, out: &mut impl Write, places: &Places) ->
     };
     let offset = finding.offset.unwrap_or_default();
     writeln!(out, "{place}: {} at byte {offset}", finding.class)?;
-    for sentence in [finding.message.as_str(), advice::words(finding)] {
-        writeln!(out, "{}", text::wrap(sentence, "    ", WIDTH))?;
+    for sentence in [finding.message.clone(), advice::words(finding, None)] {
+        writeln!(out, "{}", text::wrap(&sentence, "    ", text::WIDTH))?;
     }
     Ok(())
 }
@@ -42,7 +39,7 @@ pub(super) struct FindingObject<'a> {
     offset: Option<u64>,
     readable: bool,
     message: &'a str,
-    advice: &'static str,
+    advice: String,
 }
 
 impl<'a> FindingObject<'a> {
@@ -53,7 +50,7 @@ impl<'a> FindingObject<'a> {
             offset: finding.offset,
             readable: finding.severity == Severity::Warning,
             message: &finding.message,
-            advice: advice::words(finding),
+            advice: advice::words(finding, None),
         }
     }
 }

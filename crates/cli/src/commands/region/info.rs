@@ -13,7 +13,7 @@ use super::place::{Places, SlotKeys};
 use crate::args::region::InfoArgs;
 use crate::exit::Exit;
 use crate::output::json::Position;
-use crate::output::{Console, json, text};
+use crate::output::{Console, advice, json, text};
 
 pub(super) fn run(args: &InfoArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::open(&args.source)?;
@@ -155,13 +155,17 @@ impl<'a> Report<'a> {
             writeln!(out, "  interrupted    write to {name}; left over at segment {segment}")?;
         }
         if file.version() == FormatVersion::V0 {
-            writeln!(out, "  note           `hyworld region upgrade` brings it to version 1")?;
+            let upgrade = advice::region("upgrade", file.path(), "");
+            writeln!(out, "  note           {upgrade} brings it to version 1")?;
         }
         for path in &self.leftovers {
             writeln!(out, "  note           {} is beside it", text::printable(path))?;
         }
         match self.damage.len() {
-            0 => writeln!(out, "  damage         none seen; `verify` decodes every blob")?,
+            0 => {
+                let verify = advice::region("verify", file.path(), "");
+                writeln!(out, "  damage         none seen; {verify} decodes every blob")?;
+            }
             count => writeln!(out, "  damage         {}", text::count(count as u64, "finding"))?,
         }
         Ok(())

@@ -1,6 +1,10 @@
-//! `verify FILE --rebuild-index`: plan, show, apply.
+//! `verify FILE --rebuild-index` and `--rebuild-header`: plan, show, apply.
 
-use hyworld_indexed_storage::{IndexedStorageFile, RebuildChange, RebuildPlan, SegmentIndex};
+use std::path::PathBuf;
+
+use hyworld_indexed_storage::{
+    Geometry, IndexedStorageFile, RebuildChange, RebuildPlan, SegmentIndex,
+};
 use serde::Serialize;
 
 use super::place::{Places, SlotKeys};
@@ -18,28 +22,75 @@ pub(super) fn run(
     let spinner = progress::spinner(console, "looking for sealed blobs");
     let plan = file.plan_rebuild();
     spinner.finish_and_clear();
-    let plan = plan?;
+    let mut plan = plan?;
     drop(file);
     show(args, console, &places, &plan)?;
-    let count = plan.changes.len();
-    let changes = text::count(count as u64, "change");
-    let question = format!("make {changes} to the index table?");
-    let apply = count > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
-    let mut backup = None;
-    if apply {
-        let rebuilt = hyworld::rebuild_index(&args.source.file, &plan, args.force.check());
-        backup = Some(rebuilt.map_err(super::or_force)?);
-    }
+    let found = plan.changes.len();
+    let backup = if args.dry_run { None } else { apply(args, console, &mut plan)? };
+    let applied = if backup.is_some() { plan.changes.len() } else { 0 };
     let backup = backup.map(|path| path.display().to_string());
     if args.json {
-        json::line(console, &Line::Rebuild { changes: count, applied: backup.is_some(), backup })?;
+        let is_applied = backup.is_some();
+        json::line(console, &Line::Rebuild { changes: found, applied: is_applied, backup })?;
     } else if let Some(backup) = backup {
         console.report(format_args!("index table changed; what it was before is in {backup}"))?;
-    } else if count > 0 && !args.dry_run {
+    } else if found > 0 && !args.dry_run && !args.yes {
         console.report(format_args!("nothing was changed; --yes applies the plan"))?;
     }
-    let undone = count > 0 && !apply;
-    Ok(if undone { Exit::Problems } else { Exit::Clean })
+    Ok(if applied < found { Exit::Problems } else { Exit::Clean })
+}
+
+/// Asks for what was damaged or lost, and by itself for what may have been removed on purpose.
+fn apply(
+    args: &VerifyArgs,
+    console: &mut Console,
+    plan: &mut RebuildPlan,
+) -> anyhow::Result<Option<PathBuf>> {
+    let is_removed = |change: &&RebuildChange| change.is_removed;
+    let removed = plan.changes.iter().filter(is_removed).count();
+    let others = plan.changes.len().saturating_sub(removed);
+    let changes = text::count(others as u64, "change");
+    let question = format!("make {changes} to the index table?");
+    if others > 0 && !console.confirm(&question, args.yes)? {
+        return Ok(None);
+    }
+    let chunks = text::count(removed as u64, "removed chunk");
+    let is_asked = args.removed || !args.yes;
+    let question = format!("bring {chunks} back?");
+    if removed > 0 && !(is_asked && console.confirm(&question, args.removed)?) {
+        plan.leave_removed();
+        console.report(format_args!("{chunks} left alone; --removed brings them back"))?;
+    }
+    if plan.changes.is_empty() {
+        return Ok(None);
+    }
+    let rebuilt = hyworld::rebuild_index(&args.source.file, plan, args.force.check());
+    Ok(Some(rebuilt.map_err(super::or_force)?))
+}
+
+/// `--rebuild-header`, after the blobs were checked with the geometry.
+pub(super) fn header(
+    args: &VerifyArgs,
+    console: &mut Console,
+    geometry: Geometry,
+) -> anyhow::Result<Exit> {
+    let name = args.source.file.display();
+    let question = format!("write the header of {name} for {geometry}?");
+    let is_wanted = !args.dry_run && console.confirm(&question, args.yes)?;
+    let mut backup = None;
+    if is_wanted {
+        let check = args.force.check();
+        let written = hyworld::rebuild_header(&args.source.file, geometry, check);
+        backup = Some(written.map_err(super::or_force)?.display().to_string());
+    }
+    if args.json {
+        json::line(console, &Line::Header { applied: is_wanted, backup })?;
+    } else if let Some(backup) = backup {
+        console.report(format_args!("header written; what was there before is in {backup}"))?;
+    } else if !args.dry_run {
+        console.report(format_args!("nothing was changed; --yes writes the header"))?;
+    }
+    Ok(if is_wanted { Exit::Clean } else { Exit::Problems })
 }
 
 fn show(
@@ -64,12 +115,11 @@ fn show(
         table.row(cells(places, change));
     }
     table.write(console, "")?;
-    let absent = plan.changes.iter().filter(|change| change.was_absent);
-    let absent = absent.count();
-    if absent > 0 {
-        let slots = text::count(absent as u64, "slot");
+    let removed = plan.changes.iter().filter(|change| change.is_removed).count();
+    if removed > 0 {
+        let chunks = text::count(removed as u64, "chunk");
         console.report(format_args!(
-            "{slots} marked empty: entries that were lost, or chunks removed on purpose"
+            "{chunks} removed since sealed, by the game or on purpose, or the entry was lost"
         ))?;
     }
     Ok(())
@@ -82,7 +132,12 @@ fn cells(places: &Places, change: &RebuildChange) -> Vec<String> {
     cells.extend([
         change.segment.map_or_else(|| "empty".to_owned(), |segment| segment.to_string()),
         seal.map_or_else(dash, |seal| seal.save_counter.to_string()),
-        if change.was_absent { "empty" } else { "damaged" }.to_owned(),
+        match change {
+            RebuildChange { is_removed: true, .. } => "removed",
+            RebuildChange { was_absent: true, .. } => "empty",
+            _ => "damaged",
+        }
+        .to_owned(),
         seal.map_or_else(dash, |seal| identity(&seal.identity)),
     ]);
     cells
@@ -100,12 +155,17 @@ enum Line {
         slot: SlotKeys,
         segment: Option<u32>,
         was_absent: bool,
+        removed: bool,
         save_counter: Option<u64>,
         time_ms: Option<i64>,
         identity: Option<String>,
     },
     Rebuild {
         changes: usize,
+        applied: bool,
+        backup: Option<String>,
+    },
+    Header {
         applied: bool,
         backup: Option<String>,
     },
@@ -117,6 +177,7 @@ fn line(places: &Places, change: &RebuildChange) -> Line {
         slot: places.keys(Some(change.slot)),
         segment: change.segment.map(SegmentIndex::get),
         was_absent: change.was_absent,
+        removed: change.is_removed,
         save_counter: seal.map(|seal| seal.save_counter),
         time_ms: seal.map(|seal| seal.time_ms),
         identity: seal.map(|seal| identity(&seal.identity)),

@@ -15,7 +15,7 @@ use super::restore;
 use crate::args::region::SalvageArgs;
 use crate::exit::{self, Exit};
 use crate::output::table::Table;
-use crate::output::{Console, json, progress, text};
+use crate::output::{Console, advice, json, progress, text};
 use crate::streams;
 
 pub(super) fn run(args: &SalvageArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -32,8 +32,9 @@ pub(super) fn blob_at(
     segment: SegmentIndex,
 ) -> anyhow::Result<EncodedBlob> {
     file.salvage_at(segment).map_err(|error| match error {
-        Error::NothingToSalvage { .. } => {
-            exit::advise(&error, "`hyworld region salvage` lists those that there are")
+        Error::NothingToSalvage { ref path, .. } => {
+            let list = advice::region("salvage", path, "");
+            exit::advise(&error, &format!("{list} lists those that there are"))
         }
         other => other.into(),
     })

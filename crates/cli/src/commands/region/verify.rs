@@ -38,6 +38,9 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     };
     if args.rebuild_index {
         exit = exit.max(rebuild::run(args, console, file)?);
+    } else if let Some(geometry) = args.source.assume_geometry.filter(|_| args.rebuild_header) {
+        drop(file);
+        exit = exit.max(rebuild::header(args, console, geometry)?);
     }
     Ok(exit)
 }

@@ -180,10 +180,11 @@ fn regions() -> Samples {
     let rebuild = ["--dry-run", "--yes"]
         .map(|end| format!("region verify 2.2.region.bin --rebuild-index {end}"));
     verify.extend(lines(&place, &rebuild.each_ref().map(String::as_str)));
-    let (rebuild, verify) = verify
-        .into_iter()
-        .partition(|line| ["change", "rebuild"].contains(&line["type"].as_str().unwrap()));
+    let (rebuild, verify) = verify.into_iter().partition(|line| {
+        ["change", "rebuild", "header"].contains(&line["type"].as_str().unwrap())
+    });
     let mut rebuild: Vec<Value> = rebuild;
+    rebuild.extend(destroyed_header(&place));
     let keys = ["/x", "/z", "/segment", "/save_counter", "/time_ms", "/identity"];
     also(&mut rebuild, 0, &keys.map(|key| (key, Value::Null)));
     vec![
@@ -307,4 +308,15 @@ fn benches() -> Samples {
         ("bench providers", vec![providers, scale]),
         ("bench store", vec![store]),
     ]
+}
+
+/// What writing a header again prints, in a dry run and in earnest.
+fn destroyed_header(place: &Place) -> Vec<Value> {
+    let mut bytes = place.bytes("2.2.region.bin");
+    bytes[..32].fill(0);
+    place.file("4.4.region.bin", &bytes);
+    let verify = "region verify 4.4.region.bin --assume-geometry 1024x4096 --rebuild-header";
+    let runs = ["--dry-run", "--yes"].map(|end| format!("{verify} {end}"));
+    let lines = lines(place, &runs.each_ref().map(String::as_str)).into_iter();
+    lines.filter(|line| line["type"] == "header").collect()
 }

@@ -1,0 +1,53 @@
+//! Advice is something that can be done: every command in it can be typed as it is.
+
+use hyworld_testkit::manifest;
+
+use crate::run::Place;
+
+/// The commands between backticks. Whatever is quoted like that must be a whole command.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted
+        .map(|command| {
+            let words: Vec<_> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+            assert_eq!(words.first(), Some(&"hyworld"), "{command:?} is no command, in: {text}");
+            words.into_iter().skip(1).map(str::to_owned).collect()
+        })
+        .collect()
+}
+
+/// Runs every command of the advice for a fixture, each beside a fresh copy of it.
+fn follow(fixture: &str, text: &str) -> usize {
+    let commands = commands(text);
+    for command in &commands {
+        let place = Place::with(fixture, "a.bin");
+        place.file("slot-6.bin", b"content");
+        let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+        let run = place.run(&arguments);
+        assert_ne!(run.code, 2, "{fixture}: {command:?}: {}", run.err);
+    }
+    commands.len()
+}
+
+#[test]
+fn every_command_in_advice_about_region_files_runs() {
+    let mut followed = 0;
+    for known in manifest("corrupt/") {
+        let fixture = known.file.trim_end_matches(".region.bin");
+        for verb in [&["verify"][..], &["info"], &["ls"], &["compact"]] {
+            let (verb, rest) = verb.split_first().unwrap();
+            let place = Place::with(fixture, "a.bin");
+            let run = place.run(&[&["region", verb, "a.bin"], rest].concat());
+            // What describes a table in one word is not advice.
+            let text = run.text().replace("see `salvage`", "");
+            followed += follow(fixture, &text) + follow(fixture, &run.err);
+        }
+    }
+    let broken = "corrupt/zstd_magic_broken";
+    let refused = Place::with(broken, "a.bin").run(&["region", "get", "a.bin", "6"]);
+    followed += follow(broken, &refused.err);
+    let v0 = "v0/basic";
+    let refused = Place::with(v0, "a.bin").run(&["region", "compact", "a.bin"]);
+    followed += follow(v0, &refused.err);
+    assert!(followed > 40, "{followed} commands");
+}
