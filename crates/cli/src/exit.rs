@@ -84,7 +84,9 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     let chunk = error.downcast_ref::<hyworld_chunk::Error>().map(|_| Exit::Problems);
     let world = error.downcast_ref::<hyworld_world::Error>().map(exit_of_world);
     let front = error.downcast_ref::<hyworld::Error>().map(exit_of_kind);
-    own.or(library).or(chunk).or(world).or(front).unwrap_or(Exit::Failure)
+    let storage = error.downcast_ref::<hyworld_providers::Error>();
+    let damage = storage.filter(|error| error.is_damage()).map(|_| Exit::Problems);
+    own.or(library).or(chunk).or(world).or(front).or(damage).unwrap_or(Exit::Failure)
 }
 
 /// Which exit code an error of the front door leads to.
@@ -94,6 +96,10 @@ fn exit_of_kind(error: &hyworld::Error) -> Exit {
     }
     if let Some(region) = error.cause().downcast_ref() {
         return exit_of(region);
+    }
+    let storage = error.cause().downcast_ref::<hyworld_providers::Error>();
+    if storage.is_some_and(hyworld_providers::Error::is_damage) {
+        return Exit::Problems;
     }
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::BadLocation | ErrorKind::SeveralWorlds => Exit::Usage,
@@ -152,9 +158,11 @@ fn exit_of(error: &Error) -> Exit {
         | Error::WrongGeometry { .. }
         | Error::NothingToSalvage { .. }
         | Error::NotABlob { .. } => Exit::Problems,
-        Error::NoSuchSlot { .. } | Error::IdentityTooLong { .. } | Error::HeaderIsWhole { .. } => {
-            Exit::Usage
-        }
+        Error::NoSuchSlot { .. }
+        | Error::IdentityTooLong { .. }
+        | Error::HeaderIsWhole { .. }
+        | Error::NotAFile { .. } => Exit::Usage,
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
         _ => Exit::Failure,
     }
 }

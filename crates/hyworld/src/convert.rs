@@ -1,6 +1,6 @@
 //! Copying the chunks of one location to another.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hyworld_maintenance::{
     ConvertOptions, ConvertReport, FolderCopy, NoProgress, Progress, SourceIdentity,
@@ -82,7 +82,9 @@ impl World {
     /// The copy could not be begun or finished, or a chunk could not be copied: then the target
     /// is kept under another name, and the same call continues it.
     pub fn convert_to(&self, target: impl AsRef<Path>) -> Result<ConvertReport> {
-        let target = Location::target(target.as_ref())?;
+        let source = self.location();
+        let named = PathBuf::from(source.name());
+        let target = Location::target_of_copy(target.as_ref(), source, &named)?;
         let (identity, level) =
             (self.location().identity(), hyworld_indexed_storage::DEFAULT_LEVEL);
         let options = ConvertOptions::new();

@@ -5,6 +5,7 @@
 
 mod backup;
 mod opening;
+mod target;
 mod worlds;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use hyworld_providers::{ChunkStorage, ProviderConfig, ProviderKind};
 use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
 
 use crate::error::{Error, ErrorKind, Result};
+use target::check_address;
 use worlds::{entries, only_world_with_chunks};
 
 #[cfg(not(feature = "s3"))]
@@ -79,6 +81,9 @@ impl Location {
         if let Some(remote) = Self::of_url(name) {
             return Ok(remote);
         }
+        if !name.exists() {
+            check_address(name)?;
+        }
         if !name.is_dir() {
             return Self::of_file(name);
         }
@@ -89,25 +94,6 @@ impl Location {
             Some(world) => Self::of_world(&world),
             None => Err(nothing_here(name)),
         }
-    }
-
-    /// Finds where chunks can be written to. The location need not exist.
-    ///
-    /// # Errors
-    /// Chunks cannot be written there.
-    pub fn target(name: &Path) -> Result<Self> {
-        if let Some(remote) = Self::of_url(name) {
-            return Ok(remote);
-        }
-        if name.exists() && !name.is_dir() {
-            let problem = "a world or a folder of region files is needed here, not a file";
-            return Err(bad_location(name, problem));
-        }
-        let is_chunks_folder = name.file_name().is_some_and(|last| last == CHUNKS_FOLDER);
-        if is_chunks_folder || (name.is_dir() && !region_files_in(name)?.is_empty()) {
-            return Ok(Self::Regions(name.to_owned()));
-        }
-        Self::of_world(name)
     }
 
     fn of_url(name: &Path) -> Option<Self> {

@@ -3,6 +3,8 @@
 mod chunk;
 mod region;
 
+use std::path::Path;
+
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, Error};
 
@@ -70,7 +72,10 @@ fn check(at: ChunkPos, document: Result<Option<Vec<u8>>, Error>) -> (u64, Vec<Fi
         }
         // Removed since it was listed.
         Ok(None) => {}
-        Err(error) => findings.push(Finding::at(Class::Unreadable, at, error)),
+        Err(error) => {
+            let file = error.region_file().map(Path::to_owned);
+            findings.push(Finding { file, ..Finding::at(Class::Unreadable, at, error) });
+        }
     }
     (raw_bytes, findings)
 }

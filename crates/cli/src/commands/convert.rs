@@ -2,7 +2,7 @@
 
 mod compare;
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use hyworld::Location;
 use hyworld_bench::Millis;
@@ -10,6 +10,7 @@ use hyworld_maintenance::{
     Class, ConvertOptions, ConvertReport, Finding, ScanOptions, SourceIdentity, convert,
 };
 use hyworld_providers::{ChunkStorage, MemoryStorage};
+use hyworld_world::find_writer;
 use serde::Serialize;
 
 use crate::args::convert::ConvertArgs;
@@ -23,10 +24,11 @@ const SHOWN_FAILURES: usize = 20;
 
 pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let source = Location::source(&args.source)?;
-    let target = Location::target(&args.target)?;
     if args.verify_only {
-        return compare::run(args, console, &source, &target);
+        return compare::run(args, console, &source, &Location::target(&args.target)?);
     }
+    let target = Location::target_of_copy(&args.target, &source, &args.source)?;
+    warn_of_writer(console, &source)?;
     let opened = source.open()?;
     let (chunks, identity) = (source.count(&*opened), source.identity());
     let job = Job { args, source: &*opened, identity, chunks, start: Instant::now() };
@@ -34,6 +36,19 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
         return job.dry_run(console, &target);
     }
     job.run(console, &target)
+}
+
+/// A copy of a world that somebody writes has no single moment.
+fn warn_of_writer(console: &mut Console, source: &Location) -> anyhow::Result<()> {
+    let Some(world) = source.world_folder() else { return Ok(()) };
+    if let Some(writer) = find_writer(&world, SystemTime::now())? {
+        console.say(format_args!(
+            "warning: {}: {writer}; chunks that change meanwhile are copied as they were before \
+             or after",
+            world.display()
+        ))?;
+    }
+    Ok(())
 }
 
 /// A conversion whose source is open.

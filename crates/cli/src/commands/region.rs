@@ -59,7 +59,7 @@ fn open(source: &Source) -> anyhow::Result<IndexedStorageFile> {
             let text = format!("if it was a region file, {verify} reads it and asks to mend it");
             exit::advise(&error, &text)
         }
-        other => other.into(),
+        other => advised(other.into()),
     })
 }
 
@@ -84,6 +84,10 @@ fn advised(error: hyworld::Error) -> anyhow::Error {
             let names = advice::region("verify", path, "");
             let drops = advice::region("compact", path, " --drop-damaged");
             exit::advise(region, &format!("{names} names them, {drops} goes on without them"))
+        }
+        Some(region @ Error::NotAFile { path }) if path.is_dir() => {
+            let info = format!("`hyworld info {}`", text::shell_word(path));
+            exit::advise(region, &format!("{info} shows what it is"))
         }
         Some(region @ Error::SearchUnfinished { path }) => {
             let drops = advice::region("compact", path, " --drop-orphans");

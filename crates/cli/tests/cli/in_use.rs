@@ -13,17 +13,17 @@ use hyworld_world::{ServerCheck, WritePermit};
 const UNIVERSE_FILE: &str = "u/worlds/a/chunks/-1.0.region.bin";
 
 /// Another program that has a file open for writing, as a server has its region files.
-struct Program(Child);
+pub(crate) struct Program(Child);
 
 impl Program {
-    fn with_open(path: &Path) -> Self {
+    pub(crate) fn with_open(path: &Path) -> Self {
         let file = File::options().append(true).open(path).unwrap();
         let mut command = Command::new("sleep");
         Self(command.arg("600").stdout(file).stdin(Stdio::null()).spawn().unwrap())
     }
 
     /// How errors name it.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("process {}, sleep, has ", self.0.id())
     }
 }

@@ -32,6 +32,7 @@ mod salvaging;
 mod shapes;
 mod streams;
 mod stress;
+mod targets;
 mod upgrading;
 mod verifying;
 mod world;
