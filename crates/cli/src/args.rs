@@ -9,17 +9,18 @@ pub(crate) mod info;
 pub(crate) mod region;
 pub(crate) mod running;
 mod shapes;
+mod start;
 pub(crate) mod storage;
 mod value;
 pub(crate) mod world;
 
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use start::{manual, parse};
 pub(crate) use value::{ComponentArg, SlotArg};
 
 const EXIT_CODES: &str = "\
@@ -31,7 +32,7 @@ Exit codes:
 
 Data goes to stdout, talk and progress to stderr. A reader of stdout that goes away is no error.";
 
-/// Hytale world storage: look into, check, repair and rewrite region files and their chunks
+/// Hytale world storage: look into, check, repair, change and move worlds and their chunks
 #[derive(Debug, Parser)]
 #[command(name = "hyworld", version, max_term_width = 100, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -41,25 +42,11 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The command line with `./` before names such as `-1.0.region.bin`. Every world has files whose
-/// names look like flags, and nobody should have to know how to quote them.
-pub(crate) fn command_line() -> impl Iterator<Item = OsString> {
-    std::env::args_os().map(|word| match word.to_str() {
-        Some(text) if is_region_name(text) => format!("./{text}").into(),
-        _ => word,
-    })
-}
-
-fn is_region_name(word: &str) -> bool {
-    let number = word.strip_prefix('-').unwrap_or_default();
-    number.starts_with(|first: char| first.is_ascii_digit()) && word.contains(".region.bin")
-}
-
 /// What every verb accepts.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every verb")]
 pub(crate) struct Global {
-    /// Threads for work that can be shared (verify, seal) [default: one for each processor]
+    /// Threads for work that can be shared, at most 256 [default: one for each processor]
     #[arg(short, long, global = true, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Say nothing but data and errors
@@ -145,7 +132,7 @@ pub(crate) enum Command {
     /// it.
     #[command(after_long_help = shapes::of("pregen"))]
     Pregen(running::PregenArgs),
-    /// Load the chunk store of a world: viewers walk, blocks are edited, chunks saved and unloaded
+    /// Load the chunk store of a world: viewers walk, blocks change, chunks are saved
     ///
     /// For a copy, not for a world that somebody wants to play: edits write numbers into blocks of
     /// the lowest and the highest section, and stay. Each chunk that is edited again must hold the
@@ -185,16 +172,6 @@ pub(crate) struct DemoArgs {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-
-    #[test]
-    fn names_of_region_files_are_not_flags() {
-        for name in ["-1.0.region.bin", "-12.-3.region.bin", "-1.0.region.bin.old"] {
-            assert!(is_region_name(name), "{name}");
-        }
-        for other in ["0.0.region.bin", "./-1.0.region.bin", "-7", "--1.region.bin", "-o"] {
-            assert!(!is_region_name(other), "{other}");
-        }
-    }
 
     #[test]
     fn the_definitions_are_consistent() {

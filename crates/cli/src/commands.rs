@@ -16,12 +16,21 @@ mod stress;
 mod verify;
 mod world;
 
+use std::time::Instant;
+
 use crate::args::Command;
 use crate::exit::Exit;
-use crate::output::Console;
+use crate::output::{Console, text};
 
 /// Does what the command line asks for.
 pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    let exit = verb(command, console)?;
+    console.detail(format_args!("took {}", text::duration(started.elapsed())))?;
+    Ok(exit)
+}
+
+fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     match command {
         Command::Info(args) => info::run(&args, console),
         Command::Region(verb) => region::run(verb, console),

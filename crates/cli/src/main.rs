@@ -10,13 +10,13 @@ mod streams;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::Cli;
 use output::Console;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse_from(args::command_line());
+    let cli = match args::parse() {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
     let mut console = Console::new(&cli.global);
     let outcome = commands::run(cli.command, &mut console).and_then(|exit| {
         console.flush_data()?;

@@ -13,6 +13,9 @@ use std::num::NonZeroUsize;
 
 use crate::args::Global;
 
+/// More threads than this only wait for each other, also where a network is slow.
+const JOBS_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+
 /// Both streams, and the switches that say how much goes there.
 pub(crate) struct Console {
     data: Box<dyn Write>,
@@ -35,7 +38,7 @@ impl Console {
             data,
             quiet: global.quiet,
             verbose: global.verbose,
-            jobs: global.jobs.unwrap_or(processors),
+            jobs: global.jobs.unwrap_or(processors).min(JOBS_MAX),
         }
     }
 

@@ -187,7 +187,9 @@ pub fn scan_items<T: Send, R: Send>(
             thread::Builder::new().spawn_scoped(scope, worker).is_ok()
         };
         // Fewer threads than were asked for do the same work; without any, the caller does it.
-        let threads = if jobs == 1 { 0 } else { (0..jobs).take_while(|_| spawn()).count() };
+        // No more are started than there is work for.
+        let spawn_for_work = |_: &usize| !gate.is_exhausted() && spawn();
+        let threads = if jobs == 1 { 0 } else { (0..jobs).take_while(spawn_for_work).count() };
         drop(sender);
         if threads == 0 {
             work(&mut |number, result| {

@@ -1,9 +1,21 @@
-//! The JSON that each verb prints, for its long help: the sections of `docs/json.md`.
+//! The JSON that each verb prints: the sections of `docs/json.md`. The long help has what they say
+//! in words, the man pages have the shapes as well.
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
 
-/// The section about a verb, which must be there.
+/// What the section about a verb says in words.
 pub(super) fn of(verb: &str) -> String {
+    let mut words = text(verb, false);
+    words.push_str("The shape of the JSON is in the man page, which `hyworld man DIR` writes.");
+    words
+}
+
+/// The section about a verb; empty if there is none.
+pub(super) fn whole(verb: &str) -> String {
+    text(verb, true)
+}
+
+fn text(verb: &str, with_shapes: bool) -> String {
     let section =
         PAGE.split("\n## ").find_map(|section| section.strip_prefix(verb)?.strip_prefix('\n'));
     let mut text = String::new();
@@ -12,10 +24,10 @@ pub(super) fn of(verb: &str) -> String {
         match line {
             "" => {}
             "```" => is_shape = !is_shape,
-            _ if is_shape => text.extend(["  ", line, "\n"]),
+            _ if is_shape && with_shapes => text.extend(["  ", line, "\n"]),
+            _ if is_shape => {}
             _ => text.extend([line, "\n"]),
         }
     }
-    text.truncate(text.trim_end().len());
     text
 }

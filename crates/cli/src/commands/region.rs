@@ -16,7 +16,6 @@ mod upgrade;
 mod verify;
 
 use std::path::Path;
-use std::time::Instant;
 
 use hyworld_indexed_storage::{Error, HeaderProblem, IndexedStorageFile, OpenOptions};
 use hyworld_world::ServerCheck;
@@ -26,8 +25,7 @@ use crate::exit::{self, Exit};
 use crate::output::{Console, advice, text};
 
 pub(super) fn run(verb: Verb, console: &mut Console) -> anyhow::Result<Exit> {
-    let started = Instant::now();
-    let exit = match verb {
+    match verb {
         Verb::Info(args) => info::run(&args, console),
         Verb::Ls(args) => ls::run(&args, console),
         Verb::Get(args) => get::run(&args, console),
@@ -38,9 +36,7 @@ pub(super) fn run(verb: Verb, console: &mut Console) -> anyhow::Result<Exit> {
         Verb::Compact(args) => compact::run(&args, console),
         Verb::Upgrade(args) => upgrade::run(&args, console),
         Verb::Seal(args) => seal::run(&args, console),
-    }?;
-    console.detail(format_args!("took {}", text::duration(started.elapsed())))?;
-    Ok(exit)
+    }
 }
 
 /// Opens a file for reading, of either version.

@@ -124,5 +124,10 @@ fn summary(
     };
     console
         .report(format_args!("{place}: {chunks}, {}: {verdict}", text::size(report.raw_bytes)))?;
+    let kinds = report.findings.by_class().iter();
+    let kinds: Vec<_> = kinds.map(|(class, count)| format!("{class} {count}")).collect();
+    if !kinds.is_empty() {
+        console.report(format_args!("by kind: {}", kinds.join(", ")))?;
+    }
     Ok(())
 }

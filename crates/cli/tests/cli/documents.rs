@@ -79,6 +79,10 @@ fn help_and_version() {
     let place = Place::new();
     let help = place.run(&["--help"]).ok();
     assert!(help.contains("Exit codes:"), "{help}");
+    for group in ["Look:", "Check and repair:", "Change:", "Move:", "Measure and try:"] {
+        assert!(help.contains(group), "{help}");
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
     let version = place.run(&["--version"]).ok();
     assert_eq!(version, format!("hyworld {}\n", env!("CARGO_PKG_VERSION")));
 }

@@ -1,0 +1,149 @@
+//! From the words of the command line to a [`Cli`]: the first screen, and errors in one line.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory, FromArgMatches};
+
+use super::{Cli, shapes};
+
+/// The verbs on the first screen.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Look", &["info", "ls", "chunk", "block", "fingerprint"]),
+    ("Check and repair", &["verify", "region"]),
+    ("Change", &["world", "pregen"]),
+    ("Move", &["convert"]),
+    ("Measure and try", &["bench", "stress", "demo"]),
+    ("Help", &["completions", "man", "help"]),
+];
+
+/// Reads the command line. Help and errors are printed here, and then there is nothing to do.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    let matches = first_screen(Cli::command()).try_get_matches_from(command_line());
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
+        if is_help(error.kind()) {
+            // Where nobody can read it, nobody can be told.
+            error.print().unwrap_or_default();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+        let text = one_line(&error.render().to_string());
+        crate::exit::report(&crate::exit::usage(text)).into()
+    })
+}
+
+fn is_help(kind: ErrorKind) -> bool {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    [DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion].contains(&kind)
+}
+
+/// What clap says in several paragraphs, in one line, with the help of the verb at its end.
+fn one_line(text: &str) -> String {
+    let mut parts = Vec::new();
+    let mut verb = "hyworld".to_owned();
+    for paragraph in text.trim().split("\n\n") {
+        if let Some(usage) = paragraph.trim().strip_prefix("Usage: ") {
+            let is_verb = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
+            verb = usage.split(' ').take_while(is_verb).collect::<Vec<_>>().join(" ");
+        } else if !paragraph.starts_with("For more information") {
+            let words: Vec<_> = paragraph.split_whitespace().collect();
+            parts.push(words.join(" "));
+        }
+    }
+    let text = parts.join("; ");
+    format!("{}; try `{verb} --help`", text.trim_start_matches("error: "))
+}
+
+/// The program with its verbs in groups on the first screen.
+fn first_screen(command: Command) -> Command {
+    let about = |name: &str| {
+        let about = command.find_subcommand(name).and_then(Command::get_about);
+        about.map_or_else(|| "Print this, or the help of a verb".to_owned(), ToString::to_string)
+    };
+    let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max();
+    let mut verbs = String::new();
+    for (title, names) in GROUPS {
+        verbs.extend([title, ":\n"]);
+        for name in names {
+            let width = width.unwrap_or_default();
+            verbs.extend([format!("  {name:width$}  {}\n", about(name))]);
+        }
+        verbs.push('\n');
+    }
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
+/// The program for its man pages, which have the shapes of the JSON.
+pub(crate) fn manual() -> Command {
+    with_shapes(Cli::command(), "")
+}
+
+fn with_shapes(command: Command, path: &str) -> Command {
+    let shape = shapes::whole(path);
+    let command = if shape.is_empty() { command } else { command.after_long_help(shape) };
+    command.mut_subcommands(|verb| {
+        let path = format!("{path} {}", verb.get_name());
+        with_shapes(verb, path.trim())
+    })
+}
+
+/// The command line with `./` before names such as `-1.0.region.bin`. Every world has files whose
+/// names look like flags, and nobody should have to know how to quote them.
+fn command_line() -> impl Iterator<Item = OsString> {
+    std::env::args_os().map(|word| match word.to_str() {
+        Some(text) if is_region_name(text) => format!("./{text}").into(),
+        _ => word,
+    })
+}
+
+fn is_region_name(word: &str) -> bool {
+    let number = word.strip_prefix('-').unwrap_or_default();
+    number.starts_with(|first: char| first.is_ascii_digit()) && word.contains(".region.bin")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_is_in_one_group() {
+        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        grouped.retain(|verb| *verb != "help");
+        grouped.sort_unstable();
+        let command = Cli::command();
+        let mut verbs: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+    }
+
+    #[test]
+    fn errors_fit_a_line_and_name_the_help() {
+        let wrong = |words: &[&str]| {
+            let error = Cli::command().try_get_matches_from(words).unwrap_err();
+            one_line(&error.render().to_string())
+        };
+        assert_eq!(
+            wrong(&["hyworld", "verify"]),
+            "the following required arguments were not provided: <PATH>; try `hyworld verify --help`"
+        );
+        assert_eq!(
+            wrong(&["hyworld", "region", "explode"]),
+            "unrecognized subcommand 'explode'; try `hyworld region --help`"
+        );
+        let text = wrong(&["hyworld", "verify", "a", "--jason"]);
+        assert!(text.starts_with("unexpected argument '--jason' found; tip: "), "{text}");
+    }
+
+    #[test]
+    fn names_of_region_files_are_not_flags() {
+        for name in ["-1.0.region.bin", "-12.-3.region.bin", "-1.0.region.bin.old"] {
+            assert!(is_region_name(name), "{name}");
+        }
+        for other in ["0.0.region.bin", "./-1.0.region.bin", "-7", "--1.region.bin", "-o"] {
+            assert!(!is_region_name(other), "{other}");
+        }
+    }
+}
