@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hyworld_maintenance::{Class, Finding, Findings, Progress, ScanOptions};
 use hyworld_providers::{Access, RegionFilesOptions};
-use hyworld_world::{Place, Universe, backup_folder, discover, find_backups};
+use hyworld_world::{Backup, Place, Universe, backup_folder, discover, find_backups};
 use serde::{Serialize, Serializer};
 
 use crate::error::Result;
@@ -70,6 +70,8 @@ pub struct BackupsInfo {
     pub count: usize,
     /// The newest.
     pub newest: Option<String>,
+    /// The worlds in the newest; `None` if it cannot be opened.
+    pub newest_worlds: Option<Vec<String>>,
 }
 
 impl Info {
@@ -155,7 +157,10 @@ impl UniverseInfo {
         let players = or_none(universe.players().list(), findings);
         let folder = backup_folder(universe.path());
         let backups = or_none(find_backups(&folder), findings);
-        let newest = backups.first().map(|backup| backup.path.display().to_string());
+        let newest = backups.first().map(|backup| backup.path.as_path());
+        let opened = newest.map(Backup::open).and_then(|opened| {
+            opened.map_err(|error| findings.add(Finding::new(Class::WorldFile, error))).ok()
+        });
         Self {
             path: universe.path().display().to_string(),
             players: players.len(),
@@ -164,7 +169,8 @@ impl UniverseInfo {
             backups: BackupsInfo {
                 folder: folder.display().to_string(),
                 count: backups.len(),
-                newest,
+                newest: newest.map(|path| path.display().to_string()),
+                newest_worlds: opened.map(|backup| backup.worlds()),
             },
         }
     }

@@ -114,6 +114,14 @@ impl ProviderRegistry {
         self.types.keys().map(String::as_str)
     }
 
+    /// Looks whether a type can be opened.
+    ///
+    /// # Errors
+    /// The type is not known or was not built in.
+    pub fn check(&self, type_name: &str) -> Result<()> {
+        if self.types.contains_key(type_name) { Ok(()) } else { Err(self.unknown(type_name)) }
+    }
+
     /// Opens the storage of a world.
     ///
     /// # Errors

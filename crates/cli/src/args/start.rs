@@ -27,7 +27,7 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
             error.print().unwrap_or_default();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
-        let text = one_line(&error.render().to_string());
+        let text = one_line(&error.render().to_string(), &verb_of(command_line()));
         crate::exit::report(&crate::exit::usage(text)).into()
     })
 }
@@ -38,20 +38,24 @@ fn is_help(kind: ErrorKind) -> bool {
 }
 
 /// What clap says in several paragraphs, in one line, with the help of the verb at its end.
-fn one_line(text: &str) -> String {
-    let mut parts = Vec::new();
-    let mut verb = "hyworld".to_owned();
-    for paragraph in text.trim().split("\n\n") {
-        if let Some(usage) = paragraph.trim().strip_prefix("Usage: ") {
-            let is_verb = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
-            verb = usage.split(' ').take_while(is_verb).collect::<Vec<_>>().join(" ");
-        } else if !paragraph.starts_with("For more information") {
-            let words: Vec<_> = paragraph.split_whitespace().collect();
-            parts.push(words.join(" "));
-        }
+fn one_line(text: &str, verb: &str) -> String {
+    let is_said = |paragraph: &&str| {
+        !["Usage: ", "For more information"].iter().any(|start| paragraph.starts_with(start))
+    };
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts: Vec<_> = text.trim().split("\n\n").filter(is_said).map(one_line).collect();
+    format!("{}; try `{verb} --help`", parts.join("; ").trim_start_matches("error: "))
+}
+
+/// The program and the verb that a command line names.
+fn verb_of(words: impl Iterator<Item = OsString>) -> String {
+    let (mut command, mut verb) = (Cli::command(), "hyworld".to_owned());
+    for word in words.skip(1) {
+        let Some(found) = command.find_subcommand(&word) else { continue };
+        verb.extend([" ", found.get_name()]);
+        command = found.clone();
     }
-    let text = parts.join("; ");
-    format!("{}; try `{verb} --help`", text.trim_start_matches("error: "))
+    verb
 }
 
 /// The program with its verbs in groups on the first screen.
@@ -123,7 +127,8 @@ mod tests {
     fn errors_fit_a_line_and_name_the_help() {
         let wrong = |words: &[&str]| {
             let error = Cli::command().try_get_matches_from(words).unwrap_err();
-            one_line(&error.render().to_string())
+            let verb = verb_of(words.iter().map(OsString::from));
+            one_line(&error.render().to_string(), &verb)
         };
         assert_eq!(
             wrong(&["hyworld", "verify"]),

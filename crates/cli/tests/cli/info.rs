@@ -1,6 +1,7 @@
 //! `info`: what it says about every kind of path, and that what cannot be read hides nothing else.
 
 use std::fs::{self, File};
+use std::io::Write;
 
 use hyworld_testkit::{WORLDS, shared};
 use serde_json::{Value, json};
@@ -21,10 +22,33 @@ fn save() -> Place {
     let player = "universe/players/00000000-0000-0000-0000-00000000000";
     place.file(&format!("{player}a.json"), b"{}");
     place.file(&format!("{player}b.json.bak"), b"{}");
-    place.file("backup/2026-03-26_18-05-00.zip", b"");
+    backup(&place, "backup/2026-03-26_18-05-00.zip");
     place.file("backup/archive/2026-03-25_18-05-00.zip", b"");
     fs::rename(place.path("world"), place.path("universe/worlds/default")).unwrap();
     place
+}
+
+/// A backup of one world.
+pub(crate) fn backup(place: &Place, name: &str) {
+    let mut zip = zip::ZipWriter::new(File::create(place.path(name)).unwrap());
+    let options = zip::write::SimpleFileOptions::default();
+    zip.start_file("worlds/default/config.json", options).unwrap();
+    zip.write_all(b"{}").unwrap();
+    zip.finish().unwrap();
+}
+
+/// A backup that cannot be opened is found out before somebody needs it.
+#[test]
+fn the_newest_backup_is_opened() {
+    let place = save();
+    let name = "backup/2026-03-27_18-05-00.zip";
+    place.file(name, b"not a zip");
+    let object = info(&place, ".", 1);
+    assert_eq!(object["universe"]["backups"]["newest_worlds"], Value::Null);
+    assert!(object["problems"][0].as_str().unwrap().contains(name), "{object}");
+    fs::remove_file(place.path(name)).unwrap();
+    let object = info(&place, ".", 0);
+    assert_eq!(object["universe"]["backups"]["newest_worlds"], json!(["default"]));
 }
 
 const WORLD: &str = "universe/worlds/default";
@@ -40,7 +64,7 @@ fn a_save_with_everything() {
     for line in [
         ".: a save",
         "  players        2, 1 of them only as a backup",
-        "  backups        2, the newest is ./backup/2026-03-26_18-05-00.zip",
+        "  backups        2, the newest, ./backup/2026-03-26_18-05-00.zip, has default",
         "  worlds         1: default",
         "world default",
         "  display name   Mine",

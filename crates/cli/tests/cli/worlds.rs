@@ -155,3 +155,14 @@ fn a_world_is_deleted_only_when_somebody_says_yes() {
     assert!(!place.path("u/worlds/a").exists() && !place.path("u/worlds-deleted").exists());
     place.run(&["world", "delete", "u", "a", "--yes"]).fails(1);
 }
+
+/// The game may know it, so the world is made.
+#[test]
+fn a_provider_that_this_program_lacks_is_said_when_a_world_is_made() {
+    let place = Place::new();
+    let known = place.run(&["world", "create", "u", "b", "--provider", "IndexedStorage"]).ends(0);
+    assert_eq!(known.err, "");
+    let lacks = !cfg!(feature = "rocksdb");
+    let rocks = place.run(&["world", "create", "u", "c", "--provider", "RocksDb"]).ends(0);
+    assert_eq!(rocks.err.starts_with("warning: "), lacks, "{}", rocks.err);
+}

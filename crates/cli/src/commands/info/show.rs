@@ -90,7 +90,15 @@ fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<(
     let backups = &universe.backups;
     match &backups.newest {
         None => line(out, "backups", "none"),
-        Some(newest) => line(out, "backups", &format!("{}, the newest is {newest}", backups.count)),
+        Some(newest) => {
+            let worlds = match &backups.newest_worlds {
+                None => "cannot be opened".to_owned(),
+                Some(worlds) if worlds.is_empty() => "has no worlds".to_owned(),
+                Some(worlds) => format!("has {}", worlds.join(", ")),
+            };
+            let text = format!("{}, the newest, {newest}, {worlds}", backups.count);
+            line(out, "backups", &text)
+        }
     }
 }
 

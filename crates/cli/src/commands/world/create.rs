@@ -38,9 +38,18 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
         Some(ours) => universe.create_generated_world(&name, settings(args), ours)?,
         None => universe.create_world(&name, settings(args))?,
     };
+    warn_of_provider(args, console)?;
     let made = WorldOptions::new().without_chunks().open(&path)?;
     let settings = made.config().map_err(Clone::clone)?.settings.clone();
     report(args, console, &Made { path, is_new, settings })
+}
+
+/// The game can use the world; whether this program can is another matter.
+fn warn_of_provider(args: &CreateArgs, console: &mut Console) -> anyhow::Result<()> {
+    if let Err(error) = hyworld::registry().check(&args.provider) {
+        console.say(format_args!("warning: {error}"))?;
+    }
+    Ok(())
 }
 
 /// Whether there is nothing yet where the universe is to be.

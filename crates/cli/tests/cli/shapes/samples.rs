@@ -60,7 +60,7 @@ fn worlds() -> Samples {
     fs::create_dir_all(place.path("universe/worlds/broken")).unwrap();
     place.file("universe/worlds/broken/config.json", b"{");
     fs::create_dir_all(place.path("backup")).unwrap();
-    place.file("backup/2026-03-26_18-05-00.zip", b"");
+    crate::info::backup(&place, "backup/2026-03-26_18-05-00.zip");
     let spawn = "{\"Version\": 4, \"UUID\": {\"$binary\": \"AAECAwQFBgcICQoLDA0ODw==\", \
                  \"$type\": \"04\"}, \"GameMode\": \"Creative\", \"SpawnProvider\": {\"Id\": \
                  \"Global\", \"SpawnPoint\": {\"X\": 1.5, \"Y\": 2.5, \"Z\": 3.5}}}";
