@@ -32,6 +32,16 @@ impl Slot {
         self.state.get() != Some(&SlotState::Empty)
     }
 
+    /// Whether this entry leads to what is known.
+    pub(crate) fn is_at(&self, entry: Entry) -> bool {
+        match self.state.get() {
+            None => self.entry == entry,
+            Some(SlotState::Empty) => entry == Entry::ABSENT,
+            Some(SlotState::Stored(stored)) => entry.segment() == Ok(stored.extent.first()),
+            Some(SlotState::Broken(_)) => false,
+        }
+    }
+
     /// What it holds, found out by `look` if that is not known yet.
     pub(crate) fn state(&self, look: impl FnOnce(Entry) -> SlotState) -> &SlotState {
         self.state.get_or_init(|| look(self.entry))

@@ -91,3 +91,23 @@ fn a_reader_never_returns_the_content_of_another_slot() {
     assert_eq!(wrong, 0, "of {READS} reads");
     assert!(saves > SLOTS, "the file was hardly written: {saves} saves");
 }
+
+#[test]
+fn a_reader_can_look_again_which_slots_are_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("0.0.region.bin");
+    let writer = IndexedStorageFile::create(&path).unwrap();
+    let [kept, removed, added] = [1, 2, 3].map(BlobIndex::new);
+    writer.write(kept, b"kept").unwrap();
+    writer.write(removed, b"removed").unwrap();
+    let reader = IndexedStorageFile::open_read_only(&path).unwrap();
+    assert_eq!(reader.read(removed).unwrap().unwrap(), b"removed");
+    writer.remove(removed).unwrap();
+    writer.write(added, b"added").unwrap();
+    reader.refresh().unwrap();
+    assert_eq!(reader.occupied(), [kept, added]);
+    assert_eq!(reader.read(removed).unwrap(), None);
+    assert_eq!(reader.read(added).unwrap().unwrap(), b"added");
+    writer.refresh().unwrap();
+    assert_eq!(writer.occupied(), [kept, added]);
+}

@@ -179,6 +179,7 @@ impl RegionFiles {
     /// The file cannot be opened.
     pub fn chunks_of(&self, region: RegionPos) -> Result<Vec<ChunkPos>> {
         let Some(file) = self.existing(region)? else { return Ok(Vec::new()) };
+        file.refresh().map_err(Error::Region)?;
         let slots = file.occupied().into_iter();
         let slots =
             slots.filter_map(|slot| RegionSlot::from_index(u16::try_from(slot.get()).ok()?));

@@ -9,12 +9,13 @@ use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
 use crate::compression::Scratch;
 use crate::damage::Damage;
 use crate::error::{Error, Result};
+use crate::file_tables::read_table;
 use crate::header::FormatVersion;
-use crate::index_table::Entry;
-use crate::layout::{BlobIndex, SegmentRun};
+use crate::index_table::{self, Entry};
+use crate::layout::{BlobIndex, HEADER_BYTES, SegmentRun};
 use crate::limits::{READ_TIME_MAX, STALE_RETRIES_MAX};
 use crate::seal::Seal;
-use crate::slot::{Extent, SlotState, Stored};
+use crate::slot::{Extent, Slot, SlotState, Stored};
 use crate::v0;
 
 impl IndexedStorageFile {
@@ -74,7 +75,7 @@ impl IndexedStorageFile {
         for _ in 0..STALE_RETRIES_MAX {
             match self.follow_once(slot, &mut work, READ_TIME_MAX) {
                 Err(Error::Damaged { damage, .. })
-                    if self.refresh(slot)? || damage == Damage::Changed => {}
+                    if self.look_again(slot)? || damage == Damage::Changed => {}
                 other => return other,
             }
         }
@@ -171,8 +172,29 @@ impl IndexedStorageFile {
         Ok(Entry::decode(entry))
     }
 
+    /// Looks again which slots are in use. Only a handle that reads has to ask: another program may
+    /// have filled or emptied slots since it was opened.
+    ///
+    /// # Errors
+    /// The index table cannot be read.
+    pub fn refresh(&self) -> Result<()> {
+        if !self.may_change() {
+            return Ok(());
+        }
+        let table = read_table(&*self.raw, self.geometry, HEADER_BYTES);
+        let table = table.map_err(self.io_error("read"))?;
+        let entries = index_table::decode(&table, self.geometry);
+        for (slot, entry) in self.geometry.slots().zip(entries) {
+            let mut known = self.slot_write(slot)?;
+            if !known.is_at(entry) {
+                *known = Slot::unseen(entry);
+            }
+        }
+        Ok(())
+    }
+
     /// Looks at a slot on disk again; whether it holds something else than was known.
-    fn refresh(&self, slot: BlobIndex) -> Result<bool> {
+    fn look_again(&self, slot: BlobIndex) -> Result<bool> {
         if !self.may_change() {
             return Ok(false);
         }
