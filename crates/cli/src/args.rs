@@ -6,6 +6,7 @@ pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
 pub(crate) mod info;
+pub(crate) mod migrate;
 pub(crate) mod region;
 pub(crate) mod running;
 mod shapes;
@@ -136,6 +137,14 @@ pub(crate) enum Command {
     /// command. Only chunks are copied, not config.json or players.
     #[command(after_long_help = shapes::of("convert"))]
     Convert(convert::ConvertArgs),
+    /// Move the chunks of a world to another provider, and make the world use it
+    ///
+    /// Copies every chunk, reads all of them back and compares them by hash; then config.json and
+    /// resources/ChunkStorage.json name the new provider. Until then the world uses the old one.
+    /// The old chunks are kept. A migration that was interrupted is continued by the same command.
+    /// WORLD is a world, or a universe or save with one world; no server may run on it.
+    #[command(after_long_help = shapes::of("migrate"))]
+    Migrate(migrate::MigrateArgs),
     /// Generate and save chunks before anybody needs them
     ///
     /// Makes the chunks of a square that are not stored yet, on all processors and in bounded

@@ -10,6 +10,7 @@ mod fingerprint;
 mod info;
 mod ls;
 mod man;
+mod migrate;
 mod pregen;
 mod region;
 mod stress;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exi
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
+        Command::Migrate(args) => migrate::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
         Command::Pregen(args) => pregen::run(&args, console),
         Command::Stress(args) => stress::run(&args, console),

@@ -19,6 +19,7 @@ mod generated;
 mod in_use;
 mod info;
 mod killed;
+mod migrating;
 mod mixed_worlds;
 #[cfg(unix)]
 mod permissions;

@@ -267,7 +267,17 @@ fn storages() -> Samples {
     let verify = lines(&place, &["verify b", "verify a"]);
     let convert = lines(&place, &["convert a c", "convert b d", "convert a e --dry-run"]);
     let compare = lines(&place, &["convert a c --verify-only"]);
-    vec![("ls", vec![ls]), ("verify", vec![verify]), ("convert", vec![convert, compare])]
+    let mut migrate = lines(&place, &["migrate world --to IndexedStorage"]);
+    let failure = json!({"stage": "read", "x": 1, "z": 1, "message": "text"});
+    also(&mut migrate, 0, &[("/failures", json!([failure]))]);
+    let failure = json!({"stage": "list", "x": null, "z": null, "message": "text"});
+    also(&mut migrate, 0, &[("/failures", json!([failure]))]);
+    vec![
+        ("ls", vec![ls]),
+        ("verify", vec![verify]),
+        ("convert", vec![convert, compare]),
+        ("migrate", vec![migrate]),
+    ]
 }
 
 fn running() -> Samples {
