@@ -7,7 +7,9 @@ pub(crate) mod convert;
 pub(crate) mod fingerprint;
 pub(crate) mod info;
 pub(crate) mod migrate;
+pub(crate) mod player;
 pub(crate) mod region;
+pub(crate) mod resource;
 pub(crate) mod running;
 mod shapes;
 pub(crate) mod storage;
@@ -63,6 +65,9 @@ pub(crate) struct Global {
     /// Threads for work that can be shared (verify, seal) [default: one for each processor]
     #[arg(short, long, global = true, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Which world of a save or universe with several
+    #[arg(long = "world", id = "world_name", global = true, value_name = "NAME")]
+    pub(crate) world: Option<String>,
     /// Say nothing but data and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -86,6 +91,12 @@ pub(crate) enum Command {
     /// List, make, copy and delete the worlds of a universe
     #[command(subcommand)]
     World(world::Verb),
+    /// List, show, export, import and remove the players of a save
+    #[command(subcommand)]
+    Player(player::Verb),
+    /// List and show what a universe and its worlds remember
+    #[command(subcommand)]
+    Resource(resource::Verb),
     /// Show what a chunk holds
     ///
     /// Prints a summary: sizes, components, what each section is made of, block entities, entities.
@@ -178,6 +189,28 @@ pub(crate) enum Command {
         /// Write one page for each verb here [default: the main page to stdout]
         dir: Option<PathBuf>,
     },
+}
+
+impl Command {
+    /// The path of a verb that works on a world, or on what is in one.
+    pub(crate) fn path_of_worlds(&mut self) -> Option<&mut PathBuf> {
+        Some(match self {
+            Self::Info(args) => &mut args.path,
+            Self::Chunk(args) => &mut args.path,
+            Self::Block(args) => &mut args.path,
+            Self::Fingerprint(args) => &mut args.path,
+            Self::Convert(args) => &mut args.source,
+            Self::Migrate(args) => &mut args.world,
+            Self::Verify(args) => &mut args.path,
+            Self::Pregen(args) => &mut args.path,
+            Self::Stress(args) => &mut args.path,
+            Self::Ls(args) => &mut args.path,
+            Self::Resource(resource::Verb::List(args)) => &mut args.path,
+            Self::Resource(resource::Verb::Show(args)) => &mut args.path,
+            Self::Bench(bench::Verb::Store(args)) => &mut args.path,
+            _ => return None,
+        })
+    }
 }
 
 #[derive(Debug, Args)]

@@ -11,22 +11,36 @@ mod info;
 mod ls;
 mod man;
 mod migrate;
+mod player;
 mod pregen;
 mod region;
+mod resource;
 mod stress;
 mod verify;
 mod world;
 
 use crate::args::Command;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output::Console;
 
-/// Does what the command line asks for.
-pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
+/// Does what the command line asks for; `world` is the name of one world of several.
+pub(crate) fn run(
+    mut command: Command,
+    world: Option<&str>,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    if let Some(name) = world {
+        let Some(path) = command.path_of_worlds() else {
+            return Err(exit::usage("--world: this verb does not work on a world"));
+        };
+        *path = hyworld::find_named_world(path, name)?;
+    }
     match command {
         Command::Info(args) => info::run(&args, console),
         Command::Region(verb) => region::run(verb, console),
         Command::World(verb) => world::run(&verb, console),
+        Command::Player(verb) => player::run(&verb, console),
+        Command::Resource(verb) => resource::run(&verb, console),
         Command::Chunk(args) => chunk::run(&args, console),
         Command::Block(args) => block::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),

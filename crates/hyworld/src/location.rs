@@ -20,7 +20,7 @@ use worlds::{entries, only_world_with_chunks};
 #[cfg(not(feature = "s3"))]
 pub(crate) use opening::s3_not_built;
 pub use opening::{WriteGuard, registry};
-pub use worlds::{find_universe, find_world};
+pub use worlds::{find_named_world, find_universe, find_world, find_worlds};
 
 /// The folder of a world in which its region files are.
 pub(crate) const CHUNKS_FOLDER: &str = "chunks";

@@ -23,6 +23,7 @@ mod migrating;
 mod mixed_worlds;
 #[cfg(unix)]
 mod permissions;
+mod players;
 mod pregen;
 mod reading;
 mod rebuilding;
