@@ -104,6 +104,13 @@ pub(crate) enum Command {
     /// world.
     #[command(after_long_help = shapes::of("chunk"))]
     Chunk(chunk::ChunkArgs),
+    /// Write every chunk of any storage as one line of JSON
+    ///
+    /// A line is what `chunk --json` prints. Chunks are rendered on all processors in bounded
+    /// memory, and written by region and slot. A chunk that cannot be read is reported, and the
+    /// rest is written.
+    #[command(after_long_help = shapes::of("dump"))]
+    Dump(chunk::DumpArgs),
     /// Show everything that is known about one block
     ///
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
@@ -197,6 +204,7 @@ impl Command {
         Some(match self {
             Self::Info(args) => &mut args.path,
             Self::Chunk(args) => &mut args.path,
+            Self::Dump(args) => &mut args.path,
             Self::Block(args) => &mut args.path,
             Self::Fingerprint(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,

@@ -6,6 +6,7 @@ mod chunk;
 mod completions;
 mod convert;
 mod demo;
+mod dump;
 mod fingerprint;
 mod info;
 mod ls;
@@ -42,6 +43,7 @@ pub(crate) fn run(
         Command::Player(verb) => player::run(&verb, console),
         Command::Resource(verb) => resource::run(&verb, console),
         Command::Chunk(args) => chunk::run(&args, console),
+        Command::Dump(args) => dump::run(&args, console),
         Command::Block(args) => block::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),

@@ -9,7 +9,7 @@ mod worlds;
 
 use std::path::{Path, PathBuf};
 
-use hyworld_coords::RegionPos;
+use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_maintenance::SourceIdentity;
 use hyworld_providers::{ChunkStorage, ProviderConfig, ProviderKind};
 use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
@@ -156,6 +156,16 @@ impl Location {
             Self::RocksDb(folder) => format!("{ROCKSDB_SCHEME}{}", folder.display()),
             Self::S3(url) => url.clone(),
             Self::Backup { zip, world } => zip.join(world).display().to_string(),
+        }
+    }
+
+    /// The region file of a chunk; `None` for other storages.
+    pub fn region_file_of(&self, at: ChunkPos) -> Option<PathBuf> {
+        match self {
+            Self::Region { folder, .. } | Self::Regions(folder) => {
+                Some(folder.join(at.region().file_name()))
+            }
+            _ => None,
         }
     }
 

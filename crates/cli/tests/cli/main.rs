@@ -14,6 +14,7 @@ mod chunk;
 mod converting;
 mod demo;
 mod documents;
+mod dumping;
 mod fingerprint;
 mod generated;
 mod in_use;

@@ -290,7 +290,12 @@ fn chunks() -> Samples {
     also(&mut chunk, 0, &[("/chunk/components", json!([component]))]);
     also(&mut chunk, 0, &[("/chunk/sections/0/components", json!([component]))]);
     let fingerprints = lines(&place, &["fingerprint 0.0.region.bin"]);
-    vec![("chunk", vec![chunk]), ("block", vec![blocks]), ("fingerprint", vec![fingerprints])]
+    vec![
+        ("chunk", vec![chunk]),
+        ("dump", Vec::new()),
+        ("block", vec![blocks]),
+        ("fingerprint", vec![fingerprints]),
+    ]
 }
 
 fn storages() -> Samples {
