@@ -85,6 +85,12 @@ pub(crate) enum Command {
     /// cannot be read is reported, and the rest is shown.
     #[command(after_long_help = shapes::of("info"))]
     Info(info::InfoArgs),
+    /// List the saves and installed games in the usual folders of the game
+    ///
+    /// Looks for Hytale in `%APPDATA%`, `~/Library/Application Support`,
+    /// `~/.var/app/com.hypixel.HytaleLauncher/data` and `$XDG_DATA_HOME`, whatever the system.
+    #[command(after_long_help = shapes::of("saves"))]
+    Saves(SavesArgs),
     /// Work on one region file
     #[command(subcommand)]
     Region(region::Verb),
@@ -219,6 +225,13 @@ impl Command {
             _ => return None,
         })
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SavesArgs {
+    /// Print one JSON object a line for each save and installed game
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod player;
 mod pregen;
 mod region;
 mod resource;
+mod saves;
 mod stress;
 mod verify;
 mod world;
@@ -38,6 +39,7 @@ pub(crate) fn run(
     }
     match command {
         Command::Info(args) => info::run(&args, console),
+        Command::Saves(args) => saves::run(&args, console),
         Command::Region(verb) => region::run(verb, console),
         Command::World(verb) => world::run(&verb, console),
         Command::Player(verb) => player::run(&verb, console),

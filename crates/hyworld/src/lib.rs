@@ -62,6 +62,7 @@ mod chunks;
 mod containers;
 mod convert;
 mod error;
+mod game_folders;
 mod info;
 mod location;
 mod players;
@@ -77,6 +78,7 @@ pub use chunks::Chunks;
 pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
+pub use game_folders::{GameFolders, InstalledAssets};
 pub use info::{
     BackupsInfo, ConfigInfo, Info, InfoOptions, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo,
     WorldInfo,

@@ -31,6 +31,7 @@ mod rebuilding;
 mod rewriting;
 mod run;
 mod salvaging;
+mod saves;
 mod shapes;
 mod streams;
 mod stress;

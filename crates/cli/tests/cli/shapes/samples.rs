@@ -7,7 +7,7 @@ use hyworld_testkit::{V0Writer, fixture};
 use serde_json::{Value, json};
 
 use crate::run::Place;
-use crate::{generated, players, world};
+use crate::{generated, players, saves, world};
 
 /// The verb, and its output in one block or several.
 pub(super) type Samples = Vec<(&'static str, Vec<Vec<Value>>)>;
@@ -15,6 +15,7 @@ pub(super) type Samples = Vec<(&'static str, Vec<Vec<Value>>)>;
 pub(super) fn all() -> Samples {
     let mut samples = Vec::new();
     samples.extend(worlds());
+    samples.push(("saves", vec![saves::found(&["--json"]).json_lines()]));
     samples.extend(players());
     samples.extend(regions());
     samples.extend(chunks());
