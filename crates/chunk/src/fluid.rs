@@ -135,6 +135,12 @@ impl FluidSection {
         self.levels.as_ref().map_or(0, |levels| levels.get(cell))
     }
 
+    /// The level of the fluid in each cell; `None` if none has one.
+    pub(crate) fn level_of_each_cell(&self) -> Option<Vec<u8>> {
+        let bytes = self.levels.as_ref()?.swapped.as_bytes().iter();
+        Some(bytes.flat_map(|byte| [byte & 0xF, byte >> 4]).collect())
+    }
+
     /// Whether no cell has a fluid or a level.
     pub fn is_empty(&self) -> bool {
         self.same_cells(&Self::new())

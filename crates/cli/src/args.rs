@@ -6,7 +6,10 @@ pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
 pub(crate) mod info;
+pub(crate) mod migrate;
+pub(crate) mod player;
 pub(crate) mod region;
+pub(crate) mod resource;
 pub(crate) mod running;
 mod shapes;
 mod start;
@@ -49,6 +52,9 @@ pub(crate) struct Global {
     /// Threads for work that can be shared, at most 256 [default: one for each processor]
     #[arg(short, long, global = true, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Which world of a save or universe with several
+    #[arg(long = "world", id = "world_name", global = true, value_name = "NAME")]
+    pub(crate) world: Option<String>,
     /// Say nothing but data and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -66,12 +72,24 @@ pub(crate) enum Command {
     /// cannot be read is reported, and the rest is shown.
     #[command(after_long_help = shapes::of("info"))]
     Info(info::InfoArgs),
+    /// List the saves and installed games in the usual folders of the game
+    ///
+    /// Looks for Hytale in `%APPDATA%`, `~/Library/Application Support`,
+    /// `~/.var/app/com.hypixel.HytaleLauncher/data` and `$XDG_DATA_HOME`, whatever the system.
+    #[command(after_long_help = shapes::of("saves"))]
+    Saves(SavesArgs),
     /// Work on one region file
     #[command(subcommand)]
     Region(region::Verb),
     /// List, make, copy and delete the worlds of a universe
     #[command(subcommand)]
     World(world::Verb),
+    /// List, show, export, import and remove the players of a save
+    #[command(subcommand)]
+    Player(player::Verb),
+    /// List and show what a universe and its worlds remember
+    #[command(subcommand)]
+    Resource(resource::Verb),
     /// Show what a chunk holds
     ///
     /// Prints a summary: sizes, components, what each section is made of, block entities, entities.
@@ -79,6 +97,13 @@ pub(crate) enum Command {
     /// world.
     #[command(after_long_help = shapes::of("chunk"))]
     Chunk(chunk::ChunkArgs),
+    /// Write every chunk of any storage as one line of JSON
+    ///
+    /// A line is what `chunk --json` prints. Chunks are rendered on all processors in bounded
+    /// memory, and written by region and slot. A chunk that cannot be read is reported, and the
+    /// rest is written.
+    #[command(after_long_help = shapes::of("dump"))]
+    Dump(chunk::DumpArgs),
     /// Show everything that is known about one block
     ///
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
@@ -123,6 +148,14 @@ pub(crate) enum Command {
     /// command. Only chunks are copied, not config.json or players.
     #[command(after_long_help = shapes::of("convert"))]
     Convert(convert::ConvertArgs),
+    /// Move the chunks of a world to another provider, and make the world use it
+    ///
+    /// Copies every chunk, reads all of them back and compares them by hash; then config.json and
+    /// resources/ChunkStorage.json name the new provider. Until then the world uses the old one.
+    /// The old chunks are kept. A migration that was interrupted is continued by the same command.
+    /// WORLD is a world, or a universe or save with one world; no server may run on it.
+    #[command(after_long_help = shapes::of("migrate"))]
+    Migrate(migrate::MigrateArgs),
     /// Generate and save chunks before anybody needs them
     ///
     /// Makes the chunks of a square that are not stored yet, on all processors and in bounded
@@ -156,6 +189,36 @@ pub(crate) enum Command {
         /// Write one page for each verb here [default: the main page to stdout]
         dir: Option<PathBuf>,
     },
+}
+
+impl Command {
+    /// The path of a verb that works on a world, or on what is in one.
+    pub(crate) fn path_of_worlds(&mut self) -> Option<&mut PathBuf> {
+        Some(match self {
+            Self::Info(args) => &mut args.path,
+            Self::Chunk(args) => &mut args.path,
+            Self::Dump(args) => &mut args.path,
+            Self::Block(args) => &mut args.path,
+            Self::Fingerprint(args) => &mut args.path,
+            Self::Convert(args) => &mut args.source,
+            Self::Migrate(args) => &mut args.world,
+            Self::Verify(args) => &mut args.path,
+            Self::Pregen(args) => &mut args.path,
+            Self::Stress(args) => &mut args.path,
+            Self::Ls(args) => &mut args.path,
+            Self::Resource(resource::Verb::List(args)) => &mut args.path,
+            Self::Resource(resource::Verb::Show(args)) => &mut args.path,
+            Self::Bench(bench::Verb::Store(args)) => &mut args.path,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SavesArgs {
+    /// Print one JSON object a line for each save and installed game
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,12 +6,17 @@ mod chunk;
 mod completions;
 mod convert;
 mod demo;
+mod dump;
 mod fingerprint;
 mod info;
 mod ls;
 mod man;
+mod migrate;
+mod player;
 mod pregen;
 mod region;
+mod resource;
+mod saves;
 mod stress;
 mod verify;
 mod world;
@@ -19,11 +24,21 @@ mod world;
 use std::time::Instant;
 
 use crate::args::Command;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output::{Console, text};
 
-/// Does what the command line asks for.
-pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
+/// Does what the command line asks for; `world` is the name of one world of several.
+pub(crate) fn run(
+    mut command: Command,
+    world: Option<&str>,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    if let Some(name) = world {
+        let Some(path) = command.path_of_worlds() else {
+            return Err(exit::usage("--world: this verb does not work on a world"));
+        };
+        *path = hyworld::find_named_world(path, name)?;
+    }
     let started = Instant::now();
     let exit = verb(command, console)?;
     console.detail(format_args!("took {}", text::duration(started.elapsed())))?;
@@ -33,14 +48,19 @@ pub(crate) fn run(command: Command, console: &mut Console) -> anyhow::Result<Exi
 fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     match command {
         Command::Info(args) => info::run(&args, console),
+        Command::Saves(args) => saves::run(&args, console),
         Command::Region(verb) => region::run(verb, console),
         Command::World(verb) => world::run(&verb, console),
+        Command::Player(verb) => player::run(&verb, console),
+        Command::Resource(verb) => resource::run(&verb, console),
         Command::Chunk(args) => chunk::run(&args, console),
+        Command::Dump(args) => dump::run(&args, console),
         Command::Block(args) => block::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
+        Command::Migrate(args) => migrate::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
         Command::Pregen(args) => pregen::run(&args, console),
         Command::Stress(args) => stress::run(&args, console),

@@ -18,7 +18,8 @@ fn main() -> ExitCode {
         Err(exit) => return exit,
     };
     let mut console = Console::new(&cli.global);
-    let outcome = commands::run(cli.command, &mut console).and_then(|exit| {
+    let world = cli.global.world.as_deref();
+    let outcome = commands::run(cli.command, world, &mut console).and_then(|exit| {
         console.flush_data()?;
         Ok(exit)
     });

@@ -7,7 +7,10 @@ use std::path::Path;
 
 use hyworld_maintenance::{Class, Finding, Findings, Progress, ScanOptions};
 use hyworld_providers::{Access, RegionFilesOptions};
-use hyworld_world::{Backup, Place, Universe, backup_folder, discover, find_backups};
+use hyworld_world::{
+    Backup, FolderKind, OtherFile, Place, Universe, backup_folder, discover, find_backups,
+    is_in_installation, other_files,
+};
 use serde::{Serialize, Serializer};
 
 use crate::error::Result;
@@ -59,6 +62,31 @@ pub struct UniverseInfo {
     pub resources: Vec<String>,
     /// Its backups.
     pub backups: BackupsInfo,
+    /// What else it keeps.
+    pub others: Vec<OtherInfo>,
+    /// What else the save keeps that it is in.
+    pub others_in_save: Vec<OtherInfo>,
+    /// Whether it is inside the launcher's installation, where updates remove it.
+    pub in_installation: bool,
+}
+
+/// A file or folder that is kept and not read.
+#[derive(Debug, Serialize)]
+pub struct OtherInfo {
+    /// Its name; that of a folder ends with `/`.
+    pub name: String,
+    /// What it is known to be.
+    pub what: Option<&'static str>,
+    /// How many files it is.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl From<OtherFile> for OtherInfo {
+    fn from(OtherFile { name, what, files, bytes }: OtherFile) -> Self {
+        Self { name, what, files, bytes }
+    }
 }
 
 /// The backups of a universe.
@@ -84,9 +112,11 @@ impl Info {
         let place = find(path)?;
         let mut findings = Findings::default();
         let universe = match &place {
-            Place::Save { universe } | Place::Universe { universe } => {
-                Some(UniverseInfo::of(universe, &mut findings))
-            }
+            Place::Save { universe } => Some(UniverseInfo {
+                others_in_save: others(path, FolderKind::Save, &mut findings),
+                ..UniverseInfo::of(universe, &mut findings)
+            }),
+            Place::Universe { universe } => Some(UniverseInfo::of(universe, &mut findings)),
             _ => None,
         };
         let storage = part(path, &place, options, progress, &mut findings)?;
@@ -172,8 +202,16 @@ impl UniverseInfo {
                 newest: newest.map(|path| path.display().to_string()),
                 newest_worlds: opened.map(|backup| backup.worlds()),
             },
+            others: others(universe.path(), FolderKind::Universe, findings),
+            others_in_save: Vec::new(),
+            in_installation: is_in_installation(universe.path()),
         }
     }
+}
+
+fn others(folder: &Path, kind: FolderKind, findings: &mut Findings) -> Vec<OtherInfo> {
+    let found = or_none(other_files(folder, kind), findings);
+    found.into_iter().map(OtherInfo::from).collect()
 }
 
 fn or_none<T>(found: hyworld_world::Result<Vec<T>>, findings: &mut Findings) -> Vec<T> {

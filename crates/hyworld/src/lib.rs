@@ -62,10 +62,13 @@ mod chunks;
 mod containers;
 mod convert;
 mod error;
+mod game_folders;
 mod info;
 mod location;
+mod players;
 pub mod prelude;
 mod region;
+mod resources;
 mod running;
 mod seals;
 mod stored_chunk;
@@ -75,14 +78,20 @@ pub use chunks::Chunks;
 pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
+pub use game_folders::{GameFolders, InstalledAssets};
 pub use info::{
-    BackupsInfo, ConfigInfo, Info, InfoOptions, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo,
+    BackupsInfo, ConfigInfo, Info, InfoOptions, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo,
+    WorldInfo,
 };
-pub use location::{Location, WriteGuard, find_universe, find_world, registry};
+pub use location::{
+    Location, WriteGuard, find_named_world, find_universe, find_world, find_worlds, registry,
+};
+pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};
 pub use region::{
     PutOptions, PutReport, compact_region, open_region, open_region_if_present, put_blob,
     rebuild_header, rebuild_index, remove_blob, restore_blob, seal_content, upgrade_region,
 };
+pub use resources::{NamedResources, resources_at};
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
 pub use stored_chunk::StoredChunk;

@@ -10,7 +10,7 @@ mod worlds;
 
 use std::path::{Path, PathBuf};
 
-use hyworld_coords::RegionPos;
+use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_maintenance::SourceIdentity;
 use hyworld_providers::{ChunkStorage, ProviderConfig, ProviderKind};
 use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
@@ -22,7 +22,7 @@ use worlds::{entries, only_world_with_chunks};
 #[cfg(not(feature = "s3"))]
 pub(crate) use opening::s3_not_built;
 pub use opening::{WriteGuard, registry};
-pub use worlds::{find_universe, find_world};
+pub use worlds::{find_named_world, find_universe, find_world, find_worlds};
 
 /// The folder of a world in which its region files are.
 pub(crate) const CHUNKS_FOLDER: &str = "chunks";
@@ -142,6 +142,16 @@ impl Location {
             Self::RocksDb(folder) => format!("{ROCKSDB_SCHEME}{}", folder.display()),
             Self::S3(url) => url.clone(),
             Self::Backup { zip, world } => zip.join(world).display().to_string(),
+        }
+    }
+
+    /// The region file of a chunk; `None` for other storages.
+    pub fn region_file_of(&self, at: ChunkPos) -> Option<PathBuf> {
+        match self {
+            Self::Region { folder, .. } | Self::Regions(folder) => {
+                Some(folder.join(at.region().file_name()))
+            }
+            _ => None,
         }
     }
 

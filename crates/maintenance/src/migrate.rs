@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyworld_providers::{
-    Access, ChunkStorage, EmptyStorage, MigrationStorage, ProviderConfig, ProviderKind,
-    ProviderRegistry,
+    Access, ChunkStorage, EmptyStorage, MemoryStorage, MigrationStorage, ProviderConfig,
+    ProviderKind, ProviderRegistry,
 };
 use hyworld_world::{Error, ProviderSwitch, Result, ServerCheck};
 
@@ -27,11 +27,19 @@ pub struct MigrateOptions {
     server_check: ServerCheck,
     scan: ScanOptions,
     replace: bool,
+    skip_unreadable: bool,
+    dry_run: bool,
 }
 
 /// The result of a migration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MigrationReport {
+    /// The `Type` of the provider that had the chunks.
+    pub from: String,
+    /// The storage that had the chunks, and still has them.
+    pub source: String,
+    /// The storage that the chunks were copied to.
+    pub target: String,
     /// What was copied and removed, and what went wrong.
     pub copy: ConvertReport,
     /// Whether an earlier migration was continued.
@@ -70,6 +78,19 @@ impl MigrateOptions {
         self
     }
 
+    /// Sets whether the world is switched although chunks of the source cannot be read. They stay
+    /// in the source.
+    pub fn skip_unreadable(mut self, skip: bool) -> Self {
+        self.skip_unreadable = skip;
+        self
+    }
+
+    /// Reads everything, checks that the target can be used, and writes nothing.
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+
     /// Moves the chunks of a world to another provider, and switches the world to it if every
     /// chunk arrived. The chunks stay in the old place as well.
     ///
@@ -82,18 +103,25 @@ impl MigrateOptions {
         target: &ProviderConfig,
         progress: &dyn Progress,
     ) -> Result<MigrationReport> {
+        check_target(target)?;
         let switch = ProviderSwitch::begin(world, target, self.server_check)?;
-        let is_resumed = switch.is_resumed();
-        let copy = if switch.source().is_same(target) {
-            ConvertReport::default()
-        } else {
-            self.copy(world, &switch, target, progress)?
+        let mut report = MigrationReport {
+            from: switch.source().type_name().to_owned(),
+            is_resumed: switch.is_resumed(),
+            ..MigrationReport::default()
         };
-        let is_switched = copy.is_complete();
-        if is_switched {
+        if switch.source().is_same(target) {
+            let place = self.registry.open(target, world, Access::ReadOnly)?.location();
+            (report.source, report.target) = (place.clone(), place);
+            report.copy.may_finish = !self.dry_run;
+        } else {
+            self.copy(world, &switch, target, &mut report, progress)?;
+        }
+        report.is_switched = report.copy.may_finish;
+        if report.is_switched {
             switch.finish()?;
         }
-        Ok(MigrationReport { copy, is_resumed, is_switched })
+        Ok(report)
     }
 
     fn copy(
@@ -101,12 +129,14 @@ impl MigrateOptions {
         world: &Path,
         switch: &ProviderSwitch,
         target: &ProviderConfig,
+        report: &mut MigrationReport,
         progress: &dyn Progress,
-    ) -> Result<ConvertReport> {
+    ) -> Result<()> {
         let (rest, is_target_first) = without_target(switch.source(), target)?;
         let rest = self.registry.open(&rest, world, Access::ReadOnly)?;
-        let target = self.registry.open(target, world, Access::ReadWrite)?;
-        let target: Arc<dyn ChunkStorage> = target.into();
+        let access = if self.dry_run { Access::ReadOnly } else { Access::ReadWrite };
+        let target: Arc<dyn ChunkStorage> = self.registry.open(target, world, access)?.into();
+        (report.source, report.target) = (rest.location(), target.location());
         let may_differ = self.replace || switch.is_resumed();
         let source = if is_target_first {
             let loaders = vec![Some(Box::new(Arc::clone(&target)) as _), Some(rest)];
@@ -117,10 +147,27 @@ impl MigrateOptions {
         } else {
             rest
         };
-        switch.record()?;
         let options = ConvertOptions::new().scan(self.scan.clone()).remove_others(may_differ);
-        Ok(convert(&*source, &*target, &options, progress))
+        let options = options.skip_unreadable(self.skip_unreadable).dry_run(self.dry_run);
+        report.copy = if self.dry_run {
+            convert(&*source, &MemoryStorage::new(), &options, progress)
+        } else {
+            switch.record()?;
+            convert(&*source, &*target, &options, progress)
+        };
+        Ok(())
     }
+}
+
+/// Refuses targets that cannot hold the chunks on their own.
+fn check_target(target: &ProviderConfig) -> Result<()> {
+    let problem = match target.kind() {
+        ProviderKind::Empty => "it keeps no chunks, so a world cannot be moved to it",
+        ProviderKind::Migration => "it combines other providers; name the one to move to",
+        _ => return Ok(()),
+    };
+    let kind = target.type_name().to_owned();
+    Err(hyworld_providers::Error::Config { kind, problem: problem.to_owned() }.into())
 }
 
 /// The source without the target, which cannot be opened twice, and whether the target is what the

@@ -138,9 +138,9 @@ pub enum Error {
     },
     /// The chunks of a world are not where its configuration says.
     #[error(
-        "{}: the chunks are in {from:?}, but config.json says {to:?}; migrate the world first, \
-         or set ChunkStorage back to {from:?}, or open it for reading only",
-        path.display()
+        "{}: the chunks are in {from:?}, but config.json says {to:?}; move them with `hyworld \
+         migrate {} --to {to}`, or set ChunkStorage in config.json back to {from:?}",
+        path.display(), path.display()
     )]
     NeedsMigration {
         /// The world.
@@ -153,7 +153,7 @@ pub enum Error {
     /// A migration would write over chunks that it did not write.
     #[error(
         "{}: {place} has chunks already, and they are not from a migration that was interrupted; \
-         move them away, or say that they may be replaced",
+         move them away, or replace them with --replace",
         path.display()
     )]
     TargetHasChunks {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::{Document, Uuid};
-use hyworld_files::{FileSystem, OsFileSystem};
+use hyworld_files::{FileSystem, OsFileSystem, with_suffix};
 
 use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, Loaded};
@@ -93,6 +93,35 @@ impl<'a> Players<'a> {
         self.file(uuid).remove()
     }
 
+    /// Takes a player out of the universe and keeps the files beside the others, under names that
+    /// the game does not read. Returns the file that now has the player's document.
+    ///
+    /// # Errors
+    /// The player may still be there; nothing is lost.
+    pub fn set_aside(&self, uuid: Uuid) -> Result<Option<PathBuf>> {
+        let file = self.file(uuid);
+        let entries = self.files.list(&self.folder).map_err(Error::io(&self.folder, "list"))?;
+        let has = |path: &Path| {
+            entries.iter().any(|entry| path.file_name().is_some_and(|name| name == &*entry.name))
+        };
+        let free = |path: &Path| {
+            let numbered = (1_u32..).map(|number| match number {
+                1 => with_suffix(path, ".removed"),
+                number => with_suffix(path, &format!(".removed-{number}")),
+            });
+            numbered.into_iter().find(|path| !has(path))
+        };
+        let mut kept = None;
+        // The backup first: the player would come back with it.
+        for path in [file.backup_path(), file.path().to_owned()] {
+            let Some(aside) = free(&path).filter(|_| has(&path)) else { continue };
+            self.files.rename(&path, &aside).map_err(Error::io(&path, "rename"))?;
+            kept = Some(aside);
+        }
+        self.files.sync_folder(&self.folder).map_err(Error::io(&self.folder, "sync"))?;
+        Ok(kept)
+    }
+
     fn file(&self, uuid: Uuid) -> JsonFile<'a> {
         let path = self.folder.join(format!("{uuid}.json"));
         JsonFile::new(self.files, path, FallbackRule::Player)
@@ -151,6 +180,25 @@ mod tests {
         assert!(matches!(loaded.from, LoadedFrom::Nothing { .. }));
         assert!(players.list().unwrap().is_empty());
         assert!(!players.remove(anna).unwrap());
+    }
+
+    #[test]
+    fn who_is_set_aside_is_kept_and_can_be_set_aside_again() {
+        let files = MemoryFileSystem::new();
+        let players = Players::in_folder(&files, "p");
+        let anna = ANNA.parse().unwrap();
+        for (number, name) in [(1, "json.removed"), (3, "json.removed-2")] {
+            players.save(anna, &document(number)).unwrap();
+            players.save(anna, &document(number + 1)).unwrap();
+            let kept = players.set_aside(anna).unwrap().unwrap();
+            assert_eq!(kept, Path::new("p").join(format!("{ANNA}.{name}")));
+            let text = String::from_utf8(files.read(&kept, 1000).unwrap()).unwrap();
+            assert_eq!(text, document(number + 1).to_json());
+            assert!(players.list().unwrap().is_empty());
+        }
+        let backup = Path::new("p").join(format!("{ANNA}.json.bak.removed"));
+        assert!(files.read(&backup, 1000).is_ok());
+        assert_eq!(players.set_aside(anna).unwrap(), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::resources::Resources;
 use crate::world::{config_file, known_config, load_config, parse_config};
 
 /// The file of a world that says which migration is under way.
-const NOTE_FILE: &str = ".hyworld-migration.json";
+pub(crate) const NOTE_FILE: &str = ".hyworld-migration.json";
 
 /// A world that is locked until its chunks are where it is to look for them. `hyworld-maintenance`
 /// copies them.

@@ -88,6 +88,16 @@ impl Universe {
         Resources::of_universe(&self.path)
     }
 
+    /// Asks to change what belongs to no single world, such as players: no server may run on any of
+    /// its worlds. Holds the locks of all worlds.
+    ///
+    /// # Errors
+    /// As for [`WritePermit::of_world`].
+    pub fn permit(&self, check: ServerCheck) -> Result<Vec<WritePermit>> {
+        let worlds = self.worlds()?.into_iter();
+        worlds.map(|world| WritePermit::of_world(&world.path, check)).collect()
+    }
+
     /// Names of blocks by their old numbers, in very old universes.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 
 use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
 
-use super::json::{Object, list, number, or_null, runs, text};
+use super::json::{Object, list, number, or_null, push_hex, push_number, runs, runs_of, text};
 use crate::block_chunk::BlockChunk;
 use crate::block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
@@ -14,39 +14,42 @@ use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
 const OPAQUE: u8 = 0xFF;
 
 /// Rows from z = 0 on, in each of them the values from x = 0 on.
-fn rows<T: Display + Copy>(values: ColumnArray<T>) -> impl Display {
-    fmt::from_fn(move |f| {
-        let rows = (0..32).map(|z| {
-            let row = (0..32).filter_map(move |x| LocalColumn::new(x, z));
-            let row = row.map(|column| values[column]);
-            list(move || row.clone())
+fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut String, T)) -> String {
+    let mut out = String::from("[");
+    for column in LocalColumn::all() {
+        out.push_str(match (column.x(), column.z()) {
+            (0, 0) => "[",
+            (0, _) => "],[",
+            _ => ",",
         });
-        write!(f, "{}", list(|| rows.clone()))
-    })
+        push(&mut out, values[column]);
+    }
+    out.push_str("]]");
+    out
 }
 
 pub(super) fn heights(columns: &BlockChunk) -> impl Display + use<> {
-    rows(columns.heights.values())
+    rows(&columns.heights.values(), push_signed)
+}
+
+fn push_signed(out: &mut String, number: impl Into<i32>) {
+    let number = number.into();
+    if number < 0 {
+        out.push('-');
+    }
+    push_number(out, number.unsigned_abs());
 }
 
 pub(super) fn tints(columns: &BlockChunk) -> impl Display + use<> {
-    let tints = columns.tints.values();
-    rows(ColumnArray::from_fn(|column| Tint(tints[column])))
+    rows(&columns.tints.values(), push_tint)
 }
 
 /// `"#rrggbb"`, with alpha before it unless it is what the game writes.
-#[derive(Clone, Copy)]
-struct Tint(i32);
-
-impl Display for Tint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [alpha, red, green, blue] = self.0.to_be_bytes();
-        f.write_str("\"#")?;
-        if alpha != OPAQUE {
-            write!(f, "{alpha:02x}")?;
-        }
-        write!(f, "{red:02x}{green:02x}{blue:02x}\"")
-    }
+fn push_tint(out: &mut String, tint: i32) {
+    let [alpha, ..] = tint.to_be_bytes();
+    out.push_str("\"#");
+    push_hex(out, tint.cast_unsigned(), if alpha == OPAQUE { 6 } else { 8 });
+    out.push('"');
 }
 
 pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
@@ -62,30 +65,61 @@ pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
         });
         let mut object = Object::begin(f)?;
         object.member("palette", list(|| palette.clone()))?;
-        object.member("patterns", list(|| found.patterns.iter().map(|runs| pattern(runs))))?;
-        object.member("columns", runs(|| found.columns.iter()))?;
+        object.member("patterns", patterns(&found.patterns))?;
+        object.member("columns", runs(&runs_of(&found.columns), push_number))?;
         object.end()
     })
 }
 
-/// Some heights of a column, by the greatest of them, and the number of their environment in the
-/// list.
-type Heights = (Option<i32>, usize);
+/// Some heights of a column that have one environment. Two numbers in one are hashed at once: the
+/// greatest height, `i32::MAX` for the last, and the number of the environment in the list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Heights {
+    max_y: i32,
+    environment: u32,
+}
 
-fn pattern(runs: &[Heights]) -> impl Display {
-    list(|| {
-        runs.iter().map(|&(max_y, environment)| {
-            fmt::from_fn(move |f| write!(f, "[{},{environment}]", or_null(max_y)))
-        })
-    })
+impl Heights {
+    fn packed(self) -> u64 {
+        u64::from(self.max_y.cast_unsigned()) << 32 | u64::from(self.environment)
+    }
+
+    fn unpacked(packed: u64) -> Self {
+        let [a, b, c, d, environment @ ..] = packed.to_be_bytes();
+        let max_y = i32::from_be_bytes([a, b, c, d]);
+        Self { max_y, environment: u32::from_be_bytes(environment) }
+    }
+}
+
+/// A list of patterns, each `[[greatest y or null, environment], ...]`.
+fn patterns(patterns: &[Vec<u64>]) -> String {
+    let mut out = String::from("[");
+    for (number, pattern) in patterns.iter().enumerate() {
+        out.push_str(if number == 0 { "[" } else { ",[" });
+        for (number, &packed) in pattern.iter().enumerate() {
+            let Heights { max_y, environment } = Heights::unpacked(packed);
+            out.push_str(if number == 0 { "[" } else { ",[" });
+            match max_y {
+                i32::MAX => out.push_str("null"),
+                max_y => push_signed(&mut out, max_y),
+            }
+            out.push(',');
+            push_number(&mut out, environment);
+            out.push(']');
+        }
+        out.push(']');
+    }
+    out.push(']');
+    out
 }
 
 /// The environments of all columns. Most columns are like others.
 struct Environments<'a> {
     /// What is listed, and behind it what columns use without its being listed.
     palette: Vec<(i32, &'a str)>,
-    patterns: Vec<Vec<Heights>>,
-    columns: Vec<usize>,
+    /// Each is a list of packed [`Heights`].
+    patterns: Vec<Vec<u64>>,
+    columns: Vec<u16>,
 }
 
 impl<'a> Environments<'a> {
@@ -98,7 +132,8 @@ impl<'a> Environments<'a> {
         let mut known = HashMap::new();
         for column in LocalColumn::all() {
             let runs = found.column(environments, column, &mut places);
-            let next = found.patterns.len();
+            // No more than there are columns.
+            let next = u16::try_from(found.patterns.len()).unwrap_or(u16::MAX);
             let number = *known.entry(runs).or_insert_with_key(|runs| {
                 found.patterns.push(runs.clone());
                 next
@@ -112,16 +147,16 @@ impl<'a> Environments<'a> {
         &mut self,
         environments: &EnvironmentChunk,
         column: LocalColumn,
-        places: &mut HashMap<i32, usize>,
-    ) -> Vec<Heights> {
+        places: &mut HashMap<i32, u32>,
+    ) -> Vec<u64> {
         let runs = environments.runs(column);
         runs.map(|run| {
-            let next = self.palette.len();
-            let place = *places.entry(run.id).or_insert_with(|| {
+            let next = u32::try_from(self.palette.len()).unwrap_or(u32::MAX);
+            let environment = *places.entry(run.id).or_insert_with(|| {
                 self.palette.push((run.id, UNKNOWN_ENVIRONMENT));
                 next
             });
-            (Some(*run.ys.end()).filter(|&max_y| max_y < i32::MAX), place)
+            Heights { max_y: *run.ys.end(), environment }.packed()
         })
         .collect()
     }

@@ -40,25 +40,67 @@ pub(super) fn list<I: Iterator<Item: Display>>(items: impl Fn() -> I) -> impl Di
     })
 }
 
-/// Equal neighbours taken together: `[[value, how many], ...]`.
-pub(super) fn runs<I: Iterator<Item: Display + PartialEq>>(values: impl Fn() -> I) -> impl Display {
+/// How much text is collected before it is written.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// How many values are compared at once.
+const STRIDE: usize = 32;
+
+/// Equal neighbours taken together: each value with how many there are.
+pub(super) fn runs_of<T: Copy + PartialEq>(values: &[T]) -> Vec<(T, u32)> {
+    let (mut rest, mut runs) = (values, Vec::new());
+    while let Some(&first) = rest.first() {
+        let len = run_len(first, rest);
+        runs.push((first, u32::try_from(len).unwrap_or(u32::MAX)));
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    runs
+}
+
+/// Writes runs as `[[value, how many], ...]`; `push` writes a value.
+///
+/// A chunk has millions of cells, so this does not go through `Display` for each run.
+pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut String, T)) -> impl Display {
     fmt::from_fn(move |f| {
-        let mut values = values();
-        let mut current = values.next();
-        let mut comma = "";
-        f.write_str("[")?;
-        while let Some(value) = current {
-            let mut len = 1_usize;
-            current = values.next();
-            while current.as_ref() == Some(&value) {
-                len = len.saturating_add(1);
-                current = values.next();
+        let mut out = String::from("[");
+        for (number, &(value, len)) in runs.iter().enumerate() {
+            out.push_str(if number == 0 { "[" } else { ",[" });
+            push(&mut out, value);
+            out.push(',');
+            push_number(&mut out, len);
+            out.push(']');
+            if out.len() > PIECE_BYTES {
+                f.write_str(&out)?;
+                out.clear();
             }
-            write!(f, "{comma}[{value},{len}]")?;
-            comma = ",";
         }
-        f.write_str("]")
+        out.push(']');
+        f.write_str(&out)
     })
+}
+
+/// How many of the values at the beginning are this one, which is the first of them.
+fn run_len<T: Copy + PartialEq>(first: T, values: &[T]) -> usize {
+    let is_same = |stride: &&[T]| stride.iter().fold(true, |same, value| same & (*value == first));
+    let whole = values.chunks_exact(STRIDE).take_while(is_same).count() * STRIDE;
+    let rest = values.get(whole..).unwrap_or_default();
+    whole + rest.iter().take_while(|value| **value == first).count()
+}
+
+/// Writes a number that is never negative.
+pub(super) fn push_number(out: &mut String, number: impl Into<u32>) {
+    let number = number.into();
+    if number >= 10 {
+        push_number(out, number / 10);
+    }
+    out.push(char::from_digit(number % 10, 10).unwrap_or_default());
+}
+
+/// Writes the lowest hexadecimal digits of a number.
+pub(super) fn push_hex(out: &mut String, number: u32, digits: u32) {
+    for place in (0..digits).rev() {
+        out.push(char::from_digit(number >> (4 * place) & 0xF, 16).unwrap_or_default());
+    }
 }
 
 pub(super) fn or_null(value: Option<impl Display>) -> impl Display {
@@ -83,12 +125,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn runs_of_every_length_are_counted() {
+        for len in [1_u16, 31, 32, 33, 64, 32_768] {
+            let mut values = vec![9_u16; len.into()];
+            values.push(10);
+            let expected = format!("[[9,{len}],[10,1]]");
+            assert_eq!(runs(&runs_of(&values), push_number).to_string(), expected);
+        }
+        let mut hex = String::new();
+        push_hex(&mut hex, 0x1_0A2F, 4);
+        assert_eq!(hex, "0a2f");
+    }
+
+    #[test]
     fn golden_texts() {
         let object = fmt::from_fn(|f| {
             let mut object = Object::begin(f)?;
             object.member("a\"b", text("c\n"))?;
-            object.member("runs", runs(|| [7, 7, 3, 7].into_iter()))?;
-            object.member("none", runs(|| [0_u8; 0].into_iter()))?;
+            object.member("runs", runs(&runs_of(&[7_u8, 7, 3, 7]), push_number))?;
+            object.member("none", runs(&runs_of(&[0_u8; 0]), push_number))?;
             object.member("list", list(|| [1, 1].into_iter()))?;
             object.member("null", or_null(None::<u8>))?;
             object.member("numbers", list(|| [1.5, f64::NAN, f64::MAX].into_iter().map(number)))?;

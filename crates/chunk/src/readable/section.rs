@@ -2,16 +2,16 @@
 
 use std::fmt::{self, Display};
 
-use hyworld_coords::{LocalBlock, SECTION_HEIGHT_BLOCKS};
+use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SECTION_HEIGHT_BLOCKS};
 
 use super::components::{self, ProblemOf};
-use super::json::{Object, list, or_null, runs, text};
+use super::json::{Object, list, or_null, push_hex, push_number, runs, runs_of, text};
 use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Section;
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
 use crate::light::{Light, LightTree, LightValue};
-use crate::palette::{AssetKey, Palette, PaletteKey};
+use crate::palette::{AssetKey, Palette, PaletteKey, PaletteType};
 use crate::physics::BlockPhysics;
 
 /// A section by its number.
@@ -60,14 +60,21 @@ pub(super) fn write(
 /// A palette with the number of cells that have each value, and which of them each cell has.
 fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
     fmt::from_fn(move |f| {
-        let found = palette.indices();
-        let mut counts = vec![0_u32; found.keys.len()];
-        for &index in found.indices.values() {
+        let (keys, cells) = match palette.kind() {
+            // Nothing is stored, and all cells have the default.
+            PaletteType::Empty => (vec![K::default_key()], default_cells()),
+            _ => {
+                let found = palette.indices();
+                (found.keys, runs_of(found.indices.values().as_slice()))
+            }
+        };
+        let mut counts = vec![0_u32; keys.len()];
+        for &(index, len) in &cells {
             if let Some(count) = counts.get_mut(usize::from(index)) {
-                *count = count.saturating_add(1);
+                *count = count.saturating_add(len);
             }
         }
-        let entries = found.keys.iter().zip(counts).map(|(key, count)| {
+        let entries = keys.iter().zip(counts).map(|(key, count)| {
             fmt::from_fn(move |f| {
                 let mut object = Object::begin(f)?;
                 key.write(&mut object)?;
@@ -78,9 +85,22 @@ fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
         let mut object = Object::begin(f)?;
         object.member("type", text(format!("{:?}", palette.kind())))?;
         object.member("palette", list(|| entries.clone()))?;
-        object.member("runs", runs(|| found.indices.values()))?;
+        object.member("runs", runs(&cells, push_number))?;
         object.end()
     })
+}
+
+/// One run of 0 for all cells.
+fn default_cells() -> Vec<(u16, u32)> {
+    vec![(0, BLOCKS_PER_SECTION.into())]
+}
+
+/// Runs of numbers, which are 0 for all cells if there are none.
+fn numbers(values: Option<Vec<u8>>) -> impl Display {
+    let cells = values.map_or_else(default_cells, |values| {
+        runs_of(&values).into_iter().map(|(value, len)| (value.into(), len)).collect()
+    });
+    fmt::from_fn(move |f| runs(&cells, push_number).fmt(f))
 }
 
 /// What is shown of a value that a palette lists.
@@ -114,37 +134,35 @@ impl Members for Rotation {
 }
 
 fn levels(fluid: &FluidSection) -> impl Display {
-    runs(|| LocalBlock::all().map(|cell| fluid.level(cell)))
+    numbers(fluid.level_of_each_cell())
 }
 
 fn support(physics: &BlockPhysics) -> impl Display {
-    runs(|| LocalBlock::all().map(|cell| physics.support(cell)))
+    numbers(physics.has_data().then(|| physics.to_array().into_vec()))
 }
 
 fn ticking(block: &BlockSection) -> impl Display {
-    runs(|| LocalBlock::all().map(|cell| u8::from(block.ticking().contains(cell))))
+    let ticking = block.ticking();
+    let is_ticking = |cell| u8::from(ticking.contains(cell));
+    numbers((!ticking.is_empty()).then(|| LocalBlock::all().map(is_ticking).collect::<Vec<_>>()))
 }
 
 fn light(light: &Light, counter: u16) -> impl Display {
     fmt::from_fn(move |f| {
-        let values = light.tree.as_ref().map(LightTree::expand);
-        let digits = |value: &LightValue| Digits(value.bits());
+        let cells = light.tree.as_ref().map(LightTree::expand);
+        let cells = cells.map(|cells| runs_of(cells.values().as_slice()));
         let mut object = Object::begin(f)?;
         object.member("change_id", light.change_id)?;
         object.member("change_counter", counter)?;
         object.member("current", light.is_current(counter))?;
-        let values = values.as_ref().map(|values| runs(|| values.values().map(digits)));
-        object.member("runs", or_null(values))?;
+        object.member("runs", or_null(cells.as_ref().map(|cells| runs(cells, push_light))))?;
         object.end()
     })
 }
 
 /// The light of a cell: sky, blue, green, red.
-#[derive(PartialEq)]
-struct Digits(u16);
-
-impl Display for Digits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{:04x}\"", self.0)
-    }
+fn push_light(out: &mut String, light: LightValue) {
+    out.push('"');
+    push_hex(out, light.bits().into(), 4);
+    out.push('"');
 }

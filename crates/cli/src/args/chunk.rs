@@ -3,17 +3,40 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hyworld_coords::ChunkPos;
+use hyworld_coords::{ChunkPos, ChunkRect};
 
-use super::ComponentArg;
+use super::{ComponentArg, value};
+
+/// Some chunks of a storage.
+#[derive(Debug, Args)]
+pub(crate) struct ChosenChunks {
+    /// Which chunk, in chunk coordinates: those of a block divided by 32, rounded down; repeatable
+    #[arg(long = "chunk", value_name = "X,Z", allow_hyphen_values = true)]
+    pub(crate) chunks: Vec<ChunkPos>,
+    /// The stored chunks of a rectangle, given by two corners that belong to it
+    #[arg(long, value_name = "X,Z:X,Z", allow_hyphen_values = true, value_parser = value::area)]
+    pub(crate) area: Option<ChunkRect>,
+}
 
 #[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    /// A world, a folder of region files, a region file, rocksdb:PATH, `s3://BUCKET/PREFIX`, or a
+    /// universe or save: then all of its worlds
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenChunks,
+    /// Print one JSON object a line for each chunk, which is what this verb does in any case
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").args(["chunks", "area"]).required(true).multiple(true))]
 pub(crate) struct ChunkArgs {
     /// A region file, a folder of region files, a world, or a universe or save with one world
     pub(crate) path: PathBuf,
-    /// Which chunk, in chunk coordinates: those of a block divided by 32, rounded down
-    #[arg(long, value_name = "X,Z", allow_hyphen_values = true)]
-    pub(crate) chunk: ChunkPos,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenChunks,
     /// Only this component, as lossless JSON: an id such as `BlockChunk`, or `3/Block` for one in
     /// section 3
     #[arg(long, value_name = "NAME")]

@@ -10,10 +10,13 @@ use super::{Cli, shapes};
 
 /// The verbs on the first screen.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Look", &["info", "ls", "chunk", "block", "fingerprint"]),
+    (
+        "Look",
+        &["info", "saves", "ls", "chunk", "block", "dump", "fingerprint", "player", "resource"],
+    ),
     ("Check and repair", &["verify", "region"]),
     ("Change", &["world", "pregen"]),
-    ("Move", &["convert"]),
+    ("Move", &["convert", "migrate"]),
     ("Measure and try", &["bench", "stress", "demo"]),
     ("Help", &["completions", "man", "help"]),
 ];

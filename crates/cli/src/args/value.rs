@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use hyworld_coords::RegionSlot;
+use hyworld_coords::{ChunkRect, RegionSlot};
 use hyworld_indexed_storage::limits::{BLOB_COUNT_MAX, SEGMENT_BYTES_MAX};
 use hyworld_indexed_storage::{BlobIndex, Geometry};
 
@@ -32,6 +32,14 @@ impl FromStr for SlotArg {
             }
         }
     }
+}
+
+/// Reads a rectangle of chunks from two of its corners.
+pub(super) fn area(text: &str) -> Result<ChunkRect, String> {
+    let corners = text.split_once(':').and_then(|(corner, opposite)| {
+        Some(ChunkRect::new(corner.parse().ok()?, opposite.parse().ok()?))
+    });
+    corners.ok_or_else(|| "expected two corners in chunk coordinates, such as -3,7:0,9".to_owned())
 }
 
 /// A component of a chunk, or of one of its sections.

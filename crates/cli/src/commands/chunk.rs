@@ -8,13 +8,15 @@ mod summary;
 use std::io::Write;
 use std::path::Path;
 
-use hyworld::StoredChunk;
+use hyworld::{Location, StoredChunk};
 use hyworld_chunk::bson::JsonText;
 use hyworld_chunk::{Chunk, Holder, ReadableChunk};
+use hyworld_coords::ChunkPos;
+use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt};
 use serde::Serialize;
 
 use crate::args::ComponentArg;
-use crate::args::chunk::ChunkArgs;
+use crate::args::chunk::{ChosenChunks, ChunkArgs};
 use crate::exit::{self, Exit};
 use crate::output::json::Position;
 use crate::output::{Console, json, text};
@@ -24,11 +26,88 @@ use crate::streams;
 /// more.
 const LISTED_MAX: usize = 12;
 
+/// Chunks of an area that are looked for one by one; beyond that the whole storage is listed.
+const AREA_CHUNKS_MAX: u128 = 1 << 16;
+
 /// How wide a line is made where there is a choice.
 const LINE_CHARS: usize = 80;
 
 pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let located = StoredChunk::find(&args.path, args.chunk)?;
+    if let ([at], None) = (&*args.chosen.chunks, args.chosen.area) {
+        return show(args, console, *at);
+    }
+    if args.bson.is_some() {
+        return Err(exit::usage("--bson writes one chunk; give one --chunk"));
+    }
+    let storage = Location::source(&args.path)?.open()?;
+    let (positions, mut exit) = chosen(&args.chosen, &*storage)?;
+    for (number, at) in positions.into_iter().enumerate() {
+        if number > 0 && !args.json {
+            writeln!(console)?;
+        }
+        exit = exit.max(match show(args, console, at) {
+            Ok(exit) => exit,
+            // Nothing more can be written, or the next one can.
+            Err(error) if error.is::<std::io::Error>() => return Err(error),
+            Err(error) => {
+                console.flush_data()?;
+                exit::report(&error)
+            }
+        });
+    }
+    Ok(exit)
+}
+
+/// The chunks that are asked for, by region and slot; all of the storage if none is. Those of an
+/// area are only the stored ones. What cannot be listed is reported.
+pub(super) fn chosen(
+    wanted: &ChosenChunks,
+    storage: &dyn ChunkStorage,
+) -> anyhow::Result<(Vec<ChunkPos>, Exit)> {
+    let (mut positions, mut exit) = (Vec::new(), Exit::Clean);
+    let mut add = |at: hyworld_providers::Result<ChunkPos>| match at {
+        Ok(at) => positions.push(at),
+        Err(error) => {
+            exit::complain(&error.into());
+            exit = Exit::Problems;
+        }
+    };
+    match wanted.area {
+        None if wanted.chunks.is_empty() => storage.positions().for_each(add),
+        None => {}
+        Some(area) if area.count() <= AREA_CHUNKS_MAX => {
+            for at in area.in_file_order() {
+                match storage.contains(at) {
+                    Ok(false) => {}
+                    Ok(true) => add(Ok(at)),
+                    Err(error) => add(Err(error)),
+                }
+            }
+        }
+        Some(area) => {
+            let is_inside = |at: &ChunkPos| area.contains(*at);
+            storage.positions().filter(|at| at.as_ref().map_or(true, is_inside)).for_each(add);
+        }
+    }
+    for at in &wanted.chunks {
+        if !storage.contains(*at)? {
+            let place = storage.location();
+            exit::complain(&exit::problem(format!(
+                "{place}: chunk {},{} is not there",
+                at.x, at.z
+            )));
+            exit = Exit::Problems;
+        } else {
+            positions.push(*at);
+        }
+    }
+    positions.sort_unstable_by_key(|at| (at.region().z, at.region().x, at.slot().index()));
+    positions.dedup();
+    Ok((positions, exit))
+}
+
+fn show(args: &ChunkArgs, console: &mut Console, at: ChunkPos) -> anyhow::Result<Exit> {
+    let located = StoredChunk::find(&args.path, at)?;
     if let Some(output) = &args.bson {
         return write_document(console, &located, output);
     }
@@ -38,7 +117,7 @@ pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exi
     }
     let readable = ReadableChunk::new(&chunk, located.at);
     if args.json {
-        print_json(console, &located, &readable)?;
+        print_json(console, &located.path, located.size, &readable)?;
     } else {
         summary::write(console, &located, &readable)?;
     }
@@ -84,19 +163,20 @@ struct Report {
 }
 
 /// The keys in their order are a promise; those of the chunk are the library's.
-fn print_json(
-    console: &mut Console,
-    located: &StoredChunk,
+pub(super) fn print_json(
+    out: &mut impl Write,
+    file: &Path,
+    size: ChunkSize,
     readable: &ReadableChunk<'_>,
 ) -> anyhow::Result<()> {
     let report = Report {
-        file: located.path.display().to_string(),
-        region: located.at.region().into(),
-        slot: located.at.slot().index(),
-        raw: located.size.raw,
-        compressed: located.size.stored,
+        file: file.display().to_string(),
+        region: readable.at().region().into(),
+        slot: readable.at().slot().index(),
+        raw: size.raw,
+        compressed: size.stored,
     };
-    json::line_with(console, &report, "chunk", readable)
+    json::line_with(out, &report, "chunk", readable)
 }
 
 fn print_component(

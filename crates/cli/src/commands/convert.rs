@@ -112,13 +112,7 @@ impl Job<'_> {
         } else {
             console.report(format_args!("{}", self.summary(report, time)))?;
         }
-        for finding in report.findings.kept().iter().take(SHOWN_FAILURES) {
-            exit::complain(&exit::problem(describe(finding)));
-        }
-        let more = report.findings.total().saturating_sub(SHOWN_FAILURES as u64);
-        if more > 0 {
-            console.say(format_args!("and {}", text::count(more, "more failure")))?;
-        }
+        complain(console, report)?;
         Ok(if report.is_complete() { Exit::Clean } else { Exit::Problems })
     }
 
@@ -141,11 +135,6 @@ impl Job<'_> {
     }
 
     fn object<'a>(&self, report: &'a ConvertReport, finished: bool, time: Duration) -> Report<'a> {
-        let failures = report.findings.kept().iter().map(|finding| Failure {
-            stage: stage(finding),
-            chunk: finding.chunk.into(),
-            message: &finding.message,
-        });
         Report {
             source: self.source.location(),
             target: self.args.target.display().to_string(),
@@ -156,7 +145,7 @@ impl Job<'_> {
             verified: report.verified,
             verbatim: report.verbatim,
             failed: report.findings.total(),
-            failures: failures.collect(),
+            failures: failures(report),
             finished,
             dry_run: self.args.dry_run,
             ms: Millis(time),
@@ -182,11 +171,33 @@ struct Report<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Failure<'a> {
+pub(super) struct Failure<'a> {
     stage: &'static str,
     #[serde(flatten)]
     chunk: MaybeChunk,
     message: &'a str,
+}
+
+/// What went wrong with single chunks.
+pub(super) fn failures(report: &ConvertReport) -> Vec<Failure<'_>> {
+    let failures = report.findings.kept().iter().map(|finding| Failure {
+        stage: stage(finding),
+        chunk: finding.chunk.into(),
+        message: &finding.message,
+    });
+    failures.collect()
+}
+
+/// Prints the first failures, and how many more there are.
+pub(super) fn complain(console: &mut Console, report: &ConvertReport) -> anyhow::Result<()> {
+    for finding in report.findings.kept().iter().take(SHOWN_FAILURES) {
+        exit::complain(&exit::problem(describe(finding)));
+    }
+    let more = report.findings.total().saturating_sub(SHOWN_FAILURES as u64);
+    if more > 0 {
+        console.say(format_args!("and {}", text::count(more, "more failure")))?;
+    }
+    Ok(())
 }
 
 /// The step of the copy that failed.

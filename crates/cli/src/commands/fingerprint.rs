@@ -1,6 +1,7 @@
 //! `fingerprint PATH`: what every chunk holds, as digests.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,10 +19,25 @@ use crate::output::json::Position;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let storage = Location::source(&args.path)?.open()?;
+    let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(&args.path)?);
+    for path in &worlds {
+        let world = text::world_of_several(path, worlds.len());
+        exit = exit.max(fingerprint(args, path, world.as_deref(), console)?);
+    }
+    Ok(exit)
+}
+
+fn fingerprint(
+    args: &FingerprintArgs,
+    path: &Path,
+    world: Option<&str>,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    let storage = Location::source(path)?.open()?;
     let mut exit = Exit::Clean;
     let positions = sorted(&*storage, &mut exit);
     if !args.json {
+        world.map_or(Ok(()), |world| writeln!(console, "world {world}"))?;
         writeln!(console, "{}", title())?;
     }
     let count = positions.len() as u64;
@@ -38,7 +54,7 @@ pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Resu
         bar.inc(1);
         match step {
             Scanned::Chunk(at, Ok(found)) if printed.is_ok() => {
-                printed = print(args, console, at, &found);
+                printed = print(args, world, console, at, &found);
                 stop.store(printed.is_err(), Ordering::Relaxed);
             }
             Scanned::Chunk(_, Ok(_)) => {}
@@ -73,12 +89,13 @@ fn sorted(storage: &dyn ChunkStorage, exit: &mut Exit) -> Vec<ChunkPos> {
 
 fn print(
     args: &FingerprintArgs,
+    world: Option<&str>,
     console: &mut Console,
     at: ChunkPos,
     found: &Fingerprint,
 ) -> anyhow::Result<()> {
     if args.json {
-        json::line(console, &Line { at: at.into(), found })?;
+        json::line(console, &Line { at: at.into(), found, world })?;
     } else {
         writeln!(console, "{}", line(at, found))?;
     }
@@ -92,6 +109,9 @@ struct Line<'a> {
     at: Position,
     #[serde(flatten)]
     found: &'a Fingerprint,
+    /// Only where there are several worlds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    world: Option<&'a str>,
 }
 
 // The widths are fixed, so that a world of any size is printed as it is read.

@@ -1,6 +1,7 @@
 //! `ls PATH`: which chunks a storage has, and how large they are.
 
 use std::io::Write;
+use std::path::Path;
 
 use hyworld::Location;
 use hyworld_providers::{ChunkSize, ChunkStorage};
@@ -12,10 +13,25 @@ use crate::output::json::Position;
 use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let storage = Location::source(&args.path)?.open()?;
+    let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(&args.path)?);
+    for path in &worlds {
+        let world = text::world_of_several(path, worlds.len());
+        exit = exit.max(list(args, path, world.as_deref(), console)?);
+    }
+    Ok(exit)
+}
+
+fn list(
+    args: &LsArgs,
+    path: &Path,
+    world: Option<&str>,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    let storage = Location::source(path)?.open()?;
     let mut exit = Exit::Clean;
     let mut sums = Sums::default();
     if !args.json {
+        world.map_or(Ok(()), |world| writeln!(console, "world {world}"))?;
         writeln!(console, "{:>11} {:>11} {:>11} {:>11}", "x", "z", "raw", "stored")?;
     }
     for at in storage.positions() {
@@ -27,7 +43,7 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
                     size.stored.map_or_else(|| "-".to_owned(), |stored| stored.to_string());
                 if args.json {
                     let ChunkSize { raw, stored } = size;
-                    json::line(console, &Line { at: at.into(), raw, stored })?;
+                    json::line(console, &Line { at: at.into(), raw, stored, world })?;
                 } else {
                     writeln!(console, "{:>11} {:>11} {:>11} {stored:>11}", at.x, at.z, size.raw)?;
                 }
@@ -45,11 +61,14 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
 }
 
 #[derive(Debug, Serialize)]
-struct Line {
+struct Line<'a> {
     #[serde(flatten)]
     at: Position,
     raw: u64,
     stored: Option<u64>,
+    /// Only where there are several worlds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    world: Option<&'a str>,
 }
 
 #[derive(Default)]

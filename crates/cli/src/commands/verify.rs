@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +20,21 @@ use crate::output::{Console, advice, json, progress, text};
 const SHOWN_OF_CLASS: u64 = 20;
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let location = Location::source(&args.path)?;
+    let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(&args.path)?);
+    for path in &worlds {
+        let world = text::world_of_several(path, worlds.len());
+        exit = exit.max(verify_one(args, path, world.as_deref(), console)?);
+    }
+    Ok(exit)
+}
+
+fn verify_one(
+    args: &VerifyArgs,
+    path: &Path,
+    world: Option<&str>,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    let location = Location::source(path)?;
     let storage = location.open()?;
     let bar = progress::chunks(console, "checking", location.count(&*storage));
     let stop = Arc::new(AtomicBool::new(false));
@@ -47,7 +61,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
             writeln!(console, "{class}: {more}, not shown; --json has them all")?;
         }
     }
-    summary(args, console, &storage.location(), &report)?;
+    summary(args, world, console, &storage.location(), &report)?;
     Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
 }
 
@@ -89,6 +103,9 @@ enum Line<'a> {
         errors: u64,
         warnings: u64,
         classes: BTreeMap<&'static str, u64>,
+        /// Only where there are several worlds.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        world: Option<&'a str>,
     },
 }
 
@@ -105,6 +122,7 @@ fn print_json(console: &mut Console, finding: &Finding, location: &Location) -> 
 
 fn summary(
     args: &VerifyArgs,
+    world: Option<&str>,
     console: &mut Console,
     place: &str,
     report: &VerifyReport,
@@ -115,7 +133,8 @@ fn summary(
         let (chunks, raw) = (report.chunks, report.raw_bytes);
         let classes = report.findings.by_class().iter();
         let classes = classes.map(|(class, count)| (class.name(), *count)).collect();
-        return json::line(console, &Line::Summary { chunks, raw, errors, warnings, classes });
+        let line = Line::Summary { chunks, raw, errors, warnings, classes, world };
+        return json::line(console, &line);
     }
     let chunks = text::count(report.chunks, "chunk");
     let verdict = match (errors, warnings) {

@@ -191,6 +191,12 @@ pub(crate) fn printable(text: &str) -> String {
     printable
 }
 
+/// The name of a world, where it has to be told from `count` others.
+pub(crate) fn world_of_several(path: &Path, count: usize) -> Option<String> {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    (count > 1).then(|| printable(&name.to_string_lossy()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -75,6 +75,7 @@ fn decompression_bombs_pass_through_every_verb() {
     run_bounded(&place, &["verify", "bombs", "-j", "8"], &[1]);
     run_bounded(&place, &["info", "bombs", "-j", "8"], &[1]);
     run_bounded(&place, &["fingerprint", "bombs", "-j", "8"], &[1]);
+    run_bounded(&place, &["dump", "bombs", "-j", "8"], &[1]);
     run_bounded(&place, &["region", "verify", "bombs/0.0.region.bin", "-j", "8"], &[0]);
     run_bounded(&place, &["convert", "bombs", "copy/chunks", "-j", "8"], &[0]);
     run_bounded(&place, &["convert", "bombs", "anew/chunks", "--recompress", "-j", "8"], &[0]);

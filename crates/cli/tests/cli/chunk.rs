@@ -97,7 +97,7 @@ fn of_several_worlds_one_must_be_named() {
     }
     let line = place.run(&["chunk", "save", "--chunk", "0,0"]).fails(2);
     let expected = "save: 2 worlds are here, caves, hills; name one of them, as in \
-                    save/universe/worlds/caves";
+                    save/universe/worlds/caves, or with --world";
     assert_eq!(line, expected);
     let line = place.run(&["chunk", "save/universe/worlds/hills", "--chunk", "0,0"]).fails(1);
     assert!(line.starts_with("save/universe/worlds/hills: no region files here"), "{line}");

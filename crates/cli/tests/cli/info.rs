@@ -217,3 +217,54 @@ fn real_worlds_have_what_an_independent_decoder_counted() {
         assert_eq!(storage["contents"]["block_entities"], sum("block_components"), "{name}");
     }
 }
+
+#[test]
+fn everything_that_is_kept_and_not_read_is_named() {
+    let place = save();
+    for folder in ["universe/resources", "universe/auctions", "mods/Group_Shop"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    place.file("universe/resources/Hardcore.json", b"{}");
+    place.file("universe/memories.json", b"{}");
+    place.file("universe/auctions/7.bson", b"12345678");
+    place.file("whitelist.json.migrated", b"{}");
+    place.file(&format!("{WORLD}/paths.json"), b"{\"Paths\": {\"patrol\": {}}}");
+    place.file(&format!("{WORLD}/notes.txt"), b"mine");
+    let config = br#"{"Version": 4, "WorldMap": {"Type": "plugin:Map"}, "CrashRecovery": {"A": 1},
+        "Own": 2}"#;
+    place.file(&format!("{WORLD}/config.json"), config);
+    let text = place.run(&["info", "."]).ok();
+    for line in [
+        "  resources      1: Hardcore",
+        "  also here      auctions/: data store of a plugin; 1 file, 8 bytes",
+        "  also here      memories.json: memories before game 0.6; 2 bytes",
+        "  also here      mods/Group_Shop/: data folder of a plugin; 0 files, 0 bytes",
+        "  also here      whitelist.json.migrated: whitelist before game 0.6; 2 bytes",
+        "  map            plugin:Map",
+        "  CrashRecovery  set, kept as it is",
+        "  other keys     1: Own",
+        "  paths.json     1: patrol",
+        "  also here      notes.txt: not known to hyworld; 4 bytes",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    place.run(&["world", "copy", ".", "default", "copy"]).ends(0);
+    for name in ["paths.json", "notes.txt"] {
+        let copied = place.bytes(&format!("universe/worlds/copy/{name}"));
+        assert_eq!(copied, place.bytes(&format!("{WORLD}/{name}")));
+    }
+    let copied = place.bytes("universe/worlds/copy/config.json");
+    let copied: Value = serde_json::from_slice(&copied).unwrap();
+    assert_eq!(copied["WorldMap"]["Type"], "plugin:Map");
+    assert_eq!((&copied["CrashRecovery"], &copied["Own"]), (&json!({"A": 1}), &json!(2)));
+}
+
+#[test]
+fn a_universe_in_the_install_folder_of_the_launcher_gets_a_warning() {
+    let place = Place::new();
+    let universe = "Hytale/install/release/package/game/latest/Server/universe";
+    fs::create_dir_all(place.path(&format!("{universe}/worlds"))).unwrap();
+    let text = place.run(&["info", universe]).ok();
+    assert!(text.contains("  warning        inside the launcher's install folder"), "{text}");
+    assert_eq!(info(&place, universe, 0)["universe"]["in_installation"], true);
+}

@@ -6,12 +6,12 @@ use std::time::SystemTime;
 use hyworld_maintenance::{Class, Finding, Findings, Progress};
 use hyworld_providers::{Access, ChunkStorage, ProviderConfig, ProviderKind, RegionFiles};
 use hyworld_world::{
-    BuiltInGenerator, LoadedFrom, Resources, WorldConfig, WorldEntry, WorldFolder, WorldOptions,
-    find_writer,
+    BuiltInGenerator, FolderKind, LoadedFrom, OsFileSystem, Resources, WorldConfig, WorldEntry,
+    WorldFolder, WorldOptions, WorldPaths, find_writer,
 };
 use serde::{Serialize, Serializer};
 
-use super::{InfoOptions, StorageInfo};
+use super::{InfoOptions, OtherInfo, StorageInfo, others};
 use crate::location::CHUNKS_FOLDER;
 
 /// A world. What is `None` could not be read.
@@ -40,6 +40,10 @@ pub struct WorldInfo {
     pub writer: Option<String>,
     /// Its chunks.
     pub storage: Option<StorageInfo>,
+    /// The names of the paths in `paths.json`.
+    pub paths: Vec<String>,
+    /// What else is in its folder.
+    pub others: Vec<OtherInfo>,
 }
 
 /// What the configuration of a world says.
@@ -69,6 +73,10 @@ pub struct ConfigInfo {
     pub switches: Vec<(&'static str, bool)>,
     /// Keys that hyworld does not know.
     pub unknown_keys: Vec<String>,
+    /// What draws the map.
+    pub world_map: Option<String>,
+    /// Whether it says what to do after a crash, as games since 0.6 can.
+    pub crash_recovery: bool,
 }
 
 /// Where players appear.
@@ -98,6 +106,8 @@ impl WorldInfo {
             resources: Vec::new(),
             writer: None,
             storage: None,
+            paths: Vec::new(),
+            others: others(&entry.path, FolderKind::World, findings),
         };
         if let Some(other) = info.collides_with.first() {
             let others = "the game takes both for one world and loads only one of them";
@@ -105,6 +115,10 @@ impl WorldInfo {
         }
         match find_writer(&info.path, SystemTime::now()) {
             Ok(writer) => info.writer = writer.map(|writer| writer.to_string()),
+            Err(error) => info.problem(&error, findings),
+        }
+        match WorldPaths::load(&OsFileSystem, &info.path) {
+            Ok((paths, _)) => info.paths = paths.iter().map(|(name, _)| name.to_owned()).collect(),
             Err(error) => info.problem(&error, findings),
         }
         match WorldOptions::new().without_chunks().open(&info.path) {
@@ -195,6 +209,8 @@ impl ConfigInfo {
             spawn,
             switches: settings.changed_switches(),
             unknown_keys: config.unknown_keys().map(str::to_owned).collect(),
+            world_map: settings.world_map.type_name().map(str::to_owned),
+            crash_recovery: settings.crash_recovery.is_some(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hyworld_world::{Place, Universe, discover};
+use hyworld_world::{Place, Universe, WorldEntry, discover};
 
 use super::{CHUNKS_FOLDER, DATABASE_FOLDER, bad_location, not_found};
 use crate::error::{Error, ErrorKind, Result};
@@ -25,6 +25,48 @@ pub fn find_world(path: &Path) -> Result<PathBuf> {
         Error::new(ErrorKind::NotAWorld, format!("{}: {problem}", path.display()))
     };
     only(path, worlds)?.ok_or_else(no_world)
+}
+
+/// The folder of the world with this name in a save, universe or asset pack. In a backup, the path
+/// by which the world is opened.
+///
+/// # Errors
+/// There is no world of that name.
+pub fn find_named_world(path: &Path, name: &str) -> Result<PathBuf> {
+    if !path.exists() {
+        return Err(not_found(path, "no such file or folder"));
+    }
+    let is_backup = path.extension().is_some_and(|last| last.eq_ignore_ascii_case("zip"));
+    if path.is_file() && is_backup {
+        return Ok(path.join(name));
+    }
+    let worlds = discover(path)?.worlds()?;
+    let is_same = |world: &&WorldEntry| world.name.eq_ignore_ascii_case(name);
+    let found = worlds.iter().find(|world| world.name == name);
+    if let Some(world) = found.or_else(|| worlds.iter().find(is_same)) {
+        return Ok(world.path.clone());
+    }
+    let names: Vec<_> = worlds.into_iter().map(|world| world.name).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { shortened(names) };
+    Err(not_found(path, &format!("no world {name:?}; the worlds here are {names}")))
+}
+
+/// The worlds with chunks at a path where there are several; otherwise the path itself.
+///
+/// # Errors
+/// The worlds cannot be listed.
+pub fn find_worlds(path: &Path) -> Result<Vec<PathBuf>> {
+    match only_world_with_chunks(path) {
+        Err(error) if error.kind() == ErrorKind::SeveralWorlds => {}
+        _ => return Ok(vec![path.to_owned()]),
+    }
+    let mut worlds: Vec<_> = match discover(path) {
+        Ok(place) => place.worlds()?.into_iter().map(|world| world.path).collect(),
+        Err(_) => entries(path)?,
+    };
+    worlds.retain(|world| has_storage(world));
+    worlds.sort();
+    Ok(worlds)
 }
 
 /// The universe that a path is or has in it.
@@ -84,19 +126,25 @@ fn only(path: &Path, mut worlds: Vec<PathBuf>) -> Result<Option<PathBuf>> {
 
 fn several(path: &Path, first: &Path, worlds: &[PathBuf]) -> Error {
     let names = worlds.iter().filter_map(|world| world.file_name());
-    let names: Vec<_> = names.map(|name| name.display().to_string()).collect();
+    let names = shortened(names.map(|name| name.display().to_string()).collect());
+    let (path, count, first) = (path.display(), worlds.len(), first.display());
+    let text = format!(
+        "{path}: {count} worlds are here, {names}; name one of them, as in {first}, or with --world"
+    );
+    Error::new(ErrorKind::SeveralWorlds, text)
+}
+
+/// As many names as fit into an error, and how many more there are.
+fn shortened(mut names: Vec<String>) -> String {
     let mut chars = 0_usize;
     let fits = names.iter().take_while(|name| {
         chars = chars.saturating_add(name.chars().count()).saturating_add(2);
         chars <= NAMES_CHARS_MAX
     });
-    let shown = fits.count().max(1);
-    let mut names: Vec<_> = names.into_iter().take(shown).collect();
-    if let more @ 1.. = worlds.len().saturating_sub(shown) {
+    let (shown, all) = (fits.count().max(1), names.len());
+    names.truncate(shown);
+    if let more @ 1.. = all.saturating_sub(shown) {
         names.push(format!("{more} more"));
     }
-    let names = names.join(", ");
-    let (path, count, first) = (path.display(), worlds.len(), first.display());
-    let text = format!("{path}: {count} worlds are here, {names}; name one of them, as in {first}");
-    Error::new(ErrorKind::SeveralWorlds, text)
+    names.join(", ")
 }

@@ -146,6 +146,25 @@ fn a_damaged_chunk_keeps_the_world_where_it_is() {
     assert_eq!(report.copy.findings.by_class(), &[(Class::Unreadable, 1)].into());
     assert_eq!(report.copy.findings.kept().first().unwrap().chunk, Some(at(1)));
     assert_eq!(std::fs::read(&path).unwrap(), bytes, "the source is untouched");
+    let scene = Scene { options: scene.options.clone().skip_unreadable(true), ..scene };
+    let report = scene.run(&target()).unwrap();
+    assert_eq!((report.copy.already, report.is_switched), (2, true));
+    assert_eq!(std::fs::read(&path).unwrap(), bytes, "the source is untouched");
+}
+
+#[test]
+fn a_dry_run_checks_everything_and_writes_nothing() {
+    let scene = Scene::new(3);
+    let scene = Scene { options: scene.options.clone().dry_run(true), ..scene };
+    let report = scene.run(&target()).unwrap();
+    assert_eq!((report.copy.chunks, report.copy.copied, report.is_switched), (3, 0, false));
+    assert_eq!(scene.says(), ("Hytale".to_owned(), None));
+    assert!(!scene.note_is_there() && scene.target.all_positions().unwrap().is_empty());
+    scene.target.write(at(1), b"mine").unwrap();
+    assert!(matches!(scene.run(&target()), Err(Error::TargetHasChunks { .. })));
+    for wrong in ["Empty", "Migration", "x:Unknown"] {
+        assert!(scene.run(&ProviderConfig::new(wrong)).is_err(), "{wrong}");
+    }
 }
 
 #[test]

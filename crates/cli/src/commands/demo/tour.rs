@@ -111,7 +111,7 @@ impl<'a> Tour<'a> {
         let parsed = Cli::try_parse_from(["hyworld".to_owned()].into_iter().chain(words));
         let parsed = parsed.context("the tour has a command that does not parse")?;
         let started = Instant::now();
-        let exit = crate::commands::run(parsed.command, self.console)?;
+        let exit = crate::commands::run(parsed.command, None, self.console)?;
         let took = started.elapsed();
         ensure(exit == expected, &format!("`{command}` ends with {expected:?}"))?;
         let title = self.title.clone();

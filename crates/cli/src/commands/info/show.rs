@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use hyworld::{ConfigInfo, Info, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo};
+use hyworld::{ConfigInfo, Info, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo};
 use hyworld_maintenance::{Findings, RegionTotals};
 use hyworld_providers::ProviderConfig;
 use hyworld_world::LoadedFrom;
@@ -11,6 +11,12 @@ use crate::output::text;
 
 /// How many problems are printed.
 const SHOWN_PROBLEMS: usize = 20;
+
+/// How many files and folders are listed that hyworld does not read.
+const SHOWN_OTHERS: usize = 12;
+
+/// Characters of the name of such a file.
+const NAME_WIDTH: usize = 40;
 
 /// Characters of a value that is a list of names.
 const NAMES_WIDTH: usize = 75;
@@ -52,6 +58,10 @@ fn write_world(out: &mut impl Write, world: &WorldInfo, is_fast: bool) -> io::Re
         line(out, "provider", &provider_line(provider, world.pending_provider.as_ref()))?;
     }
     line(out, "resources", &counted(&world.resources))?;
+    if !world.paths.is_empty() {
+        line(out, "paths.json", &counted(&world.paths))?;
+    }
+    write_others(out, &world.others)?;
     line(out, "in use", world.writer.as_deref().unwrap_or("no writer detected"))?;
     world.storage.iter().try_for_each(|stored| write_stored(out, stored, is_fast))
 }
@@ -89,7 +99,7 @@ fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<(
     }
     let backups = &universe.backups;
     match &backups.newest {
-        None => line(out, "backups", "none"),
+        None => line(out, "backups", "none")?,
         Some(newest) => {
             let worlds = match &backups.newest_worlds {
                 None => "cannot be opened".to_owned(),
@@ -97,8 +107,33 @@ fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<(
                 Some(worlds) => format!("has {}", worlds.join(", ")),
             };
             let text = format!("{}, the newest, {newest}, {worlds}", backups.count);
-            line(out, "backups", &text)
+            line(out, "backups", &text)?;
         }
+    }
+    write_others(out, &universe.others)?;
+    write_others(out, &universe.others_in_save)?;
+    if universe.in_installation {
+        let wiped = "inside the launcher's install folder, which updates remove: move it away";
+        line(out, "warning", wiped)?;
+    }
+    Ok(())
+}
+
+/// Writes what is kept and not read, one a line.
+fn write_others(out: &mut impl Write, others: &[OtherInfo]) -> io::Result<()> {
+    for other in others.iter().take(SHOWN_OTHERS) {
+        let (name, files) =
+            (text::short(&other.name, NAME_WIDTH), text::count(other.files, "file"));
+        let size = match other.name.ends_with('/') {
+            true => format!("{files}, {}", text::size(other.bytes)),
+            false => text::size(other.bytes),
+        };
+        let what = other.what.unwrap_or("not known to hyworld");
+        line(out, "also here", &format!("{name}: {what}; {size}"))?;
+    }
+    match others.len().saturating_sub(SHOWN_OTHERS) {
+        0 => Ok(()),
+        more => line(out, "also here", &format!("{more} more: --json has them all")),
     }
 }
 
@@ -135,6 +170,15 @@ fn write_config(
     let switches: Vec<_> = switches.map(|(key, is_on)| format!("{key} {is_on}")).collect();
     if !switches.is_empty() {
         line(out, "not default", &switches.join(", "))?;
+    }
+    if let Some(map) = config.world_map.as_deref().filter(|map| *map != "WorldGen") {
+        line(out, "map", map)?;
+    }
+    if config.crash_recovery {
+        line(out, "CrashRecovery", "set, kept as it is")?;
+    }
+    if !config.unknown_keys.is_empty() {
+        line(out, "other keys", &counted(&config.unknown_keys))?;
     }
     Ok(())
 }

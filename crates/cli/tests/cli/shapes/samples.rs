@@ -7,7 +7,7 @@ use hyworld_testkit::{V0Writer, fixture};
 use serde_json::{Value, json};
 
 use crate::run::Place;
-use crate::{generated, world};
+use crate::{generated, players, saves, world};
 
 /// The verb, and its output in one block or several.
 pub(super) type Samples = Vec<(&'static str, Vec<Vec<Value>>)>;
@@ -15,6 +15,8 @@ pub(super) type Samples = Vec<(&'static str, Vec<Vec<Value>>)>;
 pub(super) fn all() -> Samples {
     let mut samples = Vec::new();
     samples.extend(worlds());
+    samples.push(("saves", vec![saves::found(&["--json"]).json_lines()]));
+    samples.extend(players());
     samples.extend(regions());
     samples.extend(chunks());
     samples.extend(storages());
@@ -72,6 +74,8 @@ fn worlds() -> Samples {
     let mut info = lines(&place, &info);
     let (null, names) = (Value::Null, json!(["a name"]));
     let migrates = json!({"Type": "RocksDb"});
+    let other = |what: Value| json!({"name": "text", "what": what, "files": 1, "bytes": 1});
+    let others = json!([other(null.clone()), other("text".into())]);
     let world = |key: &str| format!("/worlds/0/{key}");
     also(
         &mut info,
@@ -84,12 +88,20 @@ fn worlds() -> Samples {
             (&world("config/uuid"), null.clone()),
             (&world("config/spawn"), json!({"id": null, "x": null, "y": null, "z": null})),
             (&world("config/world_gen"), null.clone()),
+            (&world("config/world_map"), null.clone()),
         ],
     );
     also(
         &mut info,
         0,
-        &[("/universe/resources", names), ("/universe/backups/newest", null.clone())],
+        &[
+            ("/universe/resources", names.clone()),
+            ("/universe/backups/newest", null.clone()),
+            ("/universe/others_in_save", others.clone()),
+            ("/universe/others", others.clone()),
+            (&world("others"), others),
+            (&world("paths"), names),
+        ],
     );
     also(
         &mut list,
@@ -105,6 +117,33 @@ fn worlds() -> Samples {
         ("world create", vec![create]),
         ("world copy", vec![copy]),
         ("world delete", vec![delete]),
+    ]
+}
+
+fn players() -> Samples {
+    let place = players::save();
+    let mut list = lines(&place, &["player list ."]);
+    let mut show = lines(&place, &["player show . Anna"]);
+    let null = Value::Null;
+    let nulls = ["/name", "/world", "/x", "/y", "/z", "/game_mode"].map(|key| (key, null.clone()));
+    also(&mut list, 0, &nulls);
+    also(&mut show, 0, &nulls);
+    let slot = ("/containers/0/active_slot", null.clone());
+    also(&mut show, 0, &[("/health", 1.into()), ("/problems", json!(["text"])), slot]);
+    place.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).ends(0);
+    let remove = ["player remove . Anna --dry-run", "player remove . Anna"];
+    let remove = lines(&place, &remove);
+    let import = lines(&place, &["player import . anna.json"]);
+    let resources = lines(&place, &["resource list ."]);
+    let shown = ["resource show . Memories", "resource show universe/worlds/one Time"];
+    let shown = lines(&place, &shown);
+    vec![
+        ("player list", vec![list]),
+        ("player show", vec![show]),
+        ("player import", vec![import]),
+        ("player remove", vec![remove]),
+        ("resource list", vec![resources]),
+        ("resource show", vec![shown]),
     ]
 }
 
@@ -253,7 +292,12 @@ fn chunks() -> Samples {
     also(&mut chunk, 0, &[("/chunk/components", json!([component]))]);
     also(&mut chunk, 0, &[("/chunk/sections/0/components", json!([component]))]);
     let fingerprints = lines(&place, &["fingerprint 0.0.region.bin"]);
-    vec![("chunk", vec![chunk]), ("block", vec![blocks]), ("fingerprint", vec![fingerprints])]
+    vec![
+        ("chunk", vec![chunk]),
+        ("dump", Vec::new()),
+        ("block", vec![blocks]),
+        ("fingerprint", vec![fingerprints]),
+    ]
 }
 
 fn storages() -> Samples {
@@ -268,7 +312,17 @@ fn storages() -> Samples {
     let verify = lines(&place, &["verify b", "verify a"]);
     let convert = lines(&place, &["convert a c", "convert b d", "convert a e --dry-run"]);
     let compare = lines(&place, &["convert a c --verify-only"]);
-    vec![("ls", vec![ls]), ("verify", vec![verify]), ("convert", vec![convert, compare])]
+    let mut migrate = lines(&place, &["migrate world --to IndexedStorage"]);
+    let failure = json!({"stage": "read", "x": 1, "z": 1, "message": "text"});
+    also(&mut migrate, 0, &[("/failures", json!([failure]))]);
+    let failure = json!({"stage": "list", "x": null, "z": null, "message": "text"});
+    also(&mut migrate, 0, &[("/failures", json!([failure]))]);
+    vec![
+        ("ls", vec![ls]),
+        ("verify", vec![verify]),
+        ("convert", vec![convert, compare]),
+        ("migrate", vec![migrate]),
+    ]
 }
 
 fn running() -> Samples {

@@ -1,0 +1,52 @@
+//! The words and flags of `migrate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hyworld_providers::ProviderConfig;
+use serde_json::Value;
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub(crate) struct MigrateArgs {
+    /// A world, or a universe or save with one world
+    pub(crate) world: PathBuf,
+    /// Where the chunks go: Hytale, `IndexedStorage`, `RocksDb` or `hyworld:S3`
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) to: String,
+    /// An option of that provider, such as FlushOnWrite=true or Url=s3://bucket/world; repeatable
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = option)]
+    pub(crate) options: Vec<(String, Value)>,
+    /// Replace and remove chunks that the target already holds
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Switch the world even if some chunks cannot be read; they stay in the old storage only
+    #[arg(long)]
+    pub(crate) skip_unreadable: bool,
+    /// Read everything, check the target and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl MigrateArgs {
+    /// The provider as configurations name it.
+    pub(crate) fn target(&self) -> ProviderConfig {
+        let options = self.options.iter();
+        options.fold(ProviderConfig::new(&self.to), |target, (key, value)| {
+            target.with(key, value.clone())
+        })
+    }
+}
+
+/// Parses `KEY=VALUE`. A value that is JSON is that value, anything else is text.
+fn option(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
+    if key.is_empty() || key == "Type" {
+        return Err("the key must be an option of the provider".to_owned());
+    }
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((key.to_owned(), value))
+}

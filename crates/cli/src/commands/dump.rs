@@ -1,0 +1,232 @@
+//! `dump PATH`: every chunk as one line of JSON, the document of `chunk --json`.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use anyhow::Context;
+use hyworld::Location;
+use hyworld_chunk::{Chunk, ReadableChunk};
+use hyworld_coords::ChunkPos;
+use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
+use hyworld_providers::{ChunkSize, ChunkStorage};
+
+use super::chunk;
+use crate::args::chunk::DumpArgs;
+use crate::exit::{self, Exit};
+use crate::output::{Console, progress, text};
+
+/// Bytes of lines that wait for their turn. Lines beyond that are not kept: their chunks are read
+/// again when it is their turn.
+const WAITING_BYTES_MAX: u64 = 128 << 20;
+
+/// Bytes of one such line. Those of real chunks have up to 1 MB.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of a document that is not read together with others.
+const LARGE_BYTES: u64 = 32 << 20;
+
+pub(super) fn run(args: &DumpArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Clean;
+    for path in hyworld::find_worlds(&args.path)? {
+        exit = exit.max(dump(args, &path, console)?);
+    }
+    Ok(exit)
+}
+
+fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<Exit> {
+    let location = Location::source(path)?;
+    let storage = location.open()?;
+    let (positions, exit) = chunk::chosen(&args.chosen, &*storage)?;
+    let source = Source {
+        location: &location,
+        storage: &*storage,
+        has_sizes: matches!(location, Location::Regions(_) | Location::Region { .. }),
+        waiting_bytes: AtomicU64::new(0),
+    };
+    let mut lines = Lines { source: &source, console, exit, count: 0 };
+    let mut rest = positions.as_slice();
+    // Documents that fill the memory by themselves are written between scans.
+    while !rest.is_empty() {
+        let small = rest.iter().take_while(|at| !source.is_large(**at)).count();
+        let (together, others) = rest.split_at(small);
+        lines.scan(together)?;
+        rest = others;
+        if let Some((large, others)) = others.split_first() {
+            lines.write_now(*large)?;
+            rest = others;
+        }
+    }
+    let (exit, count) = (lines.exit, text::count(lines.count, "chunk"));
+    console.say(format_args!("{}: {count}", storage.location()))?;
+    Ok(exit)
+}
+
+/// The storage whose chunks are written, shared by the threads.
+struct Source<'a> {
+    location: &'a Location,
+    storage: &'a dyn ChunkStorage,
+    /// Whether sizes are known without reading documents.
+    has_sizes: bool,
+    waiting_bytes: AtomicU64,
+}
+
+/// What became of a chunk on a worker.
+enum Line {
+    /// The line, and what could not be decoded.
+    Text(Vec<u8>, Vec<String>),
+    /// Too large to wait.
+    Later,
+    /// The chunk was removed, or its blob has no bytes.
+    Missing,
+}
+
+impl Source<'_> {
+    fn is_large(&self, at: ChunkPos) -> bool {
+        let size = if self.has_sizes { self.storage.size(at).ok().flatten() } else { None };
+        size.is_some_and(|size| size.raw > LARGE_BYTES)
+    }
+
+    fn name(&self, at: ChunkPos) -> String {
+        format!("chunk {},{} in {}", at.x, at.z, self.storage.location())
+    }
+
+    fn render(&self, at: ChunkPos, document: Option<Vec<u8>>) -> anyhow::Result<Line> {
+        let Some((raw, chunk)) = self.decode(at, document)? else { return Ok(Line::Missing) };
+        let mut line = LimitedBuffer(Vec::new());
+        let Ok(problems) = self.write(&mut line, at, raw, &chunk) else { return Ok(Line::Later) };
+        let bytes = line.0.len() as u64;
+        let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > WAITING_BYTES_MAX {
+            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            return Ok(Line::Later);
+        }
+        Ok(Line::Text(line.0, problems))
+    }
+
+    fn decode(
+        &self,
+        at: ChunkPos,
+        document: Option<Vec<u8>>,
+    ) -> anyhow::Result<Option<(u64, Chunk)>> {
+        let Some(document) = document.filter(|document| !document.is_empty()) else {
+            return Ok(None);
+        };
+        let raw = document.len() as u64;
+        let chunk = Chunk::decode(document).with_context(|| self.name(at))?;
+        Ok(Some((raw, chunk)))
+    }
+
+    /// Writes the line of a chunk, and returns what could not be decoded.
+    fn write(
+        &self,
+        out: &mut impl Write,
+        at: ChunkPos,
+        raw: u64,
+        chunk: &Chunk,
+    ) -> anyhow::Result<Vec<String>> {
+        let size = match self.location {
+            // The database would read the document again.
+            Location::RocksDb(_) => None,
+            _ => self.storage.size(at).ok().flatten(),
+        };
+        let size = size.unwrap_or(ChunkSize { raw, stored: None });
+        let readable = ReadableChunk::new(chunk, at);
+        let file = self.location.region_file_of(at);
+        let file = file.unwrap_or_else(|| self.storage.location().into());
+        chunk::print_json(out, &file, size, &readable)?;
+        Ok(readable.problems().map(ToString::to_string).collect())
+    }
+}
+
+/// The lines that are written, in order.
+struct Lines<'a> {
+    source: &'a Source<'a>,
+    console: &'a mut Console,
+    exit: Exit,
+    count: u64,
+}
+
+impl Lines<'_> {
+    /// Writes chunks that are rendered on several threads.
+    fn scan(&mut self, positions: &[ChunkPos]) -> anyhow::Result<()> {
+        let source = self.source;
+        let stop = Arc::new(AtomicBool::new(false));
+        let options = ScanOptions::new().jobs(self.console.jobs()).ordered(true);
+        let options = options.cancel(Arc::clone(&stop));
+        let bar = progress::chunks(self.console, "writing", Some(positions.len() as u64));
+        let listed = Box::new(positions.iter().copied().map(Ok));
+        let render =
+            |at, document: hyworld_providers::Result<Option<Vec<u8>>>| source.render(at, document?);
+        let mut written = Ok(());
+        let _ended = scan_positions(source.storage, listed, &options, render, |step| {
+            bar.inc(1);
+            if written.is_ok() {
+                written = self.take(step);
+                // Once stdout is closed, nothing more can be written.
+                stop.store(written.is_err(), Ordering::Relaxed);
+            }
+        });
+        bar.finish_and_clear();
+        written
+    }
+
+    fn take(&mut self, step: Scanned<anyhow::Result<Line>>) -> anyhow::Result<()> {
+        match step {
+            Scanned::Chunk(at, Ok(Line::Text(line, problems))) => {
+                self.console.write_all(&line)?;
+                self.source.waiting_bytes.fetch_sub(line.len() as u64, Ordering::Relaxed);
+                self.add(at, &problems);
+            }
+            Scanned::Chunk(at, Ok(Line::Later)) => self.write_now(at)?,
+            Scanned::Chunk(_, Ok(Line::Missing)) => {}
+            Scanned::Chunk(_, Err(error)) => self.complain(&error),
+            Scanned::Unlisted(error) => self.complain(&error.into()),
+        }
+        Ok(())
+    }
+
+    /// Reads and writes a chunk on this thread, without keeping its line in memory.
+    fn write_now(&mut self, at: ChunkPos) -> anyhow::Result<()> {
+        let read = self.source.storage.read(at).map_err(anyhow::Error::from);
+        match read.and_then(|document| self.source.decode(at, document)) {
+            Ok(Some((raw, chunk))) => {
+                let problems = self.source.write(self.console, at, raw, &chunk)?;
+                self.add(at, &problems);
+            }
+            Ok(None) => {}
+            Err(error) => self.complain(&error),
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, at: ChunkPos, problems: &[String]) {
+        self.count = self.count.saturating_add(1);
+        for problem in problems {
+            self.complain(&exit::problem(format!("{}: {problem}", self.source.name(at))));
+        }
+    }
+
+    fn complain(&mut self, error: &anyhow::Error) {
+        exit::complain(error);
+        self.exit = self.exit.max(Exit::Problems);
+    }
+}
+
+/// A buffer that refuses to grow beyond the longest line.
+struct LimitedBuffer(Vec<u8>);
+
+impl Write for LimitedBuffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len().saturating_add(bytes.len()) > LINE_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,41 @@
+//! `player <verb>`: the players of a universe.
+
+mod import;
+mod list;
+mod remove;
+mod show;
+
+use std::fs::File;
+use std::io::Write;
+
+use anyhow::Context;
+
+use crate::args::player::{ExportArgs, Verb};
+use crate::exit::Exit;
+use crate::output::Console;
+
+pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
+    match verb {
+        Verb::List(args) => list::run(args, console),
+        Verb::Show(args) => show::run(args, console),
+        Verb::Export(args) => export(args, console),
+        Verb::Import(args) => import::run(args, console),
+        Verb::Remove(args) => remove::run(args, console),
+    }
+}
+
+fn export(args: &ExportArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let universe = hyworld::find_universe(&args.path)?;
+    let player = hyworld::find_player(&universe, &args.player)?;
+    let text = universe.players().load(player.uuid)?.document.to_json();
+    let Some(output) = &args.output else {
+        writeln!(console, "{text}")?;
+        return Ok(Exit::Clean);
+    };
+    let name = output.display();
+    let file = File::options().write(true).create_new(true).open(output);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("{name}: cannot write"))?;
+    console.say(format_args!("player {}: written to {name}", player.uuid))?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,121 @@
+//! `resource <verb>`: what worlds and universes remember.
+
+use std::io::Write;
+
+use hyworld::documents::{JsonText, Kind};
+use hyworld::{NamedResources, resources_at};
+use hyworld_world::{Loaded, LoadedFrom};
+use serde::Serialize;
+
+use crate::args::resource::{ListArgs, ShowArgs, Verb};
+use crate::exit::{self, Exit};
+use crate::output::table::Table;
+use crate::output::{Console, json, text};
+
+/// Characters of a name.
+const NAME_WIDTH: usize = 40;
+
+pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
+    match verb {
+        Verb::List(args) => list(args, console),
+        Verb::Show(args) => show(args, console),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    world: Option<&'a str>,
+    id: &'a str,
+    keys: usize,
+    bytes: usize,
+    problem: Option<String>,
+}
+
+fn list(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let mut table = Table::new("of|id|>keys|>size|");
+    let mut is_clean = true;
+    for NamedResources { world, resources } in resources_at(&args.path)? {
+        for id in resources.ids()? {
+            let loaded = resources.load(&id)?;
+            let problem = problem(&loaded);
+            is_clean &= problem.is_none();
+            let line = Line {
+                world: world.as_deref(),
+                id: &id,
+                keys: loaded.document.fields().len(),
+                bytes: loaded.document.to_json().len(),
+                problem,
+            };
+            if args.json {
+                json::line(console, &line)?;
+            } else {
+                table.row(row(&line));
+            }
+        }
+    }
+    if !args.json {
+        if !table.is_empty() {
+            table.write(console, "")?;
+        }
+        let resources = text::count(table.len() as u64, "resource");
+        console.say(format_args!("{}: {resources}", args.path.display()))?;
+    }
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+}
+
+fn row(line: &Line<'_>) -> [String; 5] {
+    let of = line.world.map_or("the universe".to_owned(), |world| format!("world {world}"));
+    [
+        text::short(&of, NAME_WIDTH),
+        text::short(line.id, NAME_WIDTH),
+        text::thousands(line.keys as u64),
+        text::size(line.bytes as u64),
+        line.problem.as_deref().map(text::printable).unwrap_or_default(),
+    ]
+}
+
+fn problem(loaded: &Loaded) -> Option<String> {
+    match &loaded.from {
+        LoadedFrom::Backup { problem } => Some(format!("from the backup: {problem}")),
+        LoadedFrom::Nothing { problem } => Some(problem.to_string()),
+        _ => None,
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Found<'a> {
+    world: Option<&'a str>,
+    id: &'a str,
+}
+
+fn show(args: &ShowArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let mut found = Vec::new();
+    for NamedResources { world, resources } in resources_at(&args.path)? {
+        if resources.ids()?.iter().any(|id| *id == args.id) {
+            found.push((world, resources.load(&args.id)?));
+        }
+    }
+    let (path, id) = (args.path.display(), &args.id);
+    let [(world, loaded)] = found.as_slice() else {
+        return Err(match found.is_empty() {
+            true => {
+                exit::usage(format!("{path}: no resource {id}; see `hyworld resource list {path}`"))
+            }
+            false => exit::usage(format!(
+                "{path}: {} have a resource {id}; name one of them with --world NAME",
+                text::count(found.len() as u64, "world")
+            )),
+        });
+    };
+    if let LoadedFrom::Nothing { problem } = &loaded.from {
+        return Err(exit::problem(format!("{path}: resource {id}: {problem}")));
+    }
+    if args.json {
+        let bytes = loaded.document.to_bytes();
+        let value = JsonText::new(Kind::DOCUMENT, &bytes);
+        json::line_with(console, &Found { world: world.as_deref(), id }, "value", value)?;
+    } else {
+        writeln!(console, "{}", loaded.document.to_json())?;
+    }
+    Ok(Exit::Clean)
+}

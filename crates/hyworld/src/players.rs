@@ -1,0 +1,262 @@
+//! [`PlayerInfo`]: what a player's file says, and what the player carries.
+
+use hyworld_chunk::{ContainerPlace, ContainerRole, Holder};
+use hyworld_documents::{Document, Value};
+use hyworld_world::{PlayerEntry, Universe, Uuid};
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A player. What is `None` is not in the file. Serializes to the JSON of `hyworld player`.
+#[derive(Debug, Default, Serialize)]
+pub struct PlayerInfo {
+    /// The UUID.
+    pub uuid: String,
+    /// The name.
+    pub name: Option<String>,
+    /// The world that the player was in last.
+    pub world: Option<String>,
+    /// The position in it.
+    pub x: Option<f64>,
+    /// The position in it.
+    pub y: Option<f64>,
+    /// The position in it.
+    pub z: Option<f64>,
+    /// The game mode.
+    pub game_mode: Option<String>,
+    /// The health.
+    pub health: Option<f64>,
+    /// Whether there is only a backup of the file.
+    pub only_backup: bool,
+    /// What the player carries and wears.
+    pub containers: Vec<InventoryInfo>,
+    /// What cannot be read.
+    pub problems: Vec<String>,
+}
+
+/// A part of what a player carries.
+#[derive(Debug, Serialize)]
+pub struct InventoryInfo {
+    /// What it is for, such as `hotbar`.
+    pub role: &'static str,
+    /// Where it is in the file: the component and the keys.
+    pub place: String,
+    /// How many slots it has.
+    pub capacity: u32,
+    /// The slot in use.
+    pub active_slot: Option<u32>,
+    /// What is in it, by slot.
+    pub items: Vec<ItemInfo>,
+}
+
+/// Items of one kind in a slot.
+#[derive(Debug, Serialize)]
+pub struct ItemInfo {
+    /// The slot, from 0.
+    pub slot: u32,
+    /// What they are.
+    pub id: String,
+    /// How many.
+    pub quantity: i32,
+    /// How much wear is left.
+    pub durability: f64,
+    /// How much wear there was when new; 0 for what does not wear out.
+    pub max_durability: f64,
+}
+
+impl PlayerInfo {
+    /// Reads the file of a player.
+    ///
+    /// # Errors
+    /// It is damaged, and so is its backup. What is wrong with a part is in `problems`.
+    pub fn load(universe: &Universe, entry: PlayerEntry) -> Result<Self> {
+        let document = universe.players().load(entry.uuid)?.document;
+        let info = Self::of(entry.uuid, &document);
+        Ok(Self { only_backup: entry.is_only_backup, ..info })
+    }
+
+    /// What the document of a player says.
+    pub fn of(uuid: Uuid, document: &Document) -> Self {
+        let text = |path: &[&str]| at(document, path).and_then(Value::as_str).map(str::to_owned);
+        let number = |path: &[&str]| at(document, path).and_then(number);
+        let position = |axis| number(&["Components", "Transform", "Position", axis]);
+        let mut info = Self {
+            uuid: uuid.to_string(),
+            name: text(&["Components", "DisplayName", "DisplayName", "RawText"])
+                .or_else(|| text(&["Components", "Nameplate", "Text"])),
+            world: text(&["Components", "Player", "PlayerData", "World"]),
+            x: position("X"),
+            y: position("Y"),
+            z: position("Z"),
+            game_mode: text(&["Components", "Player", "GameMode"]),
+            health: number(&["Components", "EntityStats", "Stats", "Health", "Value"]),
+            ..Self::default()
+        };
+        if let Err(error) = info.take_containers(document) {
+            info.problems.push(error.to_string());
+        }
+        info
+    }
+
+    fn take_containers(&mut self, document: &Document) -> hyworld_chunk::Result<()> {
+        let holder = Holder::decode(document.to_bytes())?;
+        for place in ContainerPlace::find(&holder)? {
+            match inventory(&place, &holder) {
+                Ok(inventory) => self.containers.push(inventory),
+                Err(error) => self.problems.push(format!("{place}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// How many stacks the player carries.
+    pub fn stacks(&self) -> usize {
+        self.containers.iter().map(|container| container.items.len()).sum()
+    }
+}
+
+/// Finds a player by UUID, or by a name that only one player has.
+///
+/// # Errors
+/// No player or several have that name, or the folder cannot be listed.
+pub fn find_player(universe: &Universe, wanted: &str) -> Result<PlayerEntry> {
+    let players = universe.players().list()?;
+    let found: Vec<_> = match wanted.parse::<Uuid>() {
+        Ok(uuid) => players.into_iter().filter(|player| player.uuid == uuid).collect(),
+        Err(_) => {
+            let wanted = Some(wanted.to_lowercase());
+            let name = |player| PlayerInfo::load(universe, player).ok().and_then(|info| info.name);
+            let is_wanted =
+                |player: &PlayerEntry| name(*player).map(|name| name.to_lowercase()) == wanted;
+            players.into_iter().filter(is_wanted).collect()
+        }
+    };
+    let path = universe.path().display();
+    match found.as_slice() {
+        [player] => Ok(*player),
+        [] => {
+            let text = format!("{path}: no player {wanted}; see `hyworld player list {path}`");
+            Err(Error::new(ErrorKind::NotFound, text))
+        }
+        several => {
+            let uuids: Vec<_> = several.iter().map(|player| player.uuid.to_string()).collect();
+            let text = format!("{path}: several players are called {wanted}: {}", uuids.join(", "));
+            Err(Error::new(ErrorKind::BadLocation, text))
+        }
+    }
+}
+
+/// The player that a document says it is of.
+pub fn player_in(document: &Document) -> Option<Uuid> {
+    let component = at(document, &["Components", "UUID", "UUID"]).and_then(Uuid::from_value);
+    component.or_else(|| at(document, &["Components", "Player", "UUID"]).and_then(Uuid::from_value))
+}
+
+/// Makes a document that of another player, in every place that says whose it is.
+pub fn set_player(document: &mut Document, uuid: Uuid) {
+    for component in ["UUID", "Player"] {
+        let found = document.get_mut("Components").and_then(as_document_mut);
+        let found = found.and_then(|components| components.get_mut(component));
+        if let Some(fields) =
+            found.and_then(as_document_mut).filter(|own| own.get("UUID").is_some())
+        {
+            fields.set("UUID", uuid.to_value());
+        }
+    }
+}
+
+fn as_document_mut(value: &mut Value) -> Option<&mut Document> {
+    match value {
+        Value::Document(document) => Some(document),
+        _ => None,
+    }
+}
+
+fn inventory(place: &ContainerPlace, holder: &Holder) -> hyworld_chunk::Result<InventoryInfo> {
+    let container = place.read(holder)?;
+    let items = container.iter().map(|(slot, stack)| ItemInfo {
+        slot,
+        id: stack.id().to_owned(),
+        quantity: stack.quantity(),
+        durability: stack.durability(),
+        max_durability: stack.max_durability(),
+    });
+    Ok(InventoryInfo {
+        role: role(place.role()),
+        place: place.to_string(),
+        capacity: container.capacity(),
+        active_slot: place.active_slot(holder)?,
+        items: items.collect(),
+    })
+}
+
+fn role(role: ContainerRole) -> &'static str {
+    match role {
+        ContainerRole::Hotbar => "hotbar",
+        ContainerRole::Storage => "storage",
+        ContainerRole::Armor => "armor",
+        ContainerRole::Utility => "utility",
+        ContainerRole::Backpack => "backpack",
+        ContainerRole::Tools => "tools",
+        ContainerRole::SavedHotbar => "saved hotbar",
+        _ => "other",
+    }
+}
+
+fn at<'a>(document: &'a Document, path: &[&str]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    let value = document.get(first)?;
+    if rest.is_empty() { Some(value) } else { at(value.as_document()?, rest) }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Double(number) => Some(*number),
+        Value::Int32(number) => Some((*number).into()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANNA: &str = "00000000-0000-0000-0000-00000000000a";
+
+    #[test]
+    fn both_generations_of_inventories_are_listed_and_damage_hides_nothing_else() {
+        let json = r#"{"Components": {
+            "Nameplate": {"Text": "Anna"},
+            "Transform": {"Position": {"X": 1, "Y": 2.5, "Z": -3.0}},
+            "Player": {"Inventory": {"ActiveHotbarSlot": 4,
+                "HotBar": {"Id": "Simple", "Capacity": 9, "Items": {"4": {"Id": "Stick",
+                    "Quantity": 3}}},
+                "Armor": {"Capacity": "four", "Items": {}}}},
+            "StorageInventory": {"Inventory": {"Capacity": 36, "Items": {"35": {"Id": "Rock",
+                "Quantity": 2, "Durability": 1.5, "MaxDurability": 3.0}}}}
+        }}"#;
+        let document = Document::from_json(json).unwrap();
+        let info = PlayerInfo::of(ANNA.parse().unwrap(), &document);
+        assert_eq!(info.name.as_deref(), Some("Anna"));
+        assert_eq!((info.x, info.y, info.z), (Some(1.0), Some(2.5), Some(-3.0)));
+        let roles: Vec<_> = info.containers.iter().map(|found| found.role).collect();
+        assert_eq!((roles, info.stacks()), (vec!["hotbar", "storage"], 2));
+        assert_eq!(info.containers.first().unwrap().active_slot, Some(4));
+        assert!(info.problems.first().unwrap().starts_with("Player.Inventory.Armor: "));
+    }
+
+    #[test]
+    fn a_document_becomes_that_of_another_player() {
+        let json = r#"{"Components": {"UUID": {"UUID": {"$binary": "AAECAwQFBgcICQoLDA0ODw==",
+            "$type": "04"}}, "Player": {"GameMode": "Creative"}}}"#;
+        let mut document = Document::from_json(json).unwrap();
+        let before = player_in(&document).unwrap();
+        assert_eq!(before.to_string(), "00010203-0405-0607-0809-0a0b0c0d0e0f");
+        let anna = ANNA.parse().unwrap();
+        set_player(&mut document, anna);
+        assert_eq!(player_in(&document), Some(anna));
+        set_player(&mut document, before);
+        assert_eq!(document, Document::from_json(json).unwrap(), "nothing was added");
+        assert_eq!(player_in(&Document::new()), None);
+    }
+}
