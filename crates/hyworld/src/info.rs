@@ -14,7 +14,7 @@ use hyworld_world::{
 use serde::{Serialize, Serializer};
 
 use crate::error::Result;
-use crate::location::not_found;
+use crate::location::{Location, not_found};
 
 pub use storage::StorageInfo;
 pub use world::{ConfigInfo, SpawnInfo, WorldInfo};
@@ -103,12 +103,15 @@ pub struct BackupsInfo {
 }
 
 impl Info {
-    /// Looks at a save, universe, world, instance template, asset pack, folder of region files or
-    /// region file. Nothing is written. What cannot be read is a finding, and the rest is there.
+    /// Looks at a save, universe, world, instance template, asset pack, folder of region files,
+    /// region file, backup, database or object store. Nothing is written. What cannot be read is a finding, and the rest is there.
     ///
     /// # Errors
     /// There is nothing at the path, or nothing of the game.
     pub fn gather(path: &Path, options: &InfoOptions, progress: &dyn Progress) -> Result<Self> {
+        if let Some((location, kind)) = elsewhere(path)? {
+            return Self::of_storage(path, &location, kind, options, progress);
+        }
         let place = find(path)?;
         let mut findings = Findings::default();
         let universe = match &place {
@@ -132,6 +135,22 @@ impl Info {
         Ok(Self { path, kind, universe, worlds, storage, findings })
     }
 
+    /// The chunks of a storage that is not a part of a world's folder.
+    fn of_storage(
+        path: &Path,
+        location: &Location,
+        kind: &'static str,
+        options: &InfoOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let storage = location.open()?;
+        let mut findings = Findings::default();
+        let mut add = |finding| findings.add(finding);
+        let storage = StorageInfo::of(&*storage, None, options, progress, &mut add);
+        let (path, storage) = (path.display().to_string(), Some(storage));
+        Ok(Self { path, kind, universe: None, worlds: Vec::new(), storage, findings })
+    }
+
     /// The worlds at a path with the number of their chunks, without reading the chunks.
     ///
     /// # Errors
@@ -150,6 +169,19 @@ impl Info {
         }
         Ok(findings)
     }
+}
+
+/// The storage that an address or the path of a backup names.
+fn elsewhere(path: &Path) -> Result<Option<(Location, &'static str)>> {
+    if path.is_dir() {
+        return Ok(None);
+    }
+    Ok(match Location::source(path)? {
+        database @ Location::RocksDb(_) => Some((database, "a database")),
+        objects @ Location::S3(_) => Some((objects, "an object store")),
+        backup @ Location::Backup { .. } => Some((backup, "a world in a backup")),
+        _ => None,
+    })
 }
 
 fn find(path: &Path) -> Result<Place> {

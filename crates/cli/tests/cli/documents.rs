@@ -67,7 +67,8 @@ fn the_manual_has_every_option_and_refers_to_the_json() {
         let options = words.filter(|word| word.starts_with("--") && word.len() > 2);
         for option in options {
             let option = option.trim_end_matches([':', '.', ';']);
-            let is_global = ["--jobs", "--quiet", "--verbose", "--help", "--world"].contains(&option);
+            let is_global =
+                ["--jobs", "--quiet", "--verbose", "--help", "--world"].contains(&option);
             assert!(is_global || about.contains(option), "{verb} {option}");
         }
         assert!(about.contains("json.md#"), "{verb} documents its JSON");

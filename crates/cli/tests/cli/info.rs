@@ -37,6 +37,18 @@ pub(crate) fn backup(place: &Place, name: &str) {
     zip.finish().unwrap();
 }
 
+/// What `verify` and the others take, `info` takes too.
+#[cfg(feature = "rocksdb")]
+#[test]
+fn a_database_has_information_too() {
+    let place = with_chunk(&sample());
+    place.run(&["convert", "world", "rocksdb:elsewhere"]).ends(0);
+    let object = info(&place, "rocksdb:elsewhere", 0);
+    assert_eq!((&object["kind"], &object["worlds"]), (&json!("a database"), &json!([])));
+    let storage = &object["storage"];
+    assert_eq!((&storage["chunks"], &storage["contents"]["entities"]), (&json!(1), &json!(1)));
+}
+
 /// A backup that cannot be opened is found out before somebody needs it.
 #[test]
 fn the_newest_backup_is_opened() {

@@ -38,6 +38,10 @@ fn a_path_that_is_not_there_is_a_usage_error_in_every_verb() {
         let line = place.run(verb).fails(2);
         assert!(line.starts_with("none"), "{verb:?}: {line}");
     }
+    #[cfg(feature = "rocksdb")]
+    for verb in [&["info", "rocksdb:none"], &["verify", "rocksdb:none"], &["ls", "rocksdb:none"]] {
+        place.run(verb).fails(2);
+    }
     assert_eq!(place.names(), ["content"]);
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use hyworld_providers::{Access, ChunkStorage, ProviderRegistry, RegionFilesOptions};
 use hyworld_world::{ServerCheck, WorldFolder, WorldOptions, WritePermit};
 
-use super::{Location, is_database};
+use super::{Location, is_database, not_found};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Returns every provider that this program was built with.
@@ -98,6 +98,11 @@ impl Location {
             }
             Self::Regions(folder) => Box::new(options.open(folder)?),
             Self::World { folder, provider } => registry().open(provider, folder, access)?,
+            Self::RocksDb(folder)
+                if must_exist && !folder.exists() && self.world_folder().is_none() =>
+            {
+                return Err(not_found(folder, "no such folder"));
+            }
             Self::RocksDb(folder) if must_exist && !is_database(folder) => {
                 return Err(no_chunks(folder, "there is no RocksDB database here"));
             }
