@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Mutex;
 
-use hyworld_chunk::{ComponentRegistry, Entity, EntityChunk, Holder};
+use hyworld_chunk::{ComponentRegistry, Entity, Holder};
 use hyworld_coords::{BlockPos, ChunkPos};
 
 use crate::sync::lock;
@@ -153,7 +153,7 @@ impl EntityIndex {
         &self,
         ids: &[EntityId],
         registry: &ComponentRegistry,
-    ) -> EntityChunk {
+    ) -> Vec<Holder> {
         let inner = lock(&self.inner);
         let holders = ids.iter().filter_map(|id| inner.live.get(id)).map(|live| &live.holder);
         let stored = holders.filter(|holder| registry.is_stored(holder)).map(|holder| {
@@ -161,7 +161,7 @@ impl EntityIndex {
             registry.strip(&mut holder);
             holder
         });
-        EntityChunk { entities: stored.collect() }
+        stored.collect()
     }
 }
 

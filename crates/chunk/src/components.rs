@@ -4,12 +4,15 @@
 mod block_entities;
 mod data;
 mod entities;
+mod in_section;
 mod markers;
 mod spawned_npcs;
 
 pub use block_entities::BlockComponentChunk;
-pub(crate) use block_entities::block_of_key;
+pub(crate) use block_entities::index_of_key;
 pub(crate) use data::data;
 pub use entities::{Entity, EntityChunk};
+pub use in_section::{BlockComponentSection, EntitySection};
+pub(crate) use in_section::{FoundInSection, SectionList};
 pub use markers::{ChunkSection, WorldChunk};
 pub use spawned_npcs::ChunkSpawnedNpcData;

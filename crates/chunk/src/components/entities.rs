@@ -8,9 +8,12 @@ use crate::limits::{self, HOLDERS_MAX};
 use crate::shared_bytes::SharedBytes;
 use hyworld_documents::RawDocument;
 
-const ENTITIES_KEY: &str = "Entities";
+pub(super) const ENTITIES_KEY: &str = "Entities";
 
 /// The entities of a chunk, in stored order.
+///
+/// Since game 0.6 they are in the sections: [`Chunk::entities`](crate::Chunk::entities) returns
+/// those of both places.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EntityChunk {
     /// Their holders.
@@ -37,9 +40,14 @@ impl Component for EntityChunk {
     }
 
     fn encode(&self, fields: &mut Fields<'_>) {
-        fields.list(ENTITIES_KEY, &self.entities, |writer, key, entity| {
-            entity.write_nested(key, writer);
-        });
+        write_list(fields, ENTITIES_KEY, &self.entities);
+    }
+}
+
+/// Writes holders as a list, unless there are none and the stored document has no list either.
+pub(super) fn write_list(fields: &mut Fields<'_>, key: &str, holders: &[Holder]) {
+    if !holders.is_empty() || !fields.is_new_in_stored(key) {
+        fields.list(key, holders, |writer, key, holder| holder.write_nested(key, writer));
     }
 }
 

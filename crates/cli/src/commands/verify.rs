@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyworld::Location;
+use hyworld_chunk::EntityLayout;
 use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport, verify};
 use serde::Serialize;
 
@@ -16,7 +17,13 @@ use crate::output::{Console, advice, json, progress, text};
 
 /// How many findings of one class are printed for people, who want to know that there are more
 /// rather than read them all. `--json` has all of them.
-const SHOWN_OF_CLASS: u64 = 20;
+fn shown_of(class: Class) -> u64 {
+    match class {
+        // All chunks of a newer game say the same.
+        Class::Newer => 1,
+        _ => 20,
+    }
+}
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let location = Location::source(&args.path)?;
@@ -31,7 +38,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
         *count = count.saturating_add(1);
         if printed.is_ok() && args.json {
             printed = print_json(console, finding);
-        } else if printed.is_ok() && *count <= SHOWN_OF_CLASS {
+        } else if printed.is_ok() && *count <= shown_of(finding.class) {
             printed = print(console, finding);
         }
         // Once stdout is closed, nothing more can be reported.
@@ -40,9 +47,10 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     let report = verify(&*storage, &options, &mut tell, &|chunks| bar.inc(chunks));
     bar.finish_and_clear();
     printed?;
-    for (class, count) in shown.iter().filter(|(_, count)| **count > SHOWN_OF_CLASS) {
-        let more = text::count(count.saturating_sub(SHOWN_OF_CLASS), "more finding");
-        if !args.json {
+    for (class, count) in shown {
+        let more = count.saturating_sub(shown_of(class));
+        if more > 0 && !args.json {
+            let more = text::count(more, "more finding");
             writeln!(console, "{class}: {more}, not shown; --json has them all")?;
         }
     }
@@ -82,6 +90,7 @@ enum Line<'a> {
         errors: u64,
         warnings: u64,
         classes: BTreeMap<&'static str, u64>,
+        entities_kept_in: BTreeMap<EntityLayout, u64>,
     },
 }
 
@@ -108,7 +117,9 @@ fn summary(
         let (chunks, raw) = (report.chunks, report.raw_bytes);
         let classes = report.findings.by_class().iter();
         let classes = classes.map(|(class, count)| (class.name(), *count)).collect();
-        return json::line(console, &Line::Summary { chunks, raw, errors, warnings, classes });
+        let entities_kept_in = report.layouts.clone();
+        let line = Line::Summary { chunks, raw, errors, warnings, classes, entities_kept_in };
+        return json::line(console, &line);
     }
     let chunks = text::count(report.chunks, "chunk");
     let verdict = match (errors, warnings) {
@@ -117,5 +128,9 @@ fn summary(
     };
     console
         .report(format_args!("{place}: {chunks}, {}: {verdict}", text::size(report.raw_bytes)))?;
+    for (layout, chunks) in &report.layouts {
+        let chunks = text::count(*chunks, "chunk");
+        console.report(format_args!("entities are kept {layout}: {chunks}"))?;
+    }
     Ok(())
 }

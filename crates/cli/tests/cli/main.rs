@@ -20,6 +20,7 @@ mod in_use;
 mod info;
 mod killed;
 mod mixed_worlds;
+mod newer_games;
 #[cfg(unix)]
 mod permissions;
 mod pregen;

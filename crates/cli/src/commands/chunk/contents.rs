@@ -4,10 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use hyworld::documents::Uuid;
-use hyworld_chunk::{
-    BlockComponentChunk, BlockHealthChunk, ChunkSpawnedNpcData, Entity, EntityChunk, Holder,
-    ReadableChunk,
-};
+use hyworld_chunk::{BlockHealthChunk, ChunkSpawnedNpcData, Entity, Holder, ReadableChunk};
 use hyworld_coords::ChunkBlock;
 
 use super::summary::fact;
@@ -22,6 +19,7 @@ const ENTITY_CHARS: usize = 22;
 
 /// What is said in a line above the tables, where there is something to say.
 pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    fact(out, "entities", &format!("kept {}", readable.chunk().entity_layout()))?;
     if let Some(health) =
         readable.get::<BlockHealthChunk>().filter(|health| !health.damaged.is_empty())
     {
@@ -47,21 +45,22 @@ pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
 }
 
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    if let Some(blocks) = readable.get::<BlockComponentChunk>().filter(|blocks| !blocks.is_empty())
-    {
+    let chunk = readable.chunk();
+    let blocks: Vec<_> = chunk.block_entities().ok().into_iter().flatten().collect();
+    if !blocks.is_empty() {
         let mut table = Table::new("block entity at|block|components");
-        for (at, holder) in rarest_first(readable, blocks).into_iter().take(LISTED_MAX) {
+        for (at, holder) in rarest_first(readable, &blocks).into_iter().take(LISTED_MAX) {
             table.row(block_entity(readable, at, holder));
         }
-        finish(out, &table, blocks.len())?;
+        finish(out, &table, chunk.block_entity_count().unwrap_or(blocks.len()))?;
     }
-    if let Some(entities) = readable.get::<EntityChunk>().filter(|found| !found.entities.is_empty())
-    {
+    let entities: Vec<_> = chunk.entities().ok().into_iter().flatten().collect();
+    if !entities.is_empty() {
         let mut table = Table::new("entity|at|uuid");
         for entity in entities.iter().take(LISTED_MAX) {
-            table.row(self::entity(entity));
+            table.row(self::entity(*entity));
         }
-        finish(out, &table, entities.entities.len())?;
+        finish(out, &table, entities.len())?;
     }
     Ok(())
 }
@@ -78,14 +77,14 @@ fn finish(out: &mut impl Write, table: &Table, all: usize) -> io::Result<()> {
 /// Block entities on rare blocks before those that are everywhere: a chest among bushes.
 fn rarest_first<'a>(
     readable: &ReadableChunk<'_>,
-    blocks: &'a BlockComponentChunk,
+    blocks: &[(ChunkBlock, &'a Holder)],
 ) -> Vec<(ChunkBlock, &'a Holder)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for (at, _) in blocks.iter() {
-        let count = counts.entry(name(readable, at)).or_default();
+    for (at, _) in blocks {
+        let count = counts.entry(name(readable, *at)).or_default();
         *count = count.saturating_add(1);
     }
-    let mut found: Vec<_> = blocks.iter().collect();
+    let mut found = blocks.to_vec();
     found.sort_by_key(|(at, _)| {
         let name = name(readable, *at);
         (counts.get(name).copied(), name, at.index())
