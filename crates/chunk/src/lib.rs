@@ -69,7 +69,7 @@ pub use column_palette::{ColumnKey, ColumnPalette, HeightMap, TintMap};
 pub use component::{Component, Stored};
 pub use components::{
     BlockComponentChunk, BlockComponentSection, ChunkSection, ChunkSpawnedNpcData, Entity,
-    EntityChunk, EntitySection, WorldChunk,
+    EntityChunk, EntityMut, EntitySection, Npc, WorldChunk,
 };
 pub use environment::{EnvironmentChunk, EnvironmentRun, ListedEnvironment, UNKNOWN_ENVIRONMENT};
 pub use error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Chunks of games 0.6 and 0.7, made by hand: read, counted, found, edited in place, and the same
 //! bytes again. Not proven on real data.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use hyworld_chunk::bson::{Document, DocumentWriter, Value};
 use hyworld_chunk::{
@@ -48,7 +48,9 @@ fn roles(chunk: &Chunk) -> Vec<String> {
 fn entity(role: &str, height: f64) -> Holder {
     let set = |fields: &[(&str, Value)]| {
         let mut document = Document::new();
-        fields.iter().for_each(|(key, value)| document.set(key, value.clone()));
+        for (key, value) in fields {
+            document.set(key, value.clone());
+        }
         document
     };
     let at = [("X", 1.0), ("Y", height), ("Z", 1.0)].map(|(axis, at)| (axis, Value::Double(at)));

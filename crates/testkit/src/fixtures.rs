@@ -45,7 +45,8 @@ pub const WORLDS: [&str; 5] =
 pub const CONVERTED_WORLDS: [&str; 2] =
     ["converted-2026-04/universe/worlds/default", "converted-2026-04/universe/worlds/map2"];
 
-/// All region files of one of [`WORLDS`] or [`CONVERTED_WORLDS`], at any depth; `None` where the worlds are not at hand.
+/// All region files of one of [`WORLDS`] or [`CONVERTED_WORLDS`], at any depth; `None` where the
+/// worlds are not at hand.
 ///
 /// # Panics
 /// If a folder cannot be read, or there are none.

@@ -1,7 +1,7 @@
 //! Chunks as games 0.6 and 0.7 are said to write them, made by hand: no real one is at hand.
 //!
 //! Both are chunks of air with a chest at (5, 65, 9) and two entities: a sheep with a UUID at
-//! y 64.0 in section 2, and an item without one in section 5. Section 9 has an empty `EntitySection`
+//! y 64.0 in section 2, and an item without one in section 5. Section 9 has an `EntitySection`
 //! without a field.
 
 /// Names of the components and fields of a section that hold entities and block entities.

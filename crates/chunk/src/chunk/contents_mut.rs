@@ -144,15 +144,23 @@ impl BlockEntitiesMut<'_> {
     }
 }
 
+/// The list that an entity is in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Home {
+    Chunk,
+    Section(SectionY),
+}
+
 /// Where stored entities are kept, by UUID, or by document if they have none.
 #[derive(Default)]
 struct Homes {
-    by_uuid: HashMap<[u8; 16], (Option<SectionY>, Option<SectionY>)>,
-    by_document: HashMap<Vec<u8>, Option<SectionY>>,
+    /// With the section that the entity stood in.
+    by_uuid: HashMap<[u8; 16], (Home, Option<SectionY>)>,
+    by_document: HashMap<Vec<u8>, Home>,
 }
 
 impl Homes {
-    fn add(&mut self, entity: &Holder, home: Option<SectionY>) {
+    fn add(&mut self, entity: &Holder, home: Home) {
         match Entity(entity).uuid() {
             Some(uuid) => {
                 self.by_uuid.entry(uuid).or_insert((home, section_of(entity)));
@@ -164,7 +172,7 @@ impl Homes {
     }
 
     /// Returns where an entity is kept, unless it went to another section meanwhile.
-    fn get(&self, entity: &Holder) -> Option<Option<SectionY>> {
+    fn get(&self, entity: &Holder) -> Option<Home> {
         match Entity(entity).uuid() {
             Some(uuid) => {
                 let (home, stood) = self.by_uuid.get(&uuid)?;
@@ -190,20 +198,20 @@ impl EntitiesMut<'_> {
     /// They are malformed, or a newer game wrote them.
     pub fn push(&mut self, entity: Holder) -> Result<()> {
         match self.new_home(&entity) {
-            Some(y) => self.0.list_or_new::<EntitySection>(y)?.entities.push(entity),
-            None => self.0.component_mut::<EntityChunk>()?.entities.push(entity),
+            Home::Section(y) => self.0.list_or_new::<EntitySection>(y)?.entities.push(entity),
+            Home::Chunk => self.0.component_mut::<EntityChunk>()?.entities.push(entity),
         }
         Ok(())
     }
 
-    /// Returns the section that gets a new entity; `None` if the chunk itself does.
-    fn new_home(&self, entity: &Holder) -> Option<SectionY> {
+    /// Returns the list that gets a new entity.
+    fn new_home(&self, entity: &Holder) -> Home {
         if !self.0.has_section_lists() {
-            return None;
+            return Home::Chunk;
         }
         let lists = self.0.section_lists::<EntitySection>();
-        let lowest = lists.first().map(|(y, _)| *y);
-        section_of(entity).or(lowest).or_else(|| SectionY::all().next())
+        let lowest = lists.first().map_or(SectionY::BOTTOM, |(y, _)| *y);
+        Home::Section(section_of(entity).unwrap_or(lowest))
     }
 
     /// Calls `change` with every entity in stored order, which says whether it stays.
@@ -230,24 +238,24 @@ impl EntitiesMut<'_> {
     pub fn replace(&mut self, entities: Vec<Holder>) -> Result<()> {
         let has_root_list = self.0.root.contains(EntityChunk::ID);
         if !self.0.has_section_lists() {
-            return match entities.is_empty() && !has_root_list {
-                true => Ok(()),
-                false => self.0.put(&EntityChunk { entities }),
-            };
+            let is_needed = has_root_list || !entities.is_empty();
+            return if is_needed { self.0.put(&EntityChunk { entities }) } else { Ok(()) };
         }
         let homes = self.homes()?;
-        let mut lists: BTreeMap<Option<SectionY>, Vec<Holder>> = BTreeMap::new();
-        lists.extend(has_root_list.then(|| (None, Vec::new())));
+        let mut lists: BTreeMap<Home, Vec<Holder>> = BTreeMap::new();
+        lists.extend(has_root_list.then(|| (Home::Chunk, Vec::new())));
         let sections = self.0.section_lists::<EntitySection>();
-        lists.extend(sections.into_iter().map(|(y, _)| (Some(y), Vec::new())));
+        lists.extend(sections.into_iter().map(|(y, _)| (Home::Section(y), Vec::new())));
         for entity in entities {
             let home = homes.get(&entity).unwrap_or_else(|| self.new_home(&entity));
             lists.entry(home).or_default().push(entity);
         }
         for (home, entities) in lists {
             match home {
-                Some(y) => self.0.list_or_new::<EntitySection>(y)?.entities = entities,
-                None => self.0.put(&EntityChunk { entities })?,
+                Home::Section(y) => {
+                    self.0.list_or_new::<EntitySection>(y)?.entities = entities;
+                }
+                Home::Chunk => self.0.put(&EntityChunk { entities })?,
             }
         }
         Ok(())
@@ -256,9 +264,11 @@ impl EntitiesMut<'_> {
     fn homes(&self) -> Result<Homes> {
         let mut homes = Homes::default();
         let root = self.0.get::<EntityChunk>()?;
-        root.into_iter().flat_map(EntityChunk::iter).for_each(|entity| homes.add(entity.0, None));
+        root.into_iter()
+            .flat_map(EntityChunk::iter)
+            .for_each(|entity| homes.add(entity.0, Home::Chunk));
         for (y, list) in self.0.in_sections::<EntitySection>()? {
-            list.iter().for_each(|entity| homes.add(entity.0, Some(y)));
+            list.iter().for_each(|entity| homes.add(entity.0, Home::Section(y)));
         }
         Ok(homes)
     }

@@ -1,5 +1,6 @@
 //! `EntityChunk`: the entities that stand in a chunk.
 
+use super::entity::Entity;
 use crate::component::{Component, Stored};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
@@ -64,49 +65,6 @@ pub(super) fn nested_holders<'a>(stored: &Stored<'a>, key: &str) -> Result<Vec<(
         holders.push((element.key(), holder.map_err(inside)?));
     }
     Ok(holders)
-}
-
-/// Questions to an entity. Everything may be missing.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Entity<'a>(pub &'a Holder);
-
-impl<'a> Entity<'a> {
-    /// Its UUID, most significant byte first.
-    pub fn uuid(self) -> Option<[u8; 16]> {
-        let (_, bytes) = self.field("UUID", &["UUID"])?.as_binary()?;
-        bytes.try_into().ok()
-    }
-
-    /// Where it stands in the world: x, y, z in blocks.
-    pub fn position(self) -> Option<[f64; 3]> {
-        let axis = |axis| self.field("Transform", &["Position", axis])?.as_f64();
-        Some([axis("X")?, axis("Y")?, axis("Z")?])
-    }
-
-    /// Which way it faces: pitch, yaw, roll in radians, not normalised.
-    pub fn rotation(self) -> Option<[f64; 3]> {
-        let axis = |axis| self.field("Transform", &["Rotation", axis])?.as_f64();
-        Some([axis("Pitch")?, axis("Yaw")?, axis("Roll")?])
-    }
-
-    /// The id of its model.
-    pub fn model(self) -> Option<&'a str> {
-        self.field("Model", &["Model", "Id"])?.as_str()
-    }
-
-    /// The role that a creature plays.
-    pub fn role_name(self) -> Option<&'a str> {
-        self.field("NPC", &["RoleName"])?.as_str()
-    }
-
-    fn field(self, component: &str, path: &[&str]) -> Option<hyworld_documents::Element<'a>> {
-        let (last, parents) = path.split_last()?;
-        let mut document = self.0.raw(component)?;
-        for parent in parents {
-            document = document.get(parent).ok().flatten()?.as_document()?;
-        }
-        document.get(last).ok().flatten()
-    }
 }
 
 #[cfg(test)]

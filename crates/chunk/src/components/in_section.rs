@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use hyworld_coords::LocalBlock;
 
 use super::block_entities::{BLOCKS_KEY, HolderMap, index_of_key};
-use super::entities::{ENTITIES_KEY, Entity, nested_holders, write_list};
+use super::entities::{ENTITIES_KEY, nested_holders, write_list};
+use super::entity::Entity;
 use crate::component::{Component, Stored, VERSION_KEY};
 use crate::error::Result;
 use crate::fields::Fields;
@@ -149,7 +150,7 @@ fn has_shape<L: SectionList>(bytes: &[u8]) -> bool {
 }
 
 /// Returns the name of the only field beside the version, if it looks like the holders.
-fn shaped_field<'a, L: SectionList>(document: RawDocument<'a>) -> Option<&'a str> {
+fn shaped_field<L: SectionList>(document: RawDocument<'_>) -> Option<&str> {
     let mut only = None;
     for element in document.elements() {
         let element = element.ok()?;

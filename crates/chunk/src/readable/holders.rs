@@ -110,6 +110,7 @@ fn entity(entity: Entity<'_>, section: Option<SectionY>, document: &Element<'_>)
         object.member("z", axis(|[_, _, z]| z))?;
         object.member("model", or_null(entity.model().map(text)))?;
         object.member("role", or_null(entity.role_name().map(text)))?;
+        object.member("name", or_null(entity.display_name().map(text)))?;
         object.member("section", or_null(section.map(SectionY::index)))?;
         object.member("document", JsonText::from(document))?;
         object.end()

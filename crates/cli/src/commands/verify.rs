@@ -90,7 +90,7 @@ enum Line<'a> {
         errors: u64,
         warnings: u64,
         classes: BTreeMap<&'static str, u64>,
-        entities_kept_in: BTreeMap<EntityLayout, u64>,
+        entities_kept_in_chunks: BTreeMap<EntityLayout, u64>,
     },
 }
 
@@ -117,8 +117,9 @@ fn summary(
         let (chunks, raw) = (report.chunks, report.raw_bytes);
         let classes = report.findings.by_class().iter();
         let classes = classes.map(|(class, count)| (class.name(), *count)).collect();
-        let entities_kept_in = report.layouts.clone();
-        let line = Line::Summary { chunks, raw, errors, warnings, classes, entities_kept_in };
+        let entities_kept_in_chunks = report.layouts.clone();
+        let line =
+            Line::Summary { chunks, raw, errors, warnings, classes, entities_kept_in_chunks };
         return json::line(console, &line);
     }
     let chunks = text::count(report.chunks, "chunk");

@@ -20,6 +20,9 @@ pub(crate) fn words(finding: &Finding) -> &'static str {
             "use a newer hyworld; nothing is lost as long as it is not changed"
         }
         Advice::Ignore => "nothing need be done; the game reads it",
+        Advice::ShortenName => {
+            "replace the name by a shorter one; until then the game loses what changes in the chunk"
+        }
         Advice::ReportBug => "please report it; do not edit this chunk with hyworld",
         Advice::RebuildOrSalvage => {
             "if the blob was sealed, `verify --rebuild-index` puts it back; else see `salvage`"

@@ -84,7 +84,7 @@ fn what_needs_blocks_says_so_once() {
     assert_eq!(lines.iter().filter(|line| line["message"] == NEWER).count(), 2, "one a chunk");
     let summary = lines.last().unwrap();
     assert_eq!((&summary["errors"], &summary["warnings"]), (&0.into(), &2.into()));
-    let kept = &summary["entities_kept_in"];
+    let kept = &summary["entities_kept_in_chunks"];
     assert_eq!((&kept["chunk"], &kept["sections"]), (&1.into(), &3.into()));
     let digests = run(&place, "fingerprint world --json").ends(1);
     assert_eq!(digests.json_lines().len(), 2);

@@ -28,7 +28,8 @@ fn a_clean_world_is_clean() {
     let kept = "entities are kept in the chunk, as up to game 0.5: 5 chunks\n";
     assert!(text.ends_with(kept), "{text}");
     let object = place.run(&["verify", "world", "--json"]).ends(0).json();
-    let expected = ["type", "chunks", "raw", "errors", "warnings", "classes", "entities_kept_in"];
+    let expected =
+        ["type", "chunks", "raw", "errors", "warnings", "classes", "entities_kept_in_chunks"];
     assert_eq!(keys(&object), expected);
 }
 

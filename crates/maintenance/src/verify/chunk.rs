@@ -70,10 +70,23 @@ impl Checks<'_> {
         }
         self.component::<BlockChunk>();
         self.component::<EnvironmentChunk>();
+        self.environment_names();
         self.component::<BlockHealthChunk>();
         self.component::<BlockComponentChunk>();
         self.component::<EntityChunk>();
         self.component::<ChunkSpawnedNpcData>();
+    }
+
+    fn environment_names(&mut self) {
+        let environments = self.chunk.get::<EnvironmentChunk>().ok().flatten();
+        let long = environments.map(EnvironmentChunk::names_too_long).unwrap_or_default();
+        for chars in long {
+            let game = "the game reads the chunk but cannot save it again";
+            self.found(
+                Class::Unsavable,
+                format!("EnvironmentChunk: a name has {chars} characters: {game}"),
+            );
+        }
     }
 
     /// Returns whether the sections have what a component of the chunk had in older games.
@@ -99,7 +112,8 @@ impl Checks<'_> {
 
     fn anomalies(&mut self, y: SectionY, anomalies: &[SectionAnomaly]) {
         for anomaly in anomalies {
-            self.found(Class::Anomaly, format!("section {}: {anomaly}", y.index()));
+            let class = if anomaly.can_be_saved() { Class::Anomaly } else { Class::Unsavable };
+            self.found(class, format!("section {}: {anomaly}", y.index()));
         }
     }
 

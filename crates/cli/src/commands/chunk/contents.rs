@@ -8,7 +8,7 @@ use hyworld_chunk::{BlockHealthChunk, ChunkSpawnedNpcData, Entity, Holder, Reada
 use hyworld_coords::ChunkBlock;
 
 use super::summary::fact;
-use super::{LINE_CHARS, LISTED_MAX};
+use super::{LINE_CHARS, LISTED_MAX, items};
 use crate::output::table::Table;
 use crate::output::text;
 
@@ -16,6 +16,8 @@ use crate::output::text;
 const NAME_CHARS: usize = 28;
 const BLOCK_CHARS: usize = 36;
 const ENTITY_CHARS: usize = 22;
+/// How much of the name that an entity was given.
+const GIVEN_CHARS: usize = 16;
 
 /// What is said in a line above the tables, where there is something to say.
 pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
@@ -62,7 +64,7 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
         }
         finish(out, &table, entities.len())?;
     }
-    Ok(())
+    items::write(out, readable)
 }
 
 fn finish(out: &mut impl Write, table: &Table, all: usize) -> io::Result<()> {
@@ -97,11 +99,16 @@ fn name<'a>(readable: &'a ReadableChunk<'_>, at: ChunkBlock) -> &'a str {
     readable.chunk().block(at).map_or("-", |block| block.name())
 }
 
-fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -> [String; 3] {
-    let place = match readable.at().block(at) {
+/// Where a block is.
+pub(super) fn place(readable: &ReadableChunk<'_>, at: ChunkBlock) -> String {
+    match readable.at().block(at) {
         Some(pos) => format!("{},{},{}", pos.x, pos.y, pos.z),
         None => format!("column {}, y {}", at.column(), at.y()),
-    };
+    }
+}
+
+fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -> [String; 3] {
+    let place = place(readable, at);
     let block = text::short(name(readable, at), BLOCK_CHARS);
     let used = place.len().max("block entity at".len()) + block.len();
     [place, block, ids(holder, LINE_CHARS.saturating_sub(used + 6))]
@@ -122,7 +129,13 @@ fn entity(entity: Entity<'_>) -> [String; 3] {
         let ids: Vec<String> = ids.map(|id| text::short(id, ENTITY_CHARS)).collect();
         if ids.is_empty() { "-".to_owned() } else { text::as_many(&ids, ENTITY_CHARS) }
     };
-    let name = name.map_or_else(ids, |name| text::short(name, ENTITY_CHARS));
+    let kind = name.map_or_else(ids, |name| text::short(name, ENTITY_CHARS));
+    let given = entity.display_name().or_else(|| entity.nameplate());
+    let given = given.filter(|given| Some(*given) != name);
+    let name = match given {
+        Some(given) => format!("{kind} {:?}", text::short(given, GIVEN_CHARS)),
+        None => kind,
+    };
     let at = entity.position().map(|[x, y, z]| format!("{x:.1},{y:.1},{z:.1}"));
     let uuid = entity.uuid().map(|uuid| Uuid::from_bytes(uuid).to_string());
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
