@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Mutex;
 
-use hyworld_chunk::{ComponentRegistry, Entity, EntityChunk, Holder};
+use hyworld_chunk::{ComponentRegistry, Entity, Holder};
 use hyworld_coords::{BlockPos, ChunkPos};
 
 use crate::sync::lock;
@@ -32,6 +32,11 @@ impl fmt::Display for EntityId {
     }
 }
 
+/// The number of an entity that lives for the protocol of the game: small, used again once the
+/// entity lives no more, and never stored.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NetworkId(pub u32);
+
 /// An entity's UUID, most significant byte first.
 pub type Uuid = [u8; 16];
 
@@ -47,6 +52,10 @@ struct Inner {
     live: HashMap<EntityId, Live>,
     /// Of several entities with one UUID, the first counts.
     by_uuid: HashMap<Uuid, EntityId>,
+    by_network_id: HashMap<NetworkId, EntityId>,
+    /// Network ids that were used and are free again, and the lowest that was never used.
+    free_network_ids: BTreeSet<NetworkId>,
+    next_network_id: u32,
     /// Those that stand in a chunk that is not in memory. They stay with the chunk they came from
     /// until that one is.
     astray: BTreeSet<EntityId>,
@@ -54,6 +63,7 @@ struct Inner {
 
 struct Live {
     holder: Holder,
+    network_id: NetworkId,
     /// The chunk that lists it.
     home: ChunkPos,
 }
@@ -70,13 +80,17 @@ impl EntityIndex {
         if place(&holder).is_some_and(|at| at != home) {
             inner.astray.insert(id);
         }
-        inner.live.insert(id, Live { holder, home });
+        let network_id = inner.take_network_id();
+        inner.by_network_id.insert(network_id, id);
+        inner.live.insert(id, Live { holder, network_id, home });
         id
     }
 
     pub(crate) fn remove(&self, id: EntityId) -> Option<(Holder, ChunkPos)> {
         let mut inner = lock(&self.inner);
-        let Live { holder, home } = inner.live.remove(&id)?;
+        let Live { holder, network_id, home } = inner.live.remove(&id)?;
+        inner.by_network_id.remove(&network_id);
+        inner.free_network_ids.insert(network_id);
         inner.astray.remove(&id);
         if let Some(uuid) = Entity(&holder).uuid()
             && inner.by_uuid.get(&uuid) == Some(&id)
@@ -136,6 +150,14 @@ impl EntityIndex {
         lock(&self.inner).by_uuid.get(uuid).copied()
     }
 
+    pub(crate) fn by_network_id(&self, id: NetworkId) -> Option<EntityId> {
+        lock(&self.inner).by_network_id.get(&id).copied()
+    }
+
+    pub(crate) fn network_id(&self, id: EntityId) -> Option<NetworkId> {
+        lock(&self.inner).live.get(&id).map(|live| live.network_id)
+    }
+
     pub(crate) fn len(&self) -> usize {
         lock(&self.inner).live.len()
     }
@@ -153,7 +175,7 @@ impl EntityIndex {
         &self,
         ids: &[EntityId],
         registry: &ComponentRegistry,
-    ) -> EntityChunk {
+    ) -> Vec<Holder> {
         let inner = lock(&self.inner);
         let holders = ids.iter().filter_map(|id| inner.live.get(id)).map(|live| &live.holder);
         let stored = holders.filter(|holder| registry.is_stored(holder)).map(|holder| {
@@ -161,7 +183,18 @@ impl EntityIndex {
             registry.strip(&mut holder);
             holder
         });
-        EntityChunk { entities: stored.collect() }
+        stored.collect()
+    }
+}
+
+impl Inner {
+    /// Takes the lowest network id that is free.
+    fn take_network_id(&mut self) -> NetworkId {
+        self.free_network_ids.pop_first().unwrap_or_else(|| {
+            // Never reached: memory for so many entities does not exist.
+            self.next_network_id = self.next_network_id.saturating_add(1);
+            NetworkId(self.next_network_id)
+        })
     }
 }
 

@@ -83,7 +83,7 @@ mod world_queue;
 mod world_thread;
 
 pub use clock::{Clock, SystemClock, TestClock};
-pub use entities::{AddedEntity, EntityId, EntityMove, Uuid};
+pub use entities::{AddedEntity, EntityId, EntityMove, NetworkId, Uuid};
 pub use error::{BoxedError, ChunkError, LoadError, SaveError};
 pub use events::{AddReason, RemoveReason, SaveDecision, StoreListener, UnloadDecision};
 pub use executor::{Executor, Job, Lane, StepExecutor, ThreadPool};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, O
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use hyworld_chunk::{BlockMigrations, Chunk, ComponentRegistry};
+use hyworld_chunk::{BlockMigrations, Chunk, ComponentRegistry, EntityDocuments};
 use hyworld_coords::ChunkPos;
 
 pub(crate) use body::{Body, EncodedSnapshot, Snapshot};
@@ -83,7 +83,7 @@ impl LoadedChunk {
     }
 
     /// Reads it. Components are decoded when they are first asked for. Entities of a chunk that
-    /// ticks are in the store: `EntityChunk` has what was last stored.
+    /// ticks are in the store: the chunk has what was last stored.
     ///
     /// `look` must not use the same chunk again, nor ask the store to let it tick.
     ///
@@ -243,7 +243,7 @@ impl LoadedChunk {
     /// Notes that a snapshot of this generation is stored, with these entities if they are alive.
     /// Changed components stay decoded: writing them into the document in memory as well would
     /// take longer than encoding them again.
-    pub(crate) fn mark_saved(&self, generation: u64, entities: Option<&[u8]>) {
+    pub(crate) fn mark_saved(&self, generation: u64, entities: Option<&EntityDocuments>) {
         let mut body = lock(&self.body);
         self.saved_generation.fetch_max(generation, Ordering::SeqCst);
         self.save_failures.store(0, Ordering::SeqCst);

@@ -29,7 +29,7 @@ use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
 pub use check::SectionAnomaly;
-pub(crate) use check::check_palette;
+pub(crate) use check::{check_names, check_palette};
 pub use filler::Filler;
 pub use rotation::Rotation;
 pub use ticking::TickingBlocks;
@@ -284,6 +284,8 @@ impl BlockSection {
         filler: Filler,
     ) -> Result<bool, EditError> {
         self.require_current()?;
+        block.check_can_be_saved()?;
+        rotation.check_meaning()?;
         // Asked before the blocks change, so that it is all or nothing. Rotations are never too
         // many.
         if !self.fillers.can_fill(corner, opposite, &filler) {
@@ -326,6 +328,7 @@ impl BlockSection {
         name: &AssetKey,
     ) -> Result<bool, EditError> {
         self.require_current()?;
+        name.check_can_be_saved()?;
         let all = || cells.iter().copied();
         self.blocks.set_all(all(), name)?;
         if name.is_air() {

@@ -184,7 +184,7 @@ fn write(
             writer.element(&element);
         }
     }
-    encode(&mut Fields::except(&written, writer));
+    encode(&mut Fields::except(&written, writer, found.is_some()));
 }
 
 /// Returns the version of a component's document; 0 if it states none.

@@ -4,12 +4,19 @@
 mod block_entities;
 mod data;
 mod entities;
+mod entity;
+mod entity_mut;
+mod in_section;
 mod markers;
 mod spawned_npcs;
 
 pub use block_entities::BlockComponentChunk;
-pub(crate) use block_entities::block_of_key;
+pub(crate) use block_entities::index_of_key;
 pub(crate) use data::data;
-pub use entities::{Entity, EntityChunk};
+pub use entities::EntityChunk;
+pub use entity::{Entity, Npc};
+pub use entity_mut::EntityMut;
+pub use in_section::{BlockComponentSection, EntitySection};
+pub(crate) use in_section::{FoundInSection, SectionList};
 pub use markers::{ChunkSection, WorldChunk};
 pub use spawned_npcs::ChunkSpawnedNpcData;

@@ -2,6 +2,8 @@
 
 use hyworld_documents::Malformed;
 
+use crate::newer::game_of;
+
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -17,18 +19,15 @@ pub enum Error {
         /// What is wrong there.
         source: Malformed,
     },
-    /// A component was written by a newer game.
-    #[error(
-        "{}version {found} is newer than version {known}, the last one that is known; \
-         its bytes are kept as they are",
-        within(path)
-    )]
+    /// A component was written by a newer game. Its bytes are kept as they are. The message is the
+    /// same for all sections, so that it need not be shown for each.
+    #[error("{}", newer(self))]
     Newer {
         /// Where in the document.
         path: String,
         /// The version that was found.
         found: i32,
-        /// The newest one that can be decoded.
+        /// The newest one that can be decoded; negative if the component is not known at all.
         known: i32,
     },
     /// A program asked for a component as another type than before. Ids must be unique.
@@ -42,6 +41,16 @@ pub enum Error {
 /// How a message begins that is about this part of a document; the document itself has no name.
 fn within(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("{path}: ") }
+}
+
+fn newer(error: &Error) -> String {
+    let (id, found) = error.newer_component().unwrap_or_default();
+    let game = game_of(id, found);
+    match (id, found) {
+        ("", _) => format!("written by {game}: version {found} is not supported yet"),
+        (_, 0) => format!("written by {game}: {id} is not supported yet"),
+        _ => format!("written by {game}: {id} version {found} is not supported yet"),
+    }
 }
 
 impl Error {

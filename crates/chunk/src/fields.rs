@@ -11,6 +11,8 @@ pub struct Fields<'w> {
     writer: &'w mut DocumentWriter,
     wanted: Wanted<'w>,
     is_any_written: bool,
+    /// Whether the fields are written over a stored document.
+    has_stored: bool,
 }
 
 #[derive(Debug)]
@@ -22,12 +24,16 @@ enum Wanted<'w> {
 impl<'w> Fields<'w> {
     /// Writes the field with one key, once.
     pub(crate) fn only(key: &'w str, writer: &'w mut DocumentWriter) -> Self {
-        Self { writer, wanted: Wanted::Only(key), is_any_written: false }
+        Self { writer, wanted: Wanted::Only(key), is_any_written: false, has_stored: true }
     }
 
     /// Writes all fields but those with some keys.
-    pub(crate) fn except(keys: &'w [&'w str], writer: &'w mut DocumentWriter) -> Self {
-        Self { writer, wanted: Wanted::Except(keys), is_any_written: false }
+    pub(crate) fn except(
+        keys: &'w [&'w str],
+        writer: &'w mut DocumentWriter,
+        has_stored: bool,
+    ) -> Self {
+        Self { writer, wanted: Wanted::Except(keys), is_any_written: false, has_stored }
     }
 
     pub(crate) fn is_any_written(&self) -> bool {
@@ -94,6 +100,16 @@ impl<'w> Fields<'w> {
     /// Writes a nested document in place: `write` appends its elements.
     pub fn document(&mut self, key: &str, write: impl FnOnce(&mut DocumentWriter)) {
         self.field(key, |writer| writer.nested(key, Kind::DOCUMENT, write));
+    }
+
+    /// Returns whether there is a stored document and this field would be new in it. A list that
+    /// is empty then need not be written.
+    pub(crate) fn is_new_in_stored(&self, key: &str) -> bool {
+        let is_new = match self.wanted {
+            Wanted::Only(_) => false,
+            Wanted::Except(keys) => !keys.contains(&key),
+        };
+        self.has_stored && is_new
     }
 
     /// Writes a list in place: `write` appends each item under the key that it is given.

@@ -14,7 +14,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::block_section::BlockSection;
 use crate::chunk::Chunk;
-use crate::components::{BlockComponentChunk, EntityChunk};
 use crate::error::Result;
 use crate::fluid::FluidSection;
 use crate::light::Light;
@@ -111,15 +110,12 @@ impl Fingerprint {
         let raw_bytes = document.len();
         let chunk = Chunk::decode(document)?;
         let cells = CellDigests::of(&chunk)?;
-        let entities = chunk.get::<EntityChunk>()?.map_or(0, |entities| entities.entities.len());
-        let blocks = chunk.get::<BlockComponentChunk>()?;
-        let block_components = blocks.map_or(0, BlockComponentChunk::len);
         let heights = chunk.columns()?.heights.values();
         Ok(Self {
             sha256,
             raw_bytes,
-            entities,
-            block_components,
+            entities: chunk.entities()?.count(),
+            block_components: chunk.block_entity_count()?,
             height_sum: heights.values().map(|height| i64::from(*height)).sum(),
             cells,
         })

@@ -11,7 +11,7 @@
 
 use hyworld_coords::LocalBlock;
 
-use crate::block_section::{SectionAnomaly, check_palette};
+use crate::block_section::{SectionAnomaly, check_names, check_palette};
 use crate::error::Result;
 use crate::palette::{AssetKey, EditError, Nibbles, Palette, PaletteType};
 use crate::wire::Reader;
@@ -152,6 +152,12 @@ impl FluidSection {
     /// # Errors
     /// [`EditError`], and nothing is changed.
     pub fn set(&mut self, cell: LocalBlock, fluid: AssetKey, level: u8) -> Result<bool, EditError> {
+        fluid.check_can_be_saved()?;
+        self.put(cell, fluid, level)
+    }
+
+    /// Does the same with a name that may have been stored before.
+    fn put(&mut self, cell: LocalBlock, fluid: AssetKey, level: u8) -> Result<bool, EditError> {
         Self::check_level(&fluid, level)?;
         let renamed = self.fluids.set(cell, fluid)?;
         if self.fluids.kind() == PaletteType::Empty {
@@ -177,6 +183,7 @@ impl FluidSection {
         level: u8,
     ) -> Result<bool, EditError> {
         Self::check_level(&fluid, level)?;
+        fluid.check_can_be_saved()?;
         let mut changed = self.fluids.fill(corner, opposite, fluid)? > 0;
         if self.fluids.kind() == PaletteType::Empty {
             return Ok(self.levels.take().is_some() || changed);
@@ -198,7 +205,7 @@ impl FluidSection {
         let mut result = self.clone();
         for run in other.fluids.runs().filter(|run| !run.key.is_air()) {
             for cell in run.cells() {
-                result.set(cell, run.key.clone(), other.level(cell).max(1))?;
+                result.put(cell, run.key.clone(), other.level(cell).max(1))?;
             }
         }
         *self = result;
@@ -220,6 +227,7 @@ impl FluidSection {
     pub fn check(&self) -> Vec<SectionAnomaly> {
         let mut anomalies = Vec::new();
         check_palette("fluids", &self.fluids, &mut anomalies);
+        check_names("fluids", &self.fluids, &mut anomalies);
         let mut cells = 0;
         self.fluids.for_each(|cell, fluid| {
             cells += u16::from(fluid.is_air() != (self.level(cell) == 0));

@@ -148,13 +148,28 @@ impl Holder {
     /// It is malformed, or a newer game wrote it: its bytes are kept in any case. Or it was
     /// decoded before as another type with the same id.
     pub fn get<C: Component>(&self) -> Result<Option<&C>> {
-        let found = self.document(C::ID).map(Entry::get).transpose();
-        found.map_err(|error| error.inside(C::ID))
+        self.get_as(C::ID)
+    }
+
+    /// Does the same with a component that is stored under another id.
+    pub(crate) fn get_as<C: Component>(&self, id: &str) -> Result<Option<&C>> {
+        let found = self.document(id).map(Entry::get).transpose();
+        found.map_err(|error| error.inside(id))
+    }
+
+    /// Returns an id if it is one of the game's own in chunks and sections.
+    pub(crate) fn known_id(id: &str) -> Option<&'static str> {
+        KNOWN_IDS.into_iter().find(|known| *known == id)
     }
 
     /// Returns a component if it is decoded.
     pub(crate) fn decoded<C: Component>(&self) -> Option<&C> {
-        self.document(C::ID).and_then(Entry::value)
+        self.decoded_as(C::ID)
+    }
+
+    /// Does the same with a component that is stored under another id.
+    pub(crate) fn decoded_as<C: Component>(&self, id: &str) -> Option<&C> {
+        self.document(id).and_then(Entry::value)
     }
 
     /// Returns a component as it was decoded from the stored bytes, before any change.
@@ -169,8 +184,13 @@ impl Holder {
     /// # Errors
     /// As for [`get`](Self::get).
     pub fn get_mut<C: Component>(&mut self) -> Result<Option<&mut C>> {
-        let Some(entry) = document_mut(&mut self.components, C::ID) else { return Ok(None) };
-        let component = entry.get_mut().map_err(|error| error.inside(C::ID))?;
+        self.get_mut_as(C::ID)
+    }
+
+    /// Does the same with a component that is stored under another id.
+    pub(crate) fn get_mut_as<C: Component>(&mut self, id: &str) -> Result<Option<&mut C>> {
+        let Some(entry) = document_mut(&mut self.components, id) else { return Ok(None) };
+        let component = entry.get_mut().map_err(|error| error.inside(id))?;
         self.source = None;
         Ok(Some(component))
     }
@@ -210,9 +230,14 @@ impl Holder {
     /// # Errors
     /// The document that is there is malformed.
     pub fn put<C: Component>(&mut self, component: &C) -> Result<()> {
-        let encoded = component::encode(component, self.raw(C::ID));
-        let encoded = encoded.map_err(|error| error.inside(C::ID))?;
-        self.set_document(C::ID, encoded.into())
+        self.put_as(C::ID, component)
+    }
+
+    /// Does the same with a component that is stored under another id.
+    pub(crate) fn put_as<C: Component>(&mut self, id: &str, component: &C) -> Result<()> {
+        let encoded = component::encode(component, self.raw(id));
+        let encoded = encoded.map_err(|error| error.inside(id))?;
+        self.set_document(id, encoded.into())
     }
 
     /// Gives a component a document. Nothing changes if it has that document already.

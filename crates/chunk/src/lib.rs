@@ -46,6 +46,7 @@ mod light;
 mod limits;
 mod migration;
 mod new_chunk;
+mod newer;
 mod order;
 mod palette;
 mod physics;
@@ -61,13 +62,14 @@ pub use block_chunk::{BlockChunk, InlineSections};
 pub use block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 pub use block_section::{BlockSection, Filler, Rotation, SectionAnomaly, TickingBlocks};
 pub use chunk::{
-    Anchor, Block, BlockRef, Chunk, ChunkContainer, ContainerOwner, EditOutcome, FluidRef, Section,
-    Surface,
+    Anchor, Block, BlockEntitiesMut, BlockRef, Chunk, ChunkContainer, ContainerOwner, EditOutcome,
+    EntitiesMut, EntityDocuments, EntityLayout, FluidRef, Section, Surface,
 };
 pub use column_palette::{ColumnKey, ColumnPalette, HeightMap, TintMap};
 pub use component::{Component, Stored};
 pub use components::{
-    BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, Entity, EntityChunk, WorldChunk,
+    BlockComponentChunk, BlockComponentSection, ChunkSection, ChunkSpawnedNpcData, Entity,
+    EntityChunk, EntityMut, EntitySection, Npc, WorldChunk,
 };
 pub use environment::{EnvironmentChunk, EnvironmentRun, ListedEnvironment, UNKNOWN_ENVIRONMENT};
 pub use error::{Error, Result};

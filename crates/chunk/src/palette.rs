@@ -27,6 +27,7 @@ use hyworld_documents::{Malformed, Problem};
 pub use check::PaletteAnomaly;
 pub use edit::EditError;
 pub use key::{AssetKey, NameTooLong, PaletteKey};
+pub(crate) use key::{NAME_CHARS_MAX, chars_too_many};
 pub(crate) use key::{Wire, sealed};
 pub(crate) use nibbles::Nibbles;
 pub use query::{PaletteIndices, Run, Runs};

@@ -19,7 +19,10 @@ use crate::block_health::BlockHealthChunk;
 use crate::block_section::BlockSection;
 use crate::chunk::Chunk;
 use crate::component::Component;
-use crate::components::{BlockComponentChunk, EntityChunk};
+use crate::components::{
+    BlockComponentChunk, BlockComponentSection, EntityChunk, EntitySection, FoundInSection,
+    SectionList,
+};
 use crate::environment::EnvironmentChunk;
 use crate::error::Error;
 use crate::fluid::FluidSection;
@@ -79,6 +82,8 @@ impl<'a> ReadableChunk<'a> {
             note::<BlockSection>(&mut problems, Some(number), holder);
             note::<FluidSection>(&mut problems, Some(number), holder);
             note::<BlockPhysics>(&mut problems, Some(number), holder);
+            note_list::<EntitySection>(&mut problems, number, holder);
+            note_list::<BlockComponentSection>(&mut problems, number, holder);
         }
         Self { chunk, at, problems }
     }
@@ -99,9 +104,14 @@ impl<'a> ReadableChunk<'a> {
     }
 
     /// What cannot be decoded, and why; the components of the chunk first, then those of its
-    /// sections from the bottom up.
+    /// sections from the bottom up. Of components that a newer game wrote only one is named.
     pub fn problems(&self) -> impl ExactSizeIterator<Item = &Error> {
-        self.problems.values()
+        let newer = Error::one_newer(self.problems.values());
+        let is_told = |error: &&Error| {
+            error.newer_component().is_none()
+                || newer.is_some_and(|newer| std::ptr::eq(*error, newer))
+        };
+        self.problems.values().filter(is_told).collect::<Vec<_>>().into_iter()
     }
 }
 
@@ -121,12 +131,13 @@ impl fmt::Display for ReadableChunk<'_> {
         let environments = self.get::<EnvironmentChunk>();
         object.member("environments", or_null(environments.map(columns::environments)))?;
         object.member("sections", fmt::from_fn(|f| self.write_sections(f)))?;
+        holders::layout(&mut object, self.chunk)?;
         holders::block_entities(&mut object, self)?;
         holders::entities(&mut object, self)?;
         columns::health(&mut object, self.get::<BlockHealthChunk>())?;
         holders::spawned_npcs(&mut object, root)?;
-        let problems = self.problems.values().map(|error| text(error.to_string()));
-        object.member("problems", list(|| problems.clone()))?;
+        let problems: Vec<String> = self.problems().map(ToString::to_string).collect();
+        object.member("problems", list(|| problems.iter().map(text)))?;
         object.end()
     }
 }
@@ -164,6 +175,19 @@ fn note<C: Component>(
             None => error,
         };
         insert(problems, section, holder, C::ID, error);
+    }
+}
+
+/// Does the same with the list of a section's entities or block entities.
+fn note_list<L: SectionList>(
+    problems: &mut BTreeMap<Place, Error>,
+    number: usize,
+    holder: &Holder,
+) {
+    let Some(found) = FoundInSection::find::<L>(holder) else { return };
+    if let Err(error) = holder.get_as::<L>(found.id()) {
+        let error = error.inside(&format!("ChunkColumn.Sections.{number}"));
+        insert(problems, Some(number), holder, found.id(), error);
     }
 }
 

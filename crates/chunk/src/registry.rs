@@ -10,7 +10,8 @@ use crate::block_section::BlockSection;
 use crate::chunk::Chunk;
 use crate::component::Component;
 use crate::components::{
-    BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, EntityChunk, WorldChunk,
+    BlockComponentChunk, BlockComponentSection, ChunkSection, ChunkSpawnedNpcData, EntityChunk,
+    EntitySection, WorldChunk,
 };
 use crate::environment::EnvironmentChunk;
 use crate::error::Result;
@@ -63,6 +64,8 @@ impl ComponentRegistry {
         registry.register::<BlockSection>();
         registry.register::<FluidSection>();
         registry.register::<BlockPhysics>();
+        registry.register::<EntitySection>();
+        registry.register::<BlockComponentSection>();
         registry.not_serialized.extend(RUNTIME_ONLY.map(str::to_owned));
         registry
     }
@@ -115,17 +118,11 @@ impl ComponentRegistry {
             }
         }
         let is_affected = |holder: &Holder| !self.is_stored(holder) || self.has_stripped(holder);
-        let entities = chunk.holder().decoded::<EntityChunk>();
-        if entities.is_some_and(|list| list.entities.iter().any(is_affected))
-            && let Some(list) = chunk.get_mut::<EntityChunk>()?
-        {
-            list.entities.retain_mut(|entity| self.keep(entity));
+        if decoded_entities(chunk).any(is_affected) {
+            chunk.entities_mut().retain(|entity| self.keep(entity))?;
         }
-        let blocks = chunk.holder().decoded::<BlockComponentChunk>();
-        if blocks.is_some_and(|list| list.iter().any(|(_, holder)| is_affected(holder)))
-            && let Some(list) = chunk.get_mut::<BlockComponentChunk>()?
-        {
-            list.retain(|block| self.keep(block));
+        if decoded_block_entities(chunk).any(is_affected) {
+            chunk.block_entities_mut().retain(|block| self.keep(block))?;
         }
         Ok(())
     }
@@ -147,6 +144,23 @@ impl ComponentRegistry {
         let ids = holder.ids().filter(|id| self.is_not_serialized(id));
         ids.map(str::to_owned).collect()
     }
+}
+
+/// Returns the entities in lists that were decoded.
+fn decoded_entities(chunk: &Chunk) -> impl Iterator<Item = &Holder> {
+    let of_chunk = chunk.holder().decoded::<EntityChunk>().into_iter();
+    let sections = chunk.section_holders().iter().filter_map(Holder::decoded_list);
+    let of_sections = sections.flat_map(|list: &EntitySection| &list.entities);
+    of_chunk.flat_map(|list| &list.entities).chain(of_sections)
+}
+
+/// Returns the block entities in lists that were decoded.
+fn decoded_block_entities(chunk: &Chunk) -> impl Iterator<Item = &Holder> {
+    let of_chunk = chunk.holder().decoded::<BlockComponentChunk>().into_iter();
+    let sections = chunk.section_holders().iter().filter_map(Holder::decoded_list);
+    let of_sections = sections.flat_map(|list: &BlockComponentSection| list.iter());
+    let of_sections = of_sections.map(|(_, holder)| holder);
+    of_chunk.flat_map(BlockComponentChunk::iter).map(|(_, holder)| holder).chain(of_sections)
 }
 
 #[cfg(test)]

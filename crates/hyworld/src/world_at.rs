@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyworld_chunk::{Block, Chunk};
+use hyworld_chunk::{Anchor, Block, Chunk};
 use hyworld_chunk_store::StoreOptions;
-use hyworld_coords::{BlockBox, BlockPos, ChunkBox, ChunkPos};
+use hyworld_coords::{BlockBox, BlockPos, CHUNK_SIDE_BLOCKS, ChunkBlock, ChunkBox, ChunkPos};
 use hyworld_maintenance::{
     Contents, Finding, NoProgress, ScanOptions, VerifyReport, count_contents, verify,
 };
@@ -84,6 +84,35 @@ impl World {
         Ok(Some(chunk.block(in_chunk)?.to_block()))
     }
 
+    /// Returns all cells of a multi-block object from its anchor, those in neighbouring chunks too,
+    /// the anchor first. Empty if there is no such block, or its chunk is not stored.
+    ///
+    /// # Errors
+    /// A chunk is damaged or cannot be read.
+    pub fn cells_of(&self, anchor: BlockPos) -> Result<Vec<BlockPos>> {
+        let (home, Some(local)) = (anchor.chunk(), anchor.in_chunk()) else {
+            return Ok(Vec::new());
+        };
+        let Some(chunk) = self.chunk(home)? else { return Ok(Vec::new()) };
+        let block = chunk.block(local)?.key().clone();
+        let in_world = |at: ChunkPos, cells: Vec<ChunkBlock>| {
+            cells.into_iter().filter_map(move |cell| at.block(cell))
+        };
+        let mut found: Vec<_> = in_world(home, chunk.cells_of(local)?).collect();
+        for (dx, dz) in neighbours(local) {
+            let (x, z) = (home.x.checked_add(dx), home.z.checked_add(dz));
+            let Some(at) = x.zip(z).map(|(x, z)| ChunkPos::new(x, z)) else { continue };
+            let Some(chunk) = self.chunk(at)? else { continue };
+            let from_there = Anchor {
+                x: i32::from(local.x()) - dx * CHUNK_SIDE_BLOCKS,
+                y: local.y().into(),
+                z: i32::from(local.z()) - dz * CHUNK_SIDE_BLOCKS,
+            };
+            found.extend(in_world(at, chunk.cells_pointing_to(from_there, &block)?));
+        }
+        Ok(found)
+    }
+
     /// Its chunks, to iterate over or to work on in parallel.
     pub fn chunks(&self) -> Chunks<'_> {
         Chunks::new(self.storage())
@@ -145,6 +174,17 @@ impl World {
     pub fn totals(&self, mut found: impl FnMut(&Finding)) -> Contents {
         count_contents(self.storage(), &ScanOptions::new(), &mut found, &NoProgress)
     }
+}
+
+/// Returns the neighbouring chunks that cells of an object can be in: fillers reach 16 blocks down
+/// and 15 up along each axis.
+fn neighbours(anchor: ChunkBlock) -> Vec<(i32, i32)> {
+    let reach = |at: u8| {
+        let at = i32::from(at);
+        (at - 16).div_euclid(CHUNK_SIDE_BLOCKS)..=(at + 15).div_euclid(CHUNK_SIDE_BLOCKS)
+    };
+    let all = reach(anchor.x()).flat_map(|dx| reach(anchor.z()).map(move |dz| (dx, dz)));
+    all.filter(|offset| *offset != (0, 0)).collect()
 }
 
 fn edit_chunks(

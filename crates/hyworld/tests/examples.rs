@@ -36,7 +36,7 @@ fn sample() -> (tempfile::TempDir, PathBuf) {
     let holder = Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap();
     let mut world = hyworld::open(save.path()).unwrap();
     let edited = world.edit(BlockBox::new(CHEST, CHEST), |chunk, part| {
-        chunk.block_entities_mut()?.insert(part.min(), holder.clone());
+        chunk.block_entities_mut().insert(part.min(), holder.clone())?;
         Ok(())
     });
     let edited = edited.unwrap();

@@ -6,7 +6,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use hyworld::chunk::Block;
+use hyworld::chunk::{Block, Filler};
+use hyworld::coords::ChunkBlock;
 use hyworld::prelude::*;
 use hyworld::providers::{Access, ChunkStorage, RegionFiles};
 use hyworld::world::{Universe, WorldFolder, WorldName, WorldSettings};
@@ -166,4 +167,42 @@ fn chunks_are_converted_into_a_world_with_a_newer_configuration() {
     drop(config);
     let report = hyworld::open(save.path()).unwrap().convert_to(&target).unwrap();
     assert_eq!(report.verified, 1);
+}
+
+/// A table over the corner of four chunks, of which one is not stored.
+#[test]
+fn all_cells_of_an_object_are_found_from_its_anchor() {
+    let save = save(&["a"]);
+    let folder = save.path().join("universe/worlds/a/chunks");
+    let storage = RegionFiles::open(&folder).unwrap();
+    let block = |x, z| {
+        let name = Block::try_from("Table").unwrap();
+        name.with_filler(Filler::new(x, 0, z).unwrap())
+    };
+    let cell = |x, z| ChunkBlock::new(x, 64, z).unwrap();
+    let cells = [
+        (0, 0, cell(31, 31), block(0, 0)),
+        (0, 0, cell(31, 30), block(0, -1)),
+        (1, 0, cell(0, 31), block(1, 0)),
+        (0, 1, cell(31, 0), block(0, 1)),
+        // Of another object, whose anchor would be one block to the east.
+        (0, 1, cell(30, 0), block(-2, 1)),
+    ];
+    for (x, z, at, block) in cells {
+        let pos = ChunkPos::new(x, z);
+        let stored = storage.read(pos).unwrap();
+        let mut chunk = stored.map_or_else(Chunk::new, |bytes| Chunk::decode(bytes).unwrap());
+        chunk.set_block(at, block).unwrap();
+        storage.write(pos, &chunk.encode()).unwrap();
+    }
+    drop(storage);
+    let world = hyworld::open(save.path()).unwrap();
+    let anchor = BlockPos::new(31, 64, 31);
+    let mut found = world.cells_of(anchor).unwrap();
+    assert_eq!(found[0], anchor);
+    found.sort_unstable_by_key(|at| (at.x, at.z));
+    let expected = [(31, 30), (31, 31), (31, 32), (32, 31)];
+    assert!(found.iter().map(|at| (at.x, at.z)).eq(expected), "{found:?}");
+    assert_eq!(world.cells_of(BlockPos::new(500, 64, 500)).unwrap(), []);
+    assert_eq!(world.cells_of(BlockPos::new(0, -5, 0)).unwrap(), []);
 }

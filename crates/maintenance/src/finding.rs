@@ -43,6 +43,8 @@ pub enum Class {
     Missing,
     /// Something that the game would not have written. It is read all the same.
     Anomaly,
+    /// Something that the game reads but cannot save again.
+    Unsavable,
     /// A chunk that does not encode to the bytes it was decoded from: a bug in this program.
     Roundtrip,
     /// A slot or the index table of a region file; the name is that of the damage.
@@ -74,6 +76,7 @@ impl Class {
             Self::Newer => "newer",
             Self::Missing => "missing",
             Self::Anomaly => "anomaly",
+            Self::Unsavable => "unsavable",
             Self::Roundtrip => "roundtrip",
             Self::Container(name) => name,
             Self::Write => "write",
@@ -88,7 +91,7 @@ impl Class {
 
     fn severity(self) -> Severity {
         match self {
-            Self::Newer | Self::Anomaly => Severity::Warning,
+            Self::Newer | Self::Anomaly | Self::Unsavable => Severity::Warning,
             _ => Severity::Error,
         }
     }

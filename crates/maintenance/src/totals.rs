@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use hyworld_chunk::{BlockComponentChunk, Chunk, Component, EntityChunk};
+use std::collections::BTreeMap;
+
+use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::{IndexedStorageFile, Usage};
 use hyworld_providers::{ChunkStorage, Error as StorageError};
@@ -93,7 +95,7 @@ fn look_at(folder: &Path, region: RegionPos) -> (Usage, Vec<Finding>) {
 }
 
 /// What is in the chunks of a storage.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct Contents {
     /// Chunks, with those that cannot be read.
     #[serde(skip)]
@@ -107,6 +109,9 @@ pub struct Contents {
     pub block_entities: u64,
     /// Chunks of which something cannot be counted.
     pub unreadable: u64,
+    /// The newest version of each of the game's components of chunks and sections; 0 of those
+    /// that state none.
+    pub newest_versions: BTreeMap<&'static str, i32>,
 }
 
 /// Reads every chunk of a storage and counts what is in them. `found` gets what cannot be read.
@@ -131,9 +136,12 @@ pub fn count_contents(
 
 impl Contents {
     fn count(&mut self, at: ChunkPos, chunk: &Chunk, findings: &mut Vec<Finding>) {
-        self.entities = count_in(at, chunk, |found: &EntityChunk| found.entities.len(), findings);
-        let block_entities = |found: &BlockComponentChunk| found.len();
-        self.block_entities = count_in(at, chunk, block_entities, findings);
+        let mut counted = |count: hyworld_chunk::Result<usize>| {
+            count.map_err(|error| findings.push(Finding::of_component(at, &error))).unwrap_or(0)
+        };
+        self.entities = counted(chunk.entities().map(Iterator::count)) as u64;
+        self.block_entities = counted(chunk.block_entity_count()) as u64;
+        self.newest_versions = chunk.component_versions();
     }
 
     fn add(&mut self, other: &Self) {
@@ -146,6 +154,10 @@ impl Contents {
         ];
         for (sum, more) in sums {
             *sum = sum.saturating_add(more);
+        }
+        for (id, version) in &other.newest_versions {
+            let newest = self.newest_versions.entry(id).or_insert(*version);
+            *newest = (*newest).max(*version);
         }
     }
 }
@@ -172,28 +184,13 @@ fn count_chunk(
     (contents, findings)
 }
 
-fn count_in<C: Component>(
-    at: ChunkPos,
-    chunk: &Chunk,
-    count: impl FnOnce(&C) -> usize,
-    findings: &mut Vec<Finding>,
-) -> u64 {
-    match chunk.get::<C>() {
-        Ok(component) => component.map_or(0, |component| count(component) as u64),
-        Err(error) => {
-            findings.push(Finding::of_component(at, &error));
-            0
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroUsize;
 
     use super::*;
     use crate::progress::NoProgress;
-    use hyworld_chunk::Holder;
+    use hyworld_chunk::{EntityChunk, Holder};
     use hyworld_providers::{MemoryStorage, RegionFiles};
     use hyworld_testkit::write_file;
 
@@ -221,8 +218,16 @@ mod tests {
         let mut findings = Vec::new();
         let mut found = |finding: &Finding| findings.push(finding.clone());
         let contents = count_contents(&storage, &options(), &mut found, &NoProgress);
-        let expected =
-            Contents { chunks: 101, unreadable: 1, raw_bytes, entities: 99, block_entities: 0 };
+        let versions = contents.newest_versions.iter().filter(|(_, version)| **version > 0);
+        assert!(versions.eq([(&"Block", &6), (&"BlockChunk", &3)]), "{contents:?}");
+        let expected = Contents {
+            chunks: 101,
+            unreadable: 1,
+            raw_bytes,
+            entities: 99,
+            block_entities: 0,
+            newest_versions: contents.newest_versions.clone(),
+        };
         assert_eq!(contents, expected);
         let found: Vec<_> = findings.iter().map(|found| (found.class, found.chunk)).collect();
         assert_eq!(found, [(Class::Document, Some(ChunkPos::new(-1, 40)))]);

@@ -3,8 +3,10 @@
 mod chunk;
 mod region;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use hyworld_chunk::EntityLayout;
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, Error};
 
@@ -21,6 +23,8 @@ pub struct VerifyReport {
     pub chunks: u64,
     /// Bytes of their documents.
     pub raw_bytes: u64,
+    /// In how many chunks entities and block entities are kept where.
+    pub layouts: BTreeMap<EntityLayout, u64>,
     /// What is wrong.
     pub findings: Findings,
     /// Whether every chunk was checked.
@@ -32,6 +36,24 @@ impl VerifyReport {
     pub fn is_clean(&self) -> bool {
         self.findings.count(Severity::Error) == 0
     }
+
+    fn add(&mut self, checked: &Checked) {
+        self.chunks = self.chunks.saturating_add(1);
+        self.raw_bytes = self.raw_bytes.saturating_add(checked.raw_bytes);
+        if let Some(layout) = checked.layout {
+            let chunks = self.layouts.entry(layout).or_default();
+            *chunks = chunks.saturating_add(1);
+        }
+    }
+}
+
+/// The result of a check of a chunk.
+#[derive(Default)]
+struct Checked {
+    raw_bytes: u64,
+    /// `None` if the chunk cannot be read.
+    layout: Option<EntityLayout>,
+    findings: Vec<Finding>,
 }
 
 /// Reads and decodes every chunk of a storage. `found` gets each finding; those of one chunk come
@@ -46,11 +68,10 @@ pub fn verify(
     let reduce = |step| {
         let findings = match step {
             Scanned::Unlisted(error) => vec![Finding::of_storage(&error)],
-            Scanned::Chunk(_, (raw_bytes, findings)) => {
-                report.chunks = report.chunks.saturating_add(1);
-                report.raw_bytes = report.raw_bytes.saturating_add(raw_bytes);
+            Scanned::Chunk(_, checked) => {
+                report.add(&checked);
                 progress.advance(1);
-                findings
+                checked.findings
             }
         };
         for finding in findings {
@@ -62,20 +83,19 @@ pub fn verify(
     VerifyReport { completion, ..report }
 }
 
-fn check(at: ChunkPos, document: Result<Option<Vec<u8>>, Error>) -> (u64, Vec<Finding>) {
-    let mut findings = Vec::new();
-    let mut raw_bytes = 0;
+fn check(at: ChunkPos, document: Result<Option<Vec<u8>>, Error>) -> Checked {
+    let mut checked = Checked::default();
     match document {
         Ok(Some(document)) => {
-            raw_bytes = document.len() as u64;
-            chunk::check(at, document, &mut findings);
+            checked.raw_bytes = document.len() as u64;
+            checked.layout = chunk::check(at, document, &mut checked.findings);
         }
         // Removed since it was listed.
         Ok(None) => {}
         Err(error) => {
             let file = error.region_file().map(Path::to_owned);
-            findings.push(Finding { file, ..Finding::at(Class::Unreadable, at, error) });
+            checked.findings.push(Finding { file, ..Finding::at(Class::Unreadable, at, error) });
         }
     }
-    (raw_bytes, findings)
+    checked
 }

@@ -12,7 +12,7 @@ use hyworld_maintenance::{
 };
 use hyworld_providers::conformance::FailingStorage;
 use hyworld_providers::{ChunkStorage, MemoryStorage, RegionFiles};
-use hyworld_testkit::{WORLDS, fixture, region_files, write_file};
+use hyworld_testkit::{CONVERTED_WORLDS, WORLDS, fixture, region_files, write_file};
 
 fn check(storage: &dyn ChunkStorage) -> (VerifyReport, Vec<Finding>) {
     let mut found = Vec::new();
@@ -104,6 +104,48 @@ fn oddities_are_warnings() {
     assert!(report.is_clean() && report.findings.count(Severity::Warning) == 1);
 }
 
+/// A half-byte palette of one block, and rotations of one value, for all cells.
+fn with_name_and_rotation(name: &str, rotation: u8) -> Vec<u8> {
+    let mut data = vec![0, 0, 0, 0, 1, 0, 1, 0];
+    data.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
+    data.extend(name.as_bytes());
+    data.extend([0x80, 0]);
+    data.extend([0; 16_384]);
+    data.extend([0, 0, 0, 0, 0]);
+    data.extend([1, 0, 1, 0, rotation, 0x80, 0]);
+    data.extend(vec![0; 16_384 + 10]);
+    data
+}
+
+#[test]
+fn what_the_game_can_read_but_not_save_is_a_warning() {
+    let name = "x".repeat(21_845);
+    let chunk = with_block(6, &with_name_and_rotation(&name, 0));
+    let finding = only_finding(&chunk);
+    assert_eq!((finding.class, finding.severity), (Class::Unsavable, Severity::Warning));
+    let expected = "section 2: blocks: a name has 21845 characters: the game reads the chunk but \
+                    cannot save it again, because it can write at most 21844";
+    assert_eq!(finding.message, expected);
+    let (report, found) = check(&stored(&with_block(6, &with_name_and_rotation(&name[1..], 0))));
+    assert!(report.is_clean() && found.is_empty(), "{found:?}");
+
+    let finding = only_finding(&with_block(6, &with_name_and_rotation("Rock", 64)));
+    assert_eq!(finding.severity, Severity::Warning);
+    let expected = "section 2: rotation 64 has no meaning in the game, which knows 0 to 63";
+    assert_eq!(finding.message, expected);
+
+    let mut chunk = Chunk::new();
+    let mut data = vec![0, 0, 0, 1, 0, 0, 0, 5, 0x55, 0x55];
+    data.extend(name.as_bytes());
+    (0..1024).for_each(|_| data.extend([0, 0, 0, 0, 0, 0, 0, 5]));
+    let mut environments = DocumentWriter::new();
+    environments.binary("Data", 0, &data);
+    chunk.set_raw("EnvironmentChunk", &environments.finish()).unwrap();
+    let finding = only_finding(&chunk.encode());
+    assert_eq!(finding.class, Class::Unsavable);
+    assert!(finding.message.starts_with("EnvironmentChunk: a name has 21845 characters: the game"));
+}
+
 #[test]
 fn chunks_and_regions_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,4 +178,18 @@ fn real_worlds_are_clean() {
             assert!(report.chunks > 0);
         }
     }
+}
+
+/// Chunks that another program wrote may be odd, but nothing in them is an error.
+#[test]
+fn converted_worlds_have_no_errors() {
+    let mut chunks = 0;
+    for world in CONVERTED_WORLDS {
+        let Some(files) = region_files(world) else { return };
+        let (report, found) =
+            check(&RegionFiles::open_read_only(files[0].parent().unwrap()).unwrap());
+        assert!(report.is_clean(), "{world}: {:?}", found.first());
+        chunks += report.chunks;
+    }
+    assert_eq!(chunks, 1_679);
 }

@@ -41,7 +41,12 @@ pub fn shared(what: &str) -> Option<PathBuf> {
 pub const WORLDS: [&str; 5] =
     ["explored-2026-01", "ocean-2026-01", "flat-2026-02", "spaceship-2026-02", "adventure-2026-06"];
 
-/// All region files of one of [`WORLDS`], at any depth; `None` where the worlds are not at hand.
+/// The two worlds of `converted-2026-04`, with chunks that another program wrote.
+pub const CONVERTED_WORLDS: [&str; 2] =
+    ["converted-2026-04/universe/worlds/default", "converted-2026-04/universe/worlds/map2"];
+
+/// All region files of one of [`WORLDS`] or [`CONVERTED_WORLDS`], at any depth; `None` where the
+/// worlds are not at hand.
 ///
 /// # Panics
 /// If a folder cannot be read, or there are none.

@@ -2,11 +2,14 @@
 
 mod content;
 mod fixtures;
+mod newer_games;
 pub mod seaweedfs;
 mod v0_writer;
 
 pub use content::{Random, sample};
 pub use fixtures::{
-    Expected, Fixture, WORLDS, fixture, manifest, region_files, sha256, shared, write_file,
+    CONVERTED_WORLDS, Expected, Fixture, WORLDS, fixture, manifest, region_files, sha256, shared,
+    write_file,
 };
+pub use newer_games::{SectionNames, game_0_6_chunk, game_0_7_chunk};
 pub use v0_writer::V0Writer;

@@ -130,8 +130,9 @@ fn furnish(chunk: &mut Chunk, chest: BlockPos) -> anyhow::Result<()> {
     let container =
         document_of([("Capacity", Value::Int32(18)), ("Items", Value::Document(items))]);
     let container = document_of([("ItemContainer", Value::Document(container))]);
-    chunk.block_entities_mut()?.insert(at, holder([("ItemContainerBlock", container)])?);
-    chunk.entities_mut()?.entities = vec![sheep(chest)?];
+    let chest_block = holder([("ItemContainerBlock", container)])?;
+    chunk.block_entities_mut().insert(at, chest_block)?;
+    chunk.entities_mut().replace(vec![sheep(chest)?])?;
     Ok(())
 }
 

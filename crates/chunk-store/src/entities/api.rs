@@ -6,7 +6,7 @@ use hyworld_chunk::Holder;
 use hyworld_chunk::bson::{Document, Value};
 use hyworld_coords::ChunkPos;
 
-use super::{EntityId, Uuid, place};
+use super::{EntityId, NetworkId, Uuid, place};
 use crate::error::ChunkError;
 use crate::events::{AddReason, RemoveReason};
 use crate::loaded_chunk::LoadedChunk;
@@ -85,6 +85,16 @@ impl ChunkStore {
     /// The entity with a UUID, if it lives. Of several, the one that came first.
     pub fn entity_by_uuid(&self, uuid: &Uuid) -> Option<EntityId> {
         self.entity_index().by_uuid(uuid)
+    }
+
+    /// Returns the entity with a network id, if it lives.
+    pub fn entity_by_network_id(&self, id: NetworkId) -> Option<EntityId> {
+        self.entity_index().by_network_id(id)
+    }
+
+    /// Returns the network id of an entity that lives. It keeps it as long as it does.
+    pub fn network_id(&self, id: EntityId) -> Option<NetworkId> {
+        self.entity_index().network_id(id)
     }
 
     /// The entities that live in a chunk, in stored order.

@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::MutexGuard;
 
-use hyworld_chunk::{EntityChunk, Holder};
+use hyworld_chunk::Holder;
 
 use super::{EntityId, is_leftover};
 use crate::error::ChunkError;
@@ -23,7 +23,6 @@ impl LoadedChunk {
         self.set_flag(ChunkFlags::TICKING, true);
         // Entities that cannot be decoded stay in the document, and none of the chunk lives.
         let Ok(stored) = body.stored_entities() else { return Some(Vec::new()) };
-        let stored = stored.cloned().unwrap_or_default().entities;
         let before = stored.len();
         let kept: Vec<Holder> = stored.into_iter().filter(|entity| !is_leftover(entity)).collect();
         if kept.len() < before {
@@ -45,7 +44,7 @@ impl LoadedChunk {
         if let Some(ids) = &body.live {
             let entities = self.serializable(ids);
             // What was decoded can be written; if not, its entities go on living.
-            body.store_entities(&entities).ok()?;
+            body.store_entities(entities).ok()?;
         }
         self.set_flag(ChunkFlags::TICKING, false);
         let ids = body.live.take().unwrap_or_default();
@@ -75,10 +74,7 @@ impl LoadedChunk {
     pub(crate) fn store_entity(&self, holder: &Holder) -> Result<(), ChunkError> {
         let malformed = |source| ChunkError::Malformed { at: self.at(), source };
         let mut body = self.lock_loaded()?;
-        let stored = body.stored_entities().map_err(malformed)?;
-        let mut entities = stored.cloned().unwrap_or_default();
-        entities.entities.push(holder.clone());
-        body.store_entities(&entities).map_err(malformed)?;
+        body.store_entity(holder.clone()).map_err(malformed)?;
         self.raise_generation();
         Ok(())
     }
@@ -97,7 +93,7 @@ impl LoadedChunk {
         ids.into_iter().filter_map(|id| Some((id, self.entities().remove(id)?.0))).collect()
     }
 
-    fn serializable(&self, ids: &[EntityId]) -> EntityChunk {
+    fn serializable(&self, ids: &[EntityId]) -> Vec<Holder> {
         self.entities().serializable(ids, self.registry())
     }
 
@@ -108,11 +104,9 @@ impl LoadedChunk {
     pub fn entity_holders(&self) -> Result<Vec<Holder>, ChunkError> {
         let body = self.lock_body();
         if let Some(ids) = &body.live {
-            return Ok(self.serializable(ids).entities);
+            return Ok(self.serializable(ids));
         }
         let stored = body.stored_entities();
-        let stored: Option<&EntityChunk> =
-            stored.map_err(|source| ChunkError::Malformed { at: self.at(), source })?;
-        Ok(stored.map(|stored| stored.entities.clone()).unwrap_or_default())
+        stored.map_err(|source| ChunkError::Malformed { at: self.at(), source })
     }
 }

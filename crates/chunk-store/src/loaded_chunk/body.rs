@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyworld_chunk::bson::RawDocument;
-use hyworld_chunk::{BlockMigrations, Chunk, Component, ComponentRegistry, EntityChunk, Error};
+use hyworld_chunk::{BlockMigrations, Chunk, ComponentRegistry, EntityDocuments, Error, Holder};
 use hyworld_coords::ChunkPos;
 
 use super::ChunkContext;
@@ -45,18 +45,23 @@ impl Body {
     }
 
     /// Returns the entities in the document.
-    pub(crate) fn stored_entities(&self) -> Result<Option<&EntityChunk>> {
-        self.chunk.get()
+    pub(crate) fn stored_entities(&self) -> Result<Vec<Holder>> {
+        Ok(self.chunk.entities()?.map(|entity| entity.0.clone()).collect())
     }
 
-    /// Puts a document of entities in the place of the one that is there.
-    pub(super) fn set_stored_entities(&mut self, entities: &[u8]) -> Result<()> {
-        self.chunk.set_raw(EntityChunk::ID, entities)
+    /// Puts documents of entities in the place of those that are there.
+    pub(super) fn set_stored_entities(&mut self, entities: &EntityDocuments) -> Result<()> {
+        self.chunk.set_entity_documents(entities)
     }
 
-    /// Puts entities into the document. One without any needs no list of them.
-    pub(crate) fn store_entities(&mut self, entities: &EntityChunk) -> Result<()> {
-        put_entities(&mut self.chunk, entities)
+    /// Puts entities into the document, where the chunk keeps them.
+    pub(crate) fn store_entities(&mut self, entities: Vec<Holder>) -> Result<()> {
+        self.chunk.entities_mut().replace(entities)
+    }
+
+    /// Adds an entity to the document.
+    pub(crate) fn store_entity(&mut self, entity: Holder) -> Result<()> {
+        self.chunk.entities_mut().push(entity)
     }
 
     pub(super) fn is_stored(&self, registry: &ComponentRegistry) -> bool {
@@ -76,13 +81,6 @@ impl Body {
     }
 }
 
-fn put_entities(chunk: &mut Chunk, entities: &EntityChunk) -> Result<()> {
-    if entities.entities.is_empty() && !chunk.holder().contains(EntityChunk::ID) {
-        return Ok(());
-    }
-    chunk.put(entities)
-}
-
 /// A chunk at one moment: cheap to take, because nothing is copied that is not changed later, and
 /// encoded elsewhere.
 #[derive(Debug)]
@@ -90,7 +88,7 @@ pub(crate) struct Snapshot {
     pub(crate) at: ChunkPos,
     pub(crate) generation: u64,
     chunk: Chunk,
-    entities: Option<EntityChunk>,
+    entities: Option<Vec<Holder>>,
     context: Arc<ChunkContext>,
 }
 
@@ -100,10 +98,9 @@ impl Snapshot {
     pub(crate) fn encode(mut self, mut document: Vec<u8>) -> Result<EncodedSnapshot> {
         let mut entities = None;
         self.context.registry.strip_chunk(&mut self.chunk)?;
-        if let Some(live) = &self.entities {
-            put_entities(&mut self.chunk, live)?;
-            let stored = self.chunk.holder().raw(EntityChunk::ID);
-            entities = stored.map(|stored| stored.as_bytes().to_vec());
+        if let Some(live) = self.entities {
+            self.chunk.entities_mut().replace(live)?;
+            entities = Some(self.chunk.entity_documents());
         }
         self.chunk.encode_into(&mut document);
         // What is stored in place of the old chunk must at least be a document.
@@ -117,6 +114,6 @@ impl Snapshot {
 pub(crate) struct EncodedSnapshot {
     pub(crate) generation: u64,
     pub(crate) document: Vec<u8>,
-    /// The document of the entities that live, if they do.
-    pub(crate) entities: Option<Vec<u8>>,
+    /// The documents of the entities that live, if they do.
+    pub(crate) entities: Option<EntityDocuments>,
 }

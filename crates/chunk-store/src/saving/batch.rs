@@ -92,7 +92,7 @@ impl Batch {
             let at = chunk.at();
             let result = match answer {
                 Some(Ok(())) => {
-                    chunk.mark_saved(generation, entities.as_deref());
+                    chunk.mark_saved(generation, entities.as_ref());
                     Ok(())
                 }
                 Some(Err(source)) => Err(SaveError::Storage { at, source }),

@@ -318,3 +318,25 @@ fn a_component_of_a_program_survives_saving_and_loading() {
     let found = chunk.read(|chunk| chunk.get::<Claim>().unwrap().cloned());
     assert_eq!(found.unwrap(), Some(claim));
 }
+
+/// As the game's store of entities: by UUID, and by a number for the protocol.
+#[test]
+fn they_are_found_by_network_id_too() {
+    let rig = Rig::new();
+    put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0), entity(2, 6.0, 6.0)]);
+    let chunk = rig.load_ticking(pos(0, 0));
+    let ids = rig.store.entities_in(pos(0, 0));
+    let numbers: Vec<_> = ids.iter().map(|id| rig.store.network_id(*id).unwrap()).collect();
+    assert_ne!(numbers[0], numbers[1]);
+    for (id, number) in ids.iter().zip(&numbers) {
+        assert_eq!(rig.store.entity_by_network_id(*number), Some(*id));
+    }
+    rig.store.remove_entity(ids[0]).unwrap();
+    assert_eq!(rig.store.entity_by_network_id(numbers[0]), None);
+    assert_eq!(rig.store.network_id(ids[0]), None);
+    let added = rig.store.add_entity(&entity(3, 7.0, 7.0)).unwrap();
+    let AddedEntity::Alive(new) = added else { panic!("{added:?}") };
+    assert_eq!(rig.store.network_id(new), Some(numbers[0]), "free numbers are used again");
+    rig.store.stop_ticking(&chunk);
+    assert_eq!(rig.store.entity_by_network_id(numbers[1]), None);
+}

@@ -2,6 +2,7 @@
 
 mod entities;
 mod flags;
+mod newer_games;
 mod requests;
 mod saving;
 mod stages;

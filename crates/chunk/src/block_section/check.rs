@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::BlockSection;
-use crate::palette::{Palette, PaletteAnomaly, PaletteKey};
+use crate::palette::{
+    AssetKey, NAME_CHARS_MAX, Palette, PaletteAnomaly, PaletteKey, chars_too_many,
+};
 
 /// Something that the game never writes. The section is still read, and kept as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,6 +35,13 @@ pub enum SectionAnomaly {
         /// Its number, 64 or more.
         index: u8,
     },
+    /// A name that the game can read but not save again.
+    LongName {
+        /// Of what: `blocks` or `fluids`.
+        palette: &'static str,
+        /// Its length in UTF-16 units.
+        chars: usize,
+    },
     /// Cells with a fluid and no level, or with a level and no fluid.
     FluidLevels {
         /// How many cells.
@@ -48,6 +57,7 @@ impl BlockSection {
     pub fn check(&self) -> Vec<SectionAnomaly> {
         let mut anomalies = Vec::new();
         check_palette("blocks", &self.blocks, &mut anomalies);
+        check_names("blocks", &self.blocks, &mut anomalies);
         check_palette("fillers", &self.fillers, &mut anomalies);
         check_palette("rotations", &self.rotations, &mut anomalies);
         let (listed, cells) = (self.ticking.listed_count(), self.ticking.count());
@@ -74,6 +84,23 @@ pub(crate) fn check_palette<K: PaletteKey>(
     anomalies.extend(found.map(|anomaly| SectionAnomaly::Palette { palette: name, anomaly }));
 }
 
+/// Adds names that the game cannot save.
+pub(crate) fn check_names(
+    name: &'static str,
+    palette: &Palette<AssetKey>,
+    anomalies: &mut Vec<SectionAnomaly>,
+) {
+    let long = palette.entries().iter().filter_map(|entry| chars_too_many(entry.key.as_str()));
+    anomalies.extend(long.map(|chars| SectionAnomaly::LongName { palette: name, chars }));
+}
+
+impl SectionAnomaly {
+    /// Returns whether the game can save the section again once it has read it.
+    pub fn can_be_saved(&self) -> bool {
+        !matches!(self, Self::LongName { .. })
+    }
+}
+
 impl fmt::Display for SectionAnomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -84,7 +111,14 @@ impl fmt::Display for SectionAnomaly {
             Self::TickingWords { idle } => {
                 write!(f, "the ticking blocks end in {idle} words without a block")
             }
-            Self::Rotation { index } => write!(f, "rotation {index} means nothing"),
+            Self::Rotation { index } => {
+                write!(f, "rotation {index} has no meaning in the game, which knows 0 to 63")
+            }
+            Self::LongName { palette, chars } => write!(
+                f,
+                "{palette}: a name has {chars} characters: the game reads the chunk but cannot \
+                 save it again, because it can write at most {NAME_CHARS_MAX}"
+            ),
             Self::FluidLevels { cells } => {
                 write!(f, "{cells} cells have a fluid and no level, or a level and no fluid")
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::palette::{PaletteKey, Wire, sealed};
+use crate::palette::{EditError, PaletteKey, Wire, sealed};
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
@@ -53,6 +53,12 @@ impl Rotation {
     /// Whether the number means something; the game refuses to set others.
     pub const fn is_valid(self) -> bool {
         self.0 < 64
+    }
+
+    pub(crate) fn check_meaning(self) -> Result<(), EditError> {
+        let (what, expected) = ("the rotation", "0 to 63, which mean something in the game");
+        let refused = EditError::Value { what, found: self.0, expected };
+        if self.is_valid() { Ok(()) } else { Err(refused) }
     }
 
     /// Quarter turns about the vertical axis, 0 to 3.

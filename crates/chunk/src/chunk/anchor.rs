@@ -64,3 +64,9 @@ impl Anchor {
         Some(BlockPos::new(x, self.y, z))
     }
 }
+
+impl From<ChunkBlock> for Anchor {
+    fn from(at: ChunkBlock) -> Self {
+        Self { x: at.x().into(), y: at.y().into(), z: at.z().into() }
+    }
+}

@@ -3,7 +3,9 @@
 use hyworld_coords::ChunkBlock;
 
 use super::Chunk;
-use crate::components::{BlockComponentChunk, Entity, EntityChunk};
+use crate::components::{
+    BlockComponentChunk, BlockComponentSection, Entity, EntityChunk, EntitySection,
+};
 use crate::error::Result;
 use crate::holder::Holder;
 use crate::items::{ContainerPlace, ContainerRole, ItemContainer};
@@ -44,23 +46,53 @@ pub struct ChunkContainer<'a> {
 }
 
 impl Chunk {
-    /// Returns its entities, in stored order.
+    /// Returns its entities, in stored order: those that the chunk keeps itself, as up to game
+    /// 0.5, and then those that its sections keep, as since 0.6.
     ///
     /// # Errors
     /// They are malformed, or a newer game wrote them.
     pub fn entities(&self) -> Result<impl Iterator<Item = Entity<'_>>> {
-        let entities = self.get::<EntityChunk>()?;
-        Ok(entities.into_iter().flat_map(EntityChunk::iter))
+        let sections = self.in_sections::<EntitySection>()?;
+        let of_chunk = self.get::<EntityChunk>()?.into_iter().flat_map(EntityChunk::iter);
+        Ok(of_chunk.chain(sections.into_iter().flat_map(|(_, list)| list.iter())))
     }
 
-    /// Returns its block entities with their blocks, in stored order. Those whose key does not
-    /// name a block are left out.
+    /// Returns its block entities with their blocks, in stored order: those that the chunk keeps
+    /// itself and then those that its sections keep. Those whose key does not name a block are
+    /// left out.
     ///
     /// # Errors
     /// They are malformed, or a newer game wrote them.
     pub fn block_entities(&self) -> Result<impl Iterator<Item = (ChunkBlock, &Holder)>> {
-        let blocks = self.get::<BlockComponentChunk>()?;
-        Ok(blocks.into_iter().flat_map(BlockComponentChunk::iter))
+        let sections = self.in_sections::<BlockComponentSection>()?;
+        let of_chunk = self.get::<BlockComponentChunk>()?;
+        let of_sections = sections
+            .into_iter()
+            .flat_map(|(y, list)| list.iter().map(move |(cell, holder)| (y.block(cell), holder)));
+        Ok(of_chunk.into_iter().flat_map(BlockComponentChunk::iter).chain(of_sections))
+    }
+
+    /// Returns the block entity at a block. One that a section keeps counts before one that the
+    /// chunk keeps.
+    ///
+    /// # Errors
+    /// They are malformed, or a newer game wrote them.
+    pub fn block_entity(&self, at: ChunkBlock) -> Result<Option<&Holder>> {
+        let sections = self.in_sections::<BlockComponentSection>()?;
+        let here = sections.into_iter().find(|(y, _)| *y == at.section());
+        let of_section = here.and_then(|(_, list)| list.get(at.local()));
+        let of_chunk = self.get::<BlockComponentChunk>()?.and_then(|list| list.get(at));
+        Ok(of_section.or(of_chunk))
+    }
+
+    /// Returns how many block entities it has, with those whose key does not name a block.
+    ///
+    /// # Errors
+    /// They are malformed, or a newer game wrote them.
+    pub fn block_entity_count(&self) -> Result<usize> {
+        let of_chunk = self.get::<BlockComponentChunk>()?.map_or(0, BlockComponentChunk::len);
+        let sections = self.in_sections::<BlockComponentSection>()?;
+        Ok(sections.iter().fold(of_chunk, |sum, (_, list)| sum.saturating_add(list.len())))
     }
 
     /// Returns the containers of its block entities and entities, of both generations of the

@@ -6,9 +6,9 @@ use hyworld_coords::{ChunkBlock, ChunkBox, LocalBlock, SectionY};
 use super::{Block, Chunk, in_section};
 use crate::block_section::BlockSection;
 use crate::component::Component;
-use crate::components::{BlockComponentChunk, EntityChunk};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fluid::FluidSection;
+use crate::newer::HEIGHTMAP_COLUMN;
 use crate::palette::{AssetKey, EditError, PaletteType, in_box};
 
 /// What an edit did.
@@ -142,30 +142,6 @@ impl Chunk {
         })
     }
 
-    /// Returns the block entities to change them. A chunk without gets an empty list.
-    ///
-    /// # Errors
-    /// They are malformed, or a newer game wrote them.
-    pub fn block_entities_mut(&mut self) -> Result<&mut BlockComponentChunk> {
-        self.component_mut()
-    }
-
-    /// Returns the entities to change them. A chunk without gets an empty list.
-    ///
-    /// # Errors
-    /// They are malformed, or a newer game wrote them.
-    pub fn entities_mut(&mut self) -> Result<&mut EntityChunk> {
-        self.component_mut()
-    }
-
-    fn component_mut<C: Component + Default>(&mut self) -> Result<&mut C> {
-        if self.root.raw(C::ID).is_none() {
-            self.root.put(&C::default())?;
-        }
-        let missing = || Error::OtherType { path: C::ID.to_owned() };
-        self.root.get_mut()?.ok_or_else(missing)
-    }
-
     /// Calls `edit` for the part of a box in each section, which says whether it changed blocks,
     /// and settles the heights.
     fn edit_sections(
@@ -177,6 +153,7 @@ impl Chunk {
         self.all_or_nothing(!is_one_section, |chunk| {
             // Heights must follow, so they must be known.
             chunk.columns()?;
+            chunk.refuse_opaque(HEIGHTMAP_COLUMN)?;
             let mut changed = false;
             for (y, low, high) in area.sections() {
                 changed |= edit(chunk, Part { y, low, high })?;

@@ -2,7 +2,7 @@
 
 use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
 
-use super::{BlockRef, Chunk, FluidRef};
+use super::{Anchor, BlockRef, Chunk, FluidRef};
 use crate::block_section::Filler;
 use crate::error::Result;
 use crate::palette::{AssetKey, PaletteType, Run};
@@ -84,14 +84,30 @@ impl Chunk {
         if !object.is_air() && object.filler().is_base() {
             cells.push(anchor);
         }
+        cells.extend(self.cells_pointing_to(anchor.into(), object.key())?);
+        Ok(cells)
+    }
+
+    /// Returns the cells of this chunk that hold this block and point to an anchor, which may be in
+    /// a neighbouring chunk. Only the sections that are near enough are decoded.
+    ///
+    /// # Errors
+    /// A section that had to be decoded is malformed, or a newer game wrote it.
+    pub fn cells_pointing_to(&self, anchor: Anchor, block: &AssetKey) -> Result<Vec<ChunkBlock>> {
+        let reach = anchor.y.saturating_sub(REACH)..=anchor.y.saturating_add(REACH);
+        let mut cells = Vec::new();
         for section in self.sections() {
+            let (first, last) = (section.y().first_y(), section.y().last_y());
+            if last < *reach.start() || first > *reach.end() {
+                continue;
+            }
             let blocks = section.blocks()?;
             let offsets = blocks.fillers().entries().iter().map(|entry| entry.key);
             for filler in offsets.filter(|filler| !filler.is_base()) {
                 let Some(at) = shifted(anchor, filler) else { continue };
                 let belongs = at.section() == section.y()
                     && blocks.filler(at.local()) == filler
-                    && blocks.block(at.local()) == object.key();
+                    && blocks.block(at.local()) == block;
                 if belongs && !cells.contains(&at) {
                     cells.push(at);
                 }
@@ -101,10 +117,13 @@ impl Chunk {
     }
 }
 
+/// How far a filler reaches, in blocks along each axis.
+const REACH: i32 = 16;
+
 /// Returns the cell that points to `anchor` with this filler; `None` outside of the chunk.
-fn shifted(anchor: ChunkBlock, filler: Filler) -> Option<ChunkBlock> {
-    let x = u8::try_from(i16::from(anchor.x()) + i16::from(filler.x())).ok()?;
-    let z = u8::try_from(i16::from(anchor.z()) + i16::from(filler.z())).ok()?;
-    let y = u16::try_from(i32::from(anchor.y()) + i32::from(filler.y())).ok()?;
+fn shifted(anchor: Anchor, filler: Filler) -> Option<ChunkBlock> {
+    let x = u8::try_from(anchor.x.checked_add(filler.x().into())?).ok()?;
+    let z = u8::try_from(anchor.z.checked_add(filler.z().into())?).ok()?;
+    let y = u16::try_from(anchor.y.checked_add(filler.y().into())?).ok()?;
     ChunkBlock::new(x, y, z)
 }

@@ -12,6 +12,7 @@ use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
 use crate::error::Result;
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
+use crate::newer::{ENVIRONMENT_SECTION, HEIGHTMAP_COLUMN};
 use crate::physics::BlockPhysics;
 
 /// What the game puts in place of components that are missing.
@@ -102,7 +103,11 @@ impl Chunk {
     /// # Errors
     /// The component is malformed, or a newer game wrote it.
     pub fn columns(&self) -> Result<&BlockChunk> {
-        Ok(self.get()?.unwrap_or(&MISSING.columns))
+        if let Some(columns) = self.get()? {
+            return Ok(columns);
+        }
+        self.refuse_opaque(HEIGHTMAP_COLUMN)?;
+        Ok(&MISSING.columns)
     }
 
     /// Returns the environments.
@@ -112,10 +117,11 @@ impl Chunk {
     pub fn environments(&self) -> Result<&EnvironmentChunk> {
         static UNKNOWN: LazyLock<Result<EnvironmentChunk>> =
             LazyLock::new(|| EnvironmentChunk::uniform(UNKNOWN_ENVIRONMENT));
-        match self.get()? {
-            Some(environments) => Ok(environments),
-            None => UNKNOWN.as_ref().map_err(Clone::clone),
+        if let Some(environments) = self.get()? {
+            return Ok(environments);
         }
+        self.refuse_opaque(ENVIRONMENT_SECTION)?;
+        UNKNOWN.as_ref().map_err(Clone::clone)
     }
 
     /// Decodes every component that has to do with blocks.

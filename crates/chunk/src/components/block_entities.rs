@@ -10,69 +10,121 @@ use crate::holder::Holder;
 use crate::shared_bytes::SharedBytes;
 use hyworld_documents::RawDocument;
 
-const BLOCKS_KEY: &str = "BlockComponents";
+pub(super) const BLOCKS_KEY: &str = "BlockComponents";
+
+/// Holders by the decimal index of a cell, in stored order. A key that is not such an index is
+/// kept as it is.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct HolderMap(Vec<(Box<str>, Holder)>);
+
+impl HolderMap {
+    /// Reads the holders in a field of a component.
+    pub(crate) fn find(stored: &Stored<'_>, field: &str) -> Result<Self> {
+        let holders = nested_holders(stored, field)?.into_iter();
+        Ok(Self(holders.map(|(key, holder)| (key.into(), holder)).collect()))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Holder)> {
+        self.0.iter().filter_map(|(key, holder)| Some((index_of_key(key)?, holder)))
+    }
+
+    pub(crate) fn get(&self, index: u32) -> Option<&Holder> {
+        self.iter().find(|(found, _)| *found == index).map(|(_, holder)| holder)
+    }
+
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut Holder> {
+        let mut entries = self.0.iter_mut();
+        entries.find(|(key, _)| index_of_key(key) == Some(index)).map(|(_, holder)| holder)
+    }
+
+    pub(crate) fn insert(&mut self, index: u32, holder: Holder) -> Option<Holder> {
+        if let Some(place) = self.get_mut(index) {
+            return Some(std::mem::replace(place, holder));
+        }
+        self.0.push((index.to_string().into(), holder));
+        None
+    }
+
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&mut Holder) -> bool) {
+        self.0.retain_mut(|(_, holder)| keep(holder));
+    }
+
+    pub(crate) fn remove(&mut self, index: u32) -> Option<Holder> {
+        let place = self.0.iter().position(|(key, _)| index_of_key(key) == Some(index))?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// Writes a field with the holders, unless there are none and the stored document has no such
+    /// field either.
+    pub(crate) fn write(&self, fields: &mut Fields<'_>, field: &str) {
+        if self.0.is_empty() && fields.is_new_in_stored(field) {
+            return;
+        }
+        fields.document(field, |writer| {
+            for (key, holder) in &self.0 {
+                holder.write_nested(key, writer);
+            }
+        });
+    }
+}
+
+/// Parses a key: a decimal index without sign or leading zeros.
+pub(crate) fn index_of_key(key: &str) -> Option<u32> {
+    key.parse().ok().filter(|index: &u32| index.to_string() == key)
+}
 
 /// The block entities of a chunk: chests, benches, crops, beds and whatever mods add.
+///
+/// Since game 0.6 they are in the sections: [`Chunk::block_entities`](crate::Chunk::block_entities)
+/// returns those of both places.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct BlockComponentChunk {
-    /// Key and holder, in the order in which they are stored. A key that is no block index is
-    /// kept as it is.
-    entries: Vec<(Box<str>, Holder)>,
-}
+pub struct BlockComponentChunk(HolderMap);
 
 impl BlockComponentChunk {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.0.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// Every block entity with its block, in stored order. Those whose key is no block of a chunk
     /// are left out.
     pub fn iter(&self) -> impl Iterator<Item = (ChunkBlock, &Holder)> {
-        self.entries.iter().filter_map(|(key, holder)| Some((block_of_key(key)?, holder)))
+        self.0.iter().filter_map(|(index, holder)| Some((ChunkBlock::from_index(index)?, holder)))
     }
 
     /// The block entity at a block.
     pub fn get(&self, at: ChunkBlock) -> Option<&Holder> {
-        self.iter().find(|(block, _)| *block == at).map(|(_, holder)| holder)
+        self.0.get(at.index())
     }
 
     /// The block entity at a block, to change it.
     pub fn get_mut(&mut self, at: ChunkBlock) -> Option<&mut Holder> {
-        let mut entries = self.entries.iter_mut();
-        entries.find(|(key, _)| block_of_key(key) == Some(at)).map(|(_, holder)| holder)
+        self.0.get_mut(at.index())
     }
 
     /// Puts a block entity at a block and returns the one that was there.
     pub fn insert(&mut self, at: ChunkBlock, holder: Holder) -> Option<Holder> {
-        if let Some(place) = self.get_mut(at) {
-            return Some(std::mem::replace(place, holder));
-        }
-        self.entries.push((at.index().to_string().into(), holder));
-        None
+        self.0.insert(at.index(), holder)
     }
 
     /// Removes the block entities that `keep` does not keep.
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&mut Holder) -> bool) {
-        self.entries.retain_mut(|(_, holder)| keep(holder));
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&mut Holder) -> bool) {
+        self.0.retain(keep);
     }
 
     /// Removes the block entity at a block.
     pub fn remove(&mut self, at: ChunkBlock) -> Option<Holder> {
-        let place = self.entries.iter().position(|(key, _)| block_of_key(key) == Some(at))?;
-        Some(self.entries.remove(place).1)
+        self.0.remove(at.index())
     }
-}
-
-/// The block that a key names: a decimal index without sign or leading zeros.
-pub(crate) fn block_of_key(key: &str) -> Option<ChunkBlock> {
-    let index: u32 = key.parse().ok()?;
-    ChunkBlock::from_index(index).filter(|_| index.to_string() == key)
 }
 
 impl Component for BlockComponentChunk {
@@ -83,16 +135,11 @@ impl Component for BlockComponentChunk {
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
-        let holders = nested_holders(stored, BLOCKS_KEY)?.into_iter();
-        Ok(Self { entries: holders.map(|(key, holder)| (key.into(), holder)).collect() })
+        HolderMap::find(stored, BLOCKS_KEY).map(Self)
     }
 
     fn encode(&self, fields: &mut Fields<'_>) {
-        fields.document(BLOCKS_KEY, |writer| {
-            for (key, holder) in &self.entries {
-                holder.write_nested(key, writer);
-            }
-        });
+        self.0.write(fields, BLOCKS_KEY);
     }
 }
 

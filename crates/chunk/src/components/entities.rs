@@ -1,5 +1,6 @@
 //! `EntityChunk`: the entities that stand in a chunk.
 
+use super::entity::Entity;
 use crate::component::{Component, Stored};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
@@ -8,9 +9,12 @@ use crate::limits::{self, HOLDERS_MAX};
 use crate::shared_bytes::SharedBytes;
 use hyworld_documents::RawDocument;
 
-const ENTITIES_KEY: &str = "Entities";
+pub(super) const ENTITIES_KEY: &str = "Entities";
 
 /// The entities of a chunk, in stored order.
+///
+/// Since game 0.6 they are in the sections: [`Chunk::entities`](crate::Chunk::entities) returns
+/// those of both places.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EntityChunk {
     /// Their holders.
@@ -37,9 +41,14 @@ impl Component for EntityChunk {
     }
 
     fn encode(&self, fields: &mut Fields<'_>) {
-        fields.list(ENTITIES_KEY, &self.entities, |writer, key, entity| {
-            entity.write_nested(key, writer);
-        });
+        write_list(fields, ENTITIES_KEY, &self.entities);
+    }
+}
+
+/// Writes holders as a list, unless there are none and the stored document has no list either.
+pub(super) fn write_list(fields: &mut Fields<'_>, key: &str, holders: &[Holder]) {
+    if !holders.is_empty() || !fields.is_new_in_stored(key) {
+        fields.list(key, holders, |writer, key, holder| holder.write_nested(key, writer));
     }
 }
 
@@ -56,49 +65,6 @@ pub(super) fn nested_holders<'a>(stored: &Stored<'a>, key: &str) -> Result<Vec<(
         holders.push((element.key(), holder.map_err(inside)?));
     }
     Ok(holders)
-}
-
-/// Questions to an entity. Everything may be missing.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Entity<'a>(pub &'a Holder);
-
-impl<'a> Entity<'a> {
-    /// Its UUID, most significant byte first.
-    pub fn uuid(self) -> Option<[u8; 16]> {
-        let (_, bytes) = self.field("UUID", &["UUID"])?.as_binary()?;
-        bytes.try_into().ok()
-    }
-
-    /// Where it stands in the world: x, y, z in blocks.
-    pub fn position(self) -> Option<[f64; 3]> {
-        let axis = |axis| self.field("Transform", &["Position", axis])?.as_f64();
-        Some([axis("X")?, axis("Y")?, axis("Z")?])
-    }
-
-    /// Which way it faces: pitch, yaw, roll in radians, not normalised.
-    pub fn rotation(self) -> Option<[f64; 3]> {
-        let axis = |axis| self.field("Transform", &["Rotation", axis])?.as_f64();
-        Some([axis("Pitch")?, axis("Yaw")?, axis("Roll")?])
-    }
-
-    /// The id of its model.
-    pub fn model(self) -> Option<&'a str> {
-        self.field("Model", &["Model", "Id"])?.as_str()
-    }
-
-    /// The role that a creature plays.
-    pub fn role_name(self) -> Option<&'a str> {
-        self.field("NPC", &["RoleName"])?.as_str()
-    }
-
-    fn field(self, component: &str, path: &[&str]) -> Option<hyworld_documents::Element<'a>> {
-        let (last, parents) = path.split_last()?;
-        let mut document = self.0.raw(component)?;
-        for parent in parents {
-            document = document.get(parent).ok().flatten()?.as_document()?;
-        }
-        document.get(last).ok().flatten()
-    }
 }
 
 #[cfg(test)]

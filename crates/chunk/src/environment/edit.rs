@@ -7,10 +7,8 @@ use hyworld_coords::LocalColumn;
 
 use super::{EnvironmentChunk, ListedEnvironment, UNKNOWN_ENVIRONMENT, numbers};
 use crate::error::Result;
+use crate::palette::chars_too_many;
 use hyworld_documents::{Malformed, Problem};
-
-/// How long a name may be: the greatest length that the game can write.
-const NAME_BYTES_MAX: usize = 65_534;
 
 /// The id under which the game lists [`UNKNOWN_ENVIRONMENT`].
 const UNKNOWN_ID: i32 = 0;
@@ -84,6 +82,12 @@ impl EnvironmentChunk {
             renamed += 1;
         }
         Ok(renamed)
+    }
+
+    /// Returns the lengths of listed names that the game can read but not save again, in UTF-16
+    /// units.
+    pub fn names_too_long(&self) -> Vec<usize> {
+        self.list.iter().filter_map(|entry| chars_too_many(&entry.name)).collect()
     }
 
     /// Takes environments off the list that no column uses at any height, and says how many.
@@ -188,11 +192,9 @@ fn ends(ys: &impl RangeBounds<i32>) -> Option<(i32, i32)> {
 }
 
 fn check_name(name: &str) -> Result<(), Malformed> {
-    if name.len() <= NAME_BYTES_MAX {
-        return Ok(());
-    }
+    let Some(chars) = chars_too_many(name) else { return Ok(()) };
     let what = "the length of the name of an environment";
-    let found = i64::try_from(name.len()).unwrap_or(i64::MAX);
-    let problem = Problem::Value { what, found, expected: "at most 65534 bytes" };
-    Err(Malformed { at: 0, problem })
+    let found = i64::try_from(chars).unwrap_or(i64::MAX);
+    let expected = "at most 21844 characters, which the game can save";
+    Err(Malformed { at: 0, problem: Problem::Value { what, found, expected } })
 }

@@ -219,12 +219,13 @@ fn the_list_can_be_edited() {
 
 #[test]
 fn names_that_cannot_be_written_are_refused() {
-    let longest = "x".repeat(65_534);
+    let longest = "x".repeat(21_844);
     let mut chunk = EnvironmentChunk::uniform(&longest).unwrap();
     assert_eq!(EnvironmentChunk::decode(&chunk.encode()), Ok(chunk.clone()));
-    let too_long = "x".repeat(65_535);
+    let too_long = "x".repeat(21_845);
     let what = "the length of the name of an environment";
-    let problem = Problem::Value { what, found: 65_535, expected: "at most 65534 bytes" };
+    let expected = "at most 21844 characters, which the game can save";
+    let problem = Problem::Value { what, found: 21_845, expected };
     let error = Error::from(Malformed { at: 0, problem });
     assert_eq!(EnvironmentChunk::uniform(&too_long), Err(error.clone()));
     assert_eq!(chunk.set(column(0), .., &too_long), Err(error.clone()));

@@ -11,7 +11,7 @@ use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
 
 /// The game's own ids in chunks and sections. A chunk has about fifty components, and memory for
 /// the same few ids each time would be most of the work of finding them.
-pub(super) const KNOWN_IDS: [&str; 12] = [
+pub(super) const KNOWN_IDS: [&str; 14] = [
     "Block",
     "Fluid",
     "BlockPhysics",
@@ -24,6 +24,8 @@ pub(super) const KNOWN_IDS: [&str; 12] = [
     "BlockChunk",
     "EntityChunk",
     "ChunkSpawnedNPCData",
+    "EntitySection",
+    "BlockComponentSection",
 ];
 
 /// A keyed value of a holder's document. A component is decoded when it is first asked for, and

@@ -77,7 +77,7 @@ fn parse<'a>(key: &'a AssetKey, kept: &mut Vec<AssetKey>) -> LegacyBlock<'a> {
 
 /// A name that is part of one that was stored, or of today's fluids, and so is not too long.
 fn name(text: &str) -> AssetKey {
-    AssetKey::new(text).unwrap_or_default()
+    AssetKey::stored(text)
 }
 
 /// What the names of a section say, and which cell has which name.

@@ -7,8 +7,16 @@ use std::sync::Arc;
 use crate::wire::{Reader, put_utf};
 use hyworld_documents::Malformed;
 
-/// The longest name that the format can store.
-const NAME_BYTES_MAX: usize = 65_534;
+/// The longest name that the game can save, in UTF-16 units. The format has room for 65,534 bytes,
+/// and the game's encoder counts three for each unit.
+pub(crate) const NAME_CHARS_MAX: usize = 21_844;
+
+/// Returns how many characters a name has as the game counts them, if those are too many.
+pub(crate) fn chars_too_many(name: &str) -> Option<usize> {
+    // A name has no more units than bytes.
+    let is_long = name.len() > NAME_CHARS_MAX;
+    is_long.then(|| name.encode_utf16().count()).filter(|chars| *chars > NAME_CHARS_MAX)
+}
 
 /// A value that a palette can list: [`AssetKey`], [`Filler`](crate::Filler) or
 /// [`Rotation`](crate::Rotation), and no other type.
@@ -63,13 +71,19 @@ impl AssetKey {
     /// The name of [`EMPTY`](Self::EMPTY).
     pub const EMPTY_NAME: &'static str = "Empty";
 
-    /// The key with this name; `None` if it is longer than the 65,534 bytes that can be stored.
+    /// The key with this name; `None` if it is longer than the 21,844 characters that the game can
+    /// save.
     pub fn new(name: &str) -> Option<Self> {
-        (name.len() <= NAME_BYTES_MAX).then(|| Self::stored(name))
+        chars_too_many(name).is_none().then(|| Self::stored(name))
+    }
+
+    /// Returns an error if the name came from a file and the game could not save it again.
+    pub(crate) fn check_can_be_saved(&self) -> Result<(), NameTooLong> {
+        chars_too_many(self.as_str()).map_or(Ok(()), |chars| Err(NameTooLong { chars }))
     }
 
     /// A name that came from a file, where its length had to fit.
-    fn stored(name: &str) -> Self {
+    pub(crate) fn stored(name: &str) -> Self {
         if name == Self::EMPTY_NAME { Self::EMPTY } else { Self(Name::Shared(name.into())) }
     }
 
@@ -124,16 +138,20 @@ impl TryFrom<&str> for AssetKey {
     type Error = NameTooLong;
 
     fn try_from(name: &str) -> Result<Self, NameTooLong> {
-        Self::new(name).ok_or(NameTooLong { bytes: name.len() })
+        let key = Self::stored(name);
+        key.check_can_be_saved().map(|()| key)
     }
 }
 
-/// A name that is longer than the 65,534 bytes that can be stored.
+/// A name that is longer than the 21,844 characters that the game can save.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a name of {bytes} bytes is too long: at most {NAME_BYTES_MAX} can be stored")]
+#[error(
+    "a name of {chars} characters is too long: the game cannot save a chunk with one of more than \
+     {NAME_CHARS_MAX}"
+)]
 pub struct NameTooLong {
-    /// Its length.
-    pub bytes: usize,
+    /// Its length in UTF-16 units.
+    pub chars: usize,
 }
 
 impl PartialEq for AssetKey {
@@ -215,11 +233,21 @@ mod tests {
     }
 
     #[test]
-    fn names_that_cannot_be_stored_are_refused() {
-        let longest = "x".repeat(NAME_BYTES_MAX);
+    fn names_that_the_game_cannot_save_are_refused_and_read() {
+        let (longest, longer) = ("x".repeat(NAME_CHARS_MAX), "x".repeat(NAME_CHARS_MAX + 1));
         let mut out = Vec::new();
         AssetKey::new(&longest).unwrap().write(&mut out);
         assert_eq!(AssetKey::read(&mut Reader::new(&out)).unwrap(), longest.as_str());
-        assert_eq!(AssetKey::new(&"x".repeat(NAME_BYTES_MAX + 1)), None);
+        assert_eq!(AssetKey::new(&longer), None);
+        let refused = AssetKey::try_from(longer.as_str()).unwrap_err();
+        assert_eq!(refused, NameTooLong { chars: 21_845 });
+        let mut out = Vec::new();
+        put_utf(&mut out, &longer);
+        let read = AssetKey::read(&mut Reader::new(&out)).unwrap();
+        assert_eq!((read == longer.as_str(), read.check_can_be_saved()), (true, Err(refused)));
+        // Two UTF-16 units each, as Java counts.
+        let emoji = "\u{1F600}";
+        assert!(AssetKey::new(&emoji.repeat(10_922)).is_some());
+        assert!(AssetKey::new(&emoji.repeat(10_923)).is_none());
     }
 }

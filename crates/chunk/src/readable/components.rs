@@ -9,7 +9,8 @@ use crate::block_health::BlockHealthChunk;
 use crate::block_section::BlockSection;
 use crate::component::{Component, VERSION_KEY};
 use crate::components::{
-    BlockComponentChunk, ChunkSection, ChunkSpawnedNpcData, EntityChunk, WorldChunk,
+    BlockComponentChunk, BlockComponentSection, ChunkSection, ChunkSpawnedNpcData, EntityChunk,
+    EntitySection, WorldChunk,
 };
 use crate::environment::EnvironmentChunk;
 use crate::error::Error;
@@ -36,11 +37,13 @@ const OF_CHUNK: [Known; 8] = [
     ("ChunkColumn", Some(("Sections", NESTED))),
 ];
 
-const OF_SECTION: [Known; 4] = [
+const OF_SECTION: [Known; 6] = [
     (BlockSection::ID, DATA),
     (ChunkSection::ID, None),
     (FluidSection::ID, DATA),
     (BlockPhysics::ID, DATA),
+    (EntitySection::ID, Some(("Entities", NESTED))),
+    (BlockComponentSection::ID, Some(("BlockComponents", NESTED))),
 ];
 
 /// Says why the component with some number cannot be decoded, if it cannot.

@@ -6,11 +6,14 @@ use std::fmt::{self, Display};
 use super::ReadableChunk;
 use super::columns::position;
 use super::json::{Object, list, number, or_null, text};
+use crate::chunk::{Chunk, EntityLayout};
 use crate::component::Component;
 use crate::components::{
-    BlockComponentChunk, ChunkSpawnedNpcData, Entity, EntityChunk, block_of_key,
+    BlockComponentChunk, BlockComponentSection, ChunkSpawnedNpcData, Entity, EntityChunk,
+    EntitySection, SectionList, index_of_key,
 };
 use crate::holder::Holder;
+use hyworld_coords::{ChunkBlock, LocalBlock, SectionY};
 use hyworld_documents::{Element, JsonText, RawDocument, Uuid};
 
 /// The elements of a field of a component, if it is a document or an array.
@@ -20,22 +23,63 @@ fn elements<'a>(holder: &'a Holder, id: &str, field: &str) -> Vec<Element<'a>> {
     nested.into_iter().flat_map(RawDocument::elements).filter_map(Result::ok).collect()
 }
 
+/// The holders in the lists of the chunk and of its sections, as they are stored, each with its
+/// section. `None` if a list cannot be decoded, or there is none.
+fn stored<'a, C: Component, L: SectionList>(
+    chunk: &'a Chunk,
+    field: &str,
+) -> Option<Vec<(Option<SectionY>, Element<'a>)>> {
+    let of_chunk = chunk.get::<C>().ok()?;
+    let sections = chunk.in_sections::<L>().ok()?;
+    of_chunk.map(drop).or_else(|| sections.first().map(drop))?;
+    let of_chunk = elements(chunk.holder(), C::ID, field).into_iter();
+    let mut found: Vec<_> = of_chunk.map(|element| (None, element)).collect();
+    for ((y, list), (_, id)) in sections.into_iter().zip(chunk.section_lists::<L>()) {
+        let holder = chunk.section_holder(y)?;
+        found.extend(elements(holder, &id, list.field()).into_iter().map(|one| (Some(y), one)));
+    }
+    Some(found)
+}
+
+/// Where the chunk keeps both.
+pub(super) fn layout(object: &mut Object<'_, '_>, chunk: &Chunk) -> fmt::Result {
+    let layout = match chunk.entity_layout() {
+        EntityLayout::Chunk => "chunk",
+        EntityLayout::Sections => "sections",
+        EntityLayout::Both => "both",
+    };
+    object.member("entities_kept_in", text(layout))
+}
+
 pub(super) fn block_entities(
     object: &mut Object<'_, '_>,
     readable: &ReadableChunk<'_>,
 ) -> fmt::Result {
-    let found = elements(readable.chunk.holder(), BlockComponentChunk::ID, "BlockComponents");
-    let entities = readable.get::<BlockComponentChunk>();
-    let entities =
-        entities.map(|_| list(|| found.iter().map(|element| block_entity(readable, element))));
+    let found =
+        stored::<BlockComponentChunk, BlockComponentSection>(readable.chunk, "BlockComponents");
+    let entities = found.as_ref().map(|found| {
+        list(|| found.iter().map(|(section, element)| block_entity(readable, *section, element)))
+    });
     object.member("block_entities", or_null(entities))
 }
 
-fn block_entity(readable: &ReadableChunk<'_>, element: &Element<'_>) -> impl Display {
+fn block_entity(
+    readable: &ReadableChunk<'_>,
+    section: Option<SectionY>,
+    element: &Element<'_>,
+) -> impl Display {
     fmt::from_fn(move |f| {
-        let block = block_of_key(element.key());
+        let index = index_of_key(element.key());
+        let block = match section {
+            None => index.and_then(ChunkBlock::from_index),
+            Some(y) => {
+                let cell = index.and_then(|index| u16::try_from(index).ok());
+                cell.and_then(LocalBlock::from_index).map(|cell| y.block(cell))
+            }
+        };
         let mut object = Object::begin(f)?;
         object.member("key", text(element.key()))?;
+        object.member("section", or_null(section.map(SectionY::index)))?;
         position(&mut object, block.and_then(|block| readable.at.block(block)))?;
         object.member("document", JsonText::from(element))?;
         object.end()
@@ -43,17 +87,19 @@ fn block_entity(readable: &ReadableChunk<'_>, element: &Element<'_>) -> impl Dis
 }
 
 pub(super) fn entities(object: &mut Object<'_, '_>, readable: &ReadableChunk<'_>) -> fmt::Result {
-    let documents = elements(readable.chunk.holder(), EntityChunk::ID, "Entities");
-    // Decoded one by one from the same elements.
-    let entities = readable.get::<EntityChunk>().map(|found| {
-        list(|| {
-            found.iter().zip(&documents).map(|(entity, document)| self::entity(entity, document))
+    let documents = stored::<EntityChunk, EntitySection>(readable.chunk, "Entities");
+    // Decoded one by one from the same elements, in the same order.
+    let entities = readable.chunk.entities().ok().map(Iterator::collect::<Vec<_>>);
+    let entities = entities.as_ref().zip(documents.as_ref()).map(|(entities, documents)| {
+        list(move || {
+            let both = entities.iter().zip(documents);
+            both.map(|(entity, (section, document))| self::entity(*entity, *section, document))
         })
     });
     object.member("entities", or_null(entities))
 }
 
-fn entity(entity: Entity<'_>, document: &Element<'_>) -> impl Display {
+fn entity(entity: Entity<'_>, section: Option<SectionY>, document: &Element<'_>) -> impl Display {
     fmt::from_fn(move |f| {
         let position = entity.position();
         let axis = |axis: fn([f64; 3]) -> f64| or_null(position.map(|at| number(axis(at))));
@@ -64,6 +110,8 @@ fn entity(entity: Entity<'_>, document: &Element<'_>) -> impl Display {
         object.member("z", axis(|[_, _, z]| z))?;
         object.member("model", or_null(entity.model().map(text)))?;
         object.member("role", or_null(entity.role_name().map(text)))?;
+        object.member("name", or_null(entity.display_name().map(text)))?;
+        object.member("section", or_null(section.map(SectionY::index)))?;
         object.member("document", JsonText::from(document))?;
         object.end()
     })

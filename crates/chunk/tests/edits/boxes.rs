@@ -1,6 +1,7 @@
 //! Changes of many blocks at once, and questions about many blocks.
 
-use hyworld_chunk::{Block, Chunk, EditError, Filler, Rotation};
+use hyworld_chunk::bson::DocumentWriter;
+use hyworld_chunk::{Anchor, Block, Chunk, EditError, Filler, Rotation};
 use hyworld_coords::{ChunkBox, SectionY};
 
 use super::{at, key};
@@ -95,4 +96,37 @@ fn the_top_of_a_column_and_the_cells_of_an_object() {
     let mut cells = chunk.cells_of(anchor).unwrap();
     cells.sort_unstable();
     assert_eq!(cells, [anchor, at(8, 63, 7), at(7, 64, 7)]);
+}
+
+/// Every section but those that are needed is damaged, and nothing notices.
+#[test]
+fn one_block_and_one_object_need_no_other_section() {
+    let mut chunk = Chunk::new();
+    let door = |filler| Block::new(key("Door")).with_filler(filler);
+    let (anchor, upper) = (at(7, 95, 7), at(7, 96, 7));
+    chunk.set_block(anchor, door(Filler::BASE)).unwrap();
+    chunk.set_block(upper, door(Filler::new(0, 1, 0).unwrap())).unwrap();
+    for y in SectionY::all().filter(|y| ![2, 3].contains(&y.index())) {
+        let mut bad = DocumentWriter::new();
+        bad.int32("Version", 6);
+        bad.binary("Data", 0, b"damaged");
+        chunk.section_mut(y).set_raw("Block", &bad.finish()).unwrap();
+    }
+    let chunk = Chunk::decode(chunk.encode()).unwrap();
+    assert!(chunk.block(at(7, 0, 7)).is_err());
+    assert_eq!(chunk.block(upper).unwrap().name(), "Door");
+    assert_eq!(chunk.cells_of(anchor).unwrap(), [anchor, upper]);
+}
+
+#[test]
+fn cells_whose_anchor_is_in_a_neighbouring_chunk() {
+    let mut chunk = Chunk::new();
+    let cell = at(0, 64, 5);
+    let west = Block::new(key("Table")).with_filler(Filler::new(2, 0, 0).unwrap());
+    chunk.set_block(cell, west).unwrap();
+    let anchor = Anchor { x: -2, y: 64, z: 5 };
+    assert_eq!(chunk.cells_pointing_to(anchor, &key("Table")).unwrap(), [cell]);
+    assert_eq!(chunk.cells_pointing_to(anchor, &key("Chair")).unwrap(), []);
+    let far = Anchor { x: i32::MIN, y: i32::MAX, z: i32::MIN };
+    assert_eq!(chunk.cells_pointing_to(far, &key("Table")).unwrap(), []);
 }

@@ -10,7 +10,7 @@ use hyworld_chunk::{
     Anchor, AssetKey, Block, BlockChunk, BlockSection, Chunk, Component, Error, Filler,
     PaletteType, Rotation,
 };
-use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
+use hyworld_coords::{BlockPos, ChunkBlock, ChunkBox, ChunkPos, SectionY};
 use hyworld_indexed_storage::{MemoryFile, OpenOptions};
 use hyworld_testkit::fixture;
 
@@ -351,4 +351,42 @@ fn an_upgrade_is_made_only_when_it_is_asked_for() {
         }
     }
     assert!(!Chunk::new().upgrade().unwrap());
+}
+
+/// The game reads such names and cannot save them, and has no meaning for such rotations: what is
+/// stored is kept, and nothing new is written.
+#[test]
+fn what_the_game_could_not_save_is_refused_and_kept_where_it_is() {
+    let long = "x".repeat(21_845);
+    let mut chunk = Chunk::new();
+    let before = chunk.encode();
+    let name = "a name of 21845 characters is too long: the game cannot save a chunk with one of \
+                more than 21844";
+    assert_eq!(chunk.set_block(at(1, 2, 3), long.as_str()).unwrap_err().to_string(), name);
+    assert_eq!(chunk.set_fluid(at(1, 2, 3), long.as_str(), 8).unwrap_err().to_string(), name);
+    let mut environments = chunk.environments().unwrap().clone();
+    let refused = environments.set(at(0, 0, 0).column(), .., &long).unwrap_err().to_string();
+    assert!(refused.contains("21845; expected at most 21844 characters"), "{refused}");
+    let turned = Block { rotation: Rotation::from_index(64), ..Block::new(key("Rock")) };
+    let refused = chunk.set_block(at(1, 2, 3), turned).unwrap_err().to_string();
+    assert_eq!(refused, "the rotation is 64; expected 0 to 63, which mean something in the game");
+    assert!(chunk.encode() == before);
+
+    let y = SectionY::BOTTOM;
+    let mut section = BlockSection::new(0);
+    section.set_block(at(0, 0, 0).local(), key("Short"), Rotation::NONE, Filler::BASE).unwrap();
+    let data = section.encode();
+    let place = data.windows(5).position(|part| part == b"Short").unwrap();
+    let data = [&data[..place - 2], &[0x55, 0x55], long.as_bytes(), &data[place + 5..]].concat();
+    let section = BlockSection::decode(6, &data).unwrap();
+    assert_eq!(section.encode(), data);
+    chunk.put_in(y, &section).unwrap();
+    assert_eq!(chunk.block(at(0, 0, 0)).unwrap().name(), long);
+    let stored = chunk.block(at(0, 0, 0)).unwrap().key().clone();
+    let refused = chunk.set_block(at(1, 0, 0), stored.clone()).unwrap_err();
+    assert_eq!(refused.to_string(), name);
+    let area = ChunkBox::single(at(9, 0, 9));
+    assert_eq!(chunk.replace_blocks(area, key("Empty"), stored).unwrap_err().to_string(), name);
+    chunk.set_block(at(2, 0, 0), "Rock").unwrap();
+    assert_eq!(chunk.block(at(0, 0, 0)).unwrap().name(), long, "its neighbour can be changed");
 }

@@ -11,14 +11,14 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use hyworld_chunk::{
-    BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
-    ChunkSection, ChunkSpawnedNpcData, EntityChunk, EnvironmentChunk, Fingerprint, FluidSection,
-    Holder, WorldChunk,
+    BlockChunk, BlockComponentChunk, BlockComponentSection, BlockHealthChunk, BlockPhysics,
+    BlockSection, Chunk, ChunkSection, ChunkSpawnedNpcData, EntityChunk, EntitySection,
+    EnvironmentChunk, Fingerprint, FluidSection, Holder, WorldChunk,
     bson::{Document, RawDocument},
 };
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot, SectionY};
 use hyworld_indexed_storage::IndexedStorageFile;
-use hyworld_testkit::{WORLDS, region_files, shared};
+use hyworld_testkit::{CONVERTED_WORLDS, WORLDS, region_files, shared};
 use serde_json::Value;
 
 /// Calls `work` for every chunk of a world, on all cores; `None` where the world is not at hand.
@@ -71,8 +71,9 @@ fn check_fingerprint(expected: &Value, found: &Fingerprint) {
 #[test]
 fn every_chunk_holds_what_the_oracle_says() {
     let mut chunks = 0;
-    for world in WORLDS {
-        let Some(path) = shared(&format!("oracle/{world}.json")) else { return };
+    for world in WORLDS.into_iter().chain(CONVERTED_WORLDS) {
+        let name = world.replace("/universe/worlds/", "__");
+        let Some(path) = shared(&format!("oracle/{name}.json")) else { return };
         let oracle: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let position = |chunk: &Value| (chunk["x"].as_i64().unwrap(), chunk["z"].as_i64().unwrap());
         let expected: HashMap<_, _> =
@@ -87,7 +88,7 @@ fn every_chunk_holds_what_the_oracle_says() {
         assert_eq!(*seen.lock().unwrap(), expected.len(), "{world}");
         chunks += expected.len();
     }
-    assert_eq!(chunks, 10_215);
+    assert_eq!(chunks, 10_215 + 1_679);
 }
 
 /// Decodes a component and writes it back, so that its typed codec must give the same bytes.
@@ -118,12 +119,13 @@ fn force_all(chunk: &mut Chunk) {
     for y in SectionY::all() {
         let section = chunk.section_mut(y);
         force!(section, ChunkSection, BlockSection, FluidSection, BlockPhysics);
+        force!(section, EntitySection, BlockComponentSection);
     }
 }
 
 #[test]
 fn every_chunk_comes_back_as_it_was() {
-    for world in WORLDS {
+    for world in WORLDS.into_iter().chain(CONVERTED_WORLDS) {
         let done = for_each_chunk(world, |at, document| {
             let mut chunk = Chunk::decode(document.clone()).unwrap();
             assert!(chunk.encode() == document, "{at}");

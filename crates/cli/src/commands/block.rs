@@ -5,10 +5,7 @@ use std::io::{self, Write};
 use anyhow::Context;
 use hyworld::StoredChunk;
 use hyworld_chunk::bson::{JsonText, RawDocument};
-use hyworld_chunk::{
-    AssetKey, BlockComponentChunk, BlockPhysics, Chunk, FluidRef, Holder, Light, LightValue,
-    Rotation,
-};
+use hyworld_chunk::{AssetKey, BlockPhysics, Chunk, FluidRef, Holder, Light, LightValue, Rotation};
 use hyworld_coords::{BlockPos, ChunkBlock, MAX_Y, MIN_Y};
 use serde::Serialize;
 
@@ -27,8 +24,7 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     let chunk = located.chunk()?;
     let file = located.path.display().to_string();
     let report = Report::new(&chunk, pos, at, file).with_context(|| located.name())?;
-    let entities = chunk.get::<BlockComponentChunk>().with_context(|| located.name())?;
-    let entity = entities.and_then(|entities| entities.get(at));
+    let entity = chunk.block_entity(at).with_context(|| located.name())?;
     if args.json {
         let document = entity.map(Holder::encode);
         let document = document.as_deref().and_then(|document| RawDocument::new(document).ok());

@@ -2,6 +2,7 @@
 
 mod components;
 mod contents;
+mod items;
 mod sections;
 mod summary;
 

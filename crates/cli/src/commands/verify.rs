@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyworld::Location;
+use hyworld_chunk::EntityLayout;
 use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport, verify};
 use serde::Serialize;
 
@@ -17,7 +18,13 @@ use crate::output::{Console, advice, json, progress, text};
 
 /// How many findings of one class are printed for people, who want to know that there are more
 /// rather than read them all. `--json` has all of them.
-const SHOWN_OF_CLASS: u64 = 20;
+fn shown_of(class: Class) -> u64 {
+    match class {
+        // All chunks of a newer game say the same.
+        Class::Newer => 1,
+        _ => 20,
+    }
+}
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(&args.path)?);
@@ -46,7 +53,7 @@ fn verify_one(
         *count = count.saturating_add(1);
         if printed.is_ok() && args.json {
             printed = print_json(console, finding, &location);
-        } else if printed.is_ok() && *count <= SHOWN_OF_CLASS {
+        } else if printed.is_ok() && *count <= shown_of(finding.class) {
             printed = print(console, finding, &location);
         }
         // Once stdout is closed, nothing more can be reported.
@@ -55,9 +62,10 @@ fn verify_one(
     let report = verify(&*storage, &options, &mut tell, &|chunks| bar.inc(chunks));
     bar.finish_and_clear();
     printed?;
-    for (class, count) in shown.iter().filter(|(_, count)| **count > SHOWN_OF_CLASS) {
-        let more = text::count(count.saturating_sub(SHOWN_OF_CLASS), "more finding");
-        if !args.json {
+    for (class, count) in shown {
+        let more = count.saturating_sub(shown_of(class));
+        if more > 0 && !args.json {
+            let more = text::count(more, "more finding");
             writeln!(console, "{class}: {more}, not shown; --json has them all")?;
         }
     }
@@ -103,6 +111,7 @@ enum Line<'a> {
         errors: u64,
         warnings: u64,
         classes: BTreeMap<&'static str, u64>,
+        entities_kept_in_chunks: BTreeMap<EntityLayout, u64>,
         /// Only where there are several worlds.
         #[serde(skip_serializing_if = "Option::is_none")]
         world: Option<&'a str>,
@@ -133,7 +142,16 @@ fn summary(
         let (chunks, raw) = (report.chunks, report.raw_bytes);
         let classes = report.findings.by_class().iter();
         let classes = classes.map(|(class, count)| (class.name(), *count)).collect();
-        let line = Line::Summary { chunks, raw, errors, warnings, classes, world };
+        let entities_kept_in_chunks = report.layouts.clone();
+        let line = Line::Summary {
+            chunks,
+            raw,
+            errors,
+            warnings,
+            classes,
+            entities_kept_in_chunks,
+            world,
+        };
         return json::line(console, &line);
     }
     let chunks = text::count(report.chunks, "chunk");
@@ -147,6 +165,10 @@ fn summary(
     let kinds: Vec<_> = kinds.map(|(class, count)| format!("{class} {count}")).collect();
     if !kinds.is_empty() {
         console.report(format_args!("by kind: {}", kinds.join(", ")))?;
+    }
+    for (layout, chunks) in &report.layouts {
+        let chunks = text::count(*chunks, "chunk");
+        console.report(format_args!("entities are kept {layout}: {chunks}"))?;
     }
     Ok(())
 }

@@ -117,6 +117,9 @@ fn anywhere(advice: Advice) -> &'static str {
             "use a newer hyworld; nothing is lost as long as it is not changed"
         }
         Advice::Ignore => "nothing need be done; the game reads it",
+        Advice::ShortenName => {
+            "replace the name by a shorter one; until then the game loses what changes in the chunk"
+        }
         Advice::ReportBug => "please report it; do not edit this chunk with hyworld",
         Advice::CopyToOtherDisk => {
             "the disk may be failing: copy the file to another one, and check the copy"

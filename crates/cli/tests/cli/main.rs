@@ -23,6 +23,7 @@ mod info;
 mod killed;
 mod migrating;
 mod mixed_worlds;
+mod newer_games;
 #[cfg(unix)]
 mod permissions;
 mod players;

@@ -43,7 +43,7 @@ impl StorageInfo {
         let location = storage.location();
         // A migration has chunks elsewhere too.
         let is_all_in_files = files.is_some_and(|files| files.location() == location);
-        let chunks = match (contents, regions) {
+        let chunks = match (&contents, regions) {
             (Some(contents), _) => contents.chunks,
             (None, Some(regions)) if is_all_in_files => regions.chunks,
             (None, _) => storage.positions().flatten().count() as u64,

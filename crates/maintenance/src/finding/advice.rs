@@ -19,6 +19,8 @@ pub enum Advice {
     UseNewerVersion,
     /// Nothing has to be done.
     Ignore,
+    /// Replace the name by a shorter one.
+    ShortenName,
     /// Report a bug in this program.
     ReportBug,
     /// Rebuild the index from seals, or salvage the blob.
@@ -56,6 +58,7 @@ impl Advice {
             Class::Newer => Self::UseNewerVersion,
             Class::Missing => Self::RestoreRefused,
             Class::Anomaly => Self::Ignore,
+            Class::Unsavable => Self::ShortenName,
             Class::Roundtrip => Self::ReportBug,
             _ => return None,
         })

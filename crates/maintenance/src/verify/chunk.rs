@@ -2,9 +2,9 @@
 
 use hyworld_chunk::bson::RawDocument;
 use hyworld_chunk::{
-    BlockChunk, BlockComponentChunk, BlockHealthChunk, BlockPhysics, BlockSection, Chunk,
-    ChunkSpawnedNpcData, Component, EntityChunk, EnvironmentChunk, Error, FluidSection,
-    SectionAnomaly, WorldChunk,
+    BlockChunk, BlockComponentChunk, BlockComponentSection, BlockHealthChunk, BlockPhysics,
+    BlockSection, Chunk, ChunkSpawnedNpcData, Component, EntityChunk, EntityLayout, EntitySection,
+    EnvironmentChunk, Error, FluidSection, SectionAnomaly, WorldChunk,
 };
 use hyworld_coords::{ChunkPos, SectionY};
 
@@ -19,30 +19,40 @@ const NEEDED: [&str; 5] = [
     BlockComponentChunk::ID,
 ];
 
-/// Checks a chunk in every way.
-pub(super) fn check(at: ChunkPos, document: Vec<u8>, findings: &mut Vec<Finding>) {
+/// Checks a chunk in every way. Returns where it keeps its entities, if it can be read.
+pub(super) fn check(
+    at: ChunkPos,
+    document: Vec<u8>,
+    findings: &mut Vec<Finding>,
+) -> Option<EntityLayout> {
     let whole = RawDocument::new(&document).and_then(RawDocument::check);
     if let Err(malformed) = whole {
         findings.push(Finding::at(Class::Document, at, malformed));
-        return;
+        return None;
     }
     let chunk = match Chunk::decode(document) {
         Ok(chunk) => chunk,
         Err(error) => {
             findings.push(Finding::at(Class::Document, at, error));
-            return;
+            return None;
         }
     };
-    let mut checks = Checks { at, chunk, findings };
+    let mut checks = Checks { at, chunk, newer: Vec::new(), findings };
     checks.components();
     for y in SectionY::all() {
         checks.section(y);
     }
+    if let Some(newer) = Error::one_newer(&checks.newer) {
+        checks.findings.push(Finding::of_component(at, newer));
+    }
+    Some(checks.chunk.entity_layout())
 }
 
 struct Checks<'a> {
     at: ChunkPos,
     chunk: Chunk,
+    /// Components that a newer game wrote, of which one is reported.
+    newer: Vec<Error>,
     findings: &'a mut Vec<Finding>,
 }
 
@@ -52,28 +62,58 @@ impl Checks<'_> {
     }
 
     fn components(&mut self) {
+        self.newer.extend(self.chunk.opaque_components());
         for id in NEEDED {
-            if !self.chunk.holder().contains(id) {
+            if !self.chunk.holder().contains(id) && !self.is_in_sections(id) {
                 self.found(Class::Missing, format!("the component {id} is missing"));
             }
         }
         self.component::<BlockChunk>();
         self.component::<EnvironmentChunk>();
+        self.environment_names();
         self.component::<BlockHealthChunk>();
         self.component::<BlockComponentChunk>();
         self.component::<EntityChunk>();
         self.component::<ChunkSpawnedNpcData>();
     }
 
+    fn environment_names(&mut self) {
+        let environments = self.chunk.get::<EnvironmentChunk>().ok().flatten();
+        let long = environments.map(EnvironmentChunk::names_too_long).unwrap_or_default();
+        for chars in long {
+            let game = "the game reads the chunk but cannot save it again";
+            self.found(
+                Class::Unsavable,
+                format!("EnvironmentChunk: a name has {chars} characters: {game}"),
+            );
+        }
+    }
+
+    /// Returns whether the sections have what a component of the chunk had in older games.
+    fn is_in_sections(&self, id: &str) -> bool {
+        match id {
+            EntityChunk::ID | BlockComponentChunk::ID => {
+                self.chunk.entity_layout() != EntityLayout::Chunk
+            }
+            EnvironmentChunk::ID => {
+                self.chunk.environments().is_err_and(|error| error.newer_component().is_some())
+            }
+            _ => false,
+        }
+    }
+
     fn section(&mut self, y: SectionY) {
         self.component_in::<BlockSection>(y, BlockSection::check);
         self.component_in::<FluidSection>(y, FluidSection::check);
         self.component_in::<BlockPhysics>(y, |_| Vec::new());
+        self.component_in::<EntitySection>(y, |_| Vec::new());
+        self.component_in::<BlockComponentSection>(y, |_| Vec::new());
     }
 
     fn anomalies(&mut self, y: SectionY, anomalies: &[SectionAnomaly]) {
         for anomaly in anomalies {
-            self.found(Class::Anomaly, format!("section {}: {anomaly}", y.index()));
+            let class = if anomaly.can_be_saved() { Class::Anomaly } else { Class::Unsavable };
+            self.found(class, format!("section {}: {anomaly}", y.index()));
         }
     }
 
@@ -103,6 +143,10 @@ impl Checks<'_> {
     fn decoded<R>(&mut self, decoded: Result<Option<R>, Error>) -> Option<R> {
         match decoded {
             Ok(found) => found,
+            Err(error) if error.newer_component().is_some() => {
+                self.newer.push(error);
+                None
+            }
             Err(error) => {
                 self.findings.push(Finding::of_component(self.at, &error));
                 None

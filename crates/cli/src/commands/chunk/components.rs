@@ -19,6 +19,9 @@ const ID_CHARS: usize = 36;
 /// The component that holds the sections. It has no type of its own.
 const COLUMN_ID: &str = "ChunkColumn";
 
+/// What is said of components that a newer game writes in a way that is not known.
+const OPAQUE: &str = "of game 0.7 or newer, kept as it is";
+
 /// A component, or the same one of several sections.
 struct Row {
     id: String,
@@ -92,7 +95,11 @@ fn in_sections(known: &ComponentRegistry, row: &Row) -> String {
         count @ 2..5 => format!("in {count} sections: {}", numbers.join(", ")),
         count => format!("in {count} sections"),
     };
-    if known.is_registered(&row.id) { place } else { format!("not known, {place}") }
+    match &*row.id {
+        "EnvironmentSection" | "BlockHealthSection" => format!("{OPAQUE}, {place}"),
+        id if known.is_registered(id) => place,
+        _ => format!("not known, {place}"),
+    }
 }
 
 fn what(readable: &ReadableChunk<'_>, known: &ComponentRegistry, id: &str) -> String {
@@ -115,6 +122,7 @@ fn what(readable: &ReadableChunk<'_>, known: &ComponentRegistry, id: &str) -> St
         "EntityChunk" => {
             readable.get::<EntityChunk>().map(|found| entities("", found.entities.len()))
         }
+        "HeightmapColumn" => Some(OPAQUE.to_owned()),
         "BlockHealthChunk" => {
             readable.get::<BlockHealthChunk>().map(|health| match health.damaged.len() {
                 0 if health.fragile.is_empty() => "all blocks whole".to_owned(),

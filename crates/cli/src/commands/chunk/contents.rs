@@ -4,14 +4,11 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use hyworld::documents::Uuid;
-use hyworld_chunk::{
-    BlockComponentChunk, BlockHealthChunk, ChunkSpawnedNpcData, Entity, EntityChunk, Holder,
-    ReadableChunk,
-};
+use hyworld_chunk::{BlockHealthChunk, ChunkSpawnedNpcData, Entity, Holder, ReadableChunk};
 use hyworld_coords::ChunkBlock;
 
 use super::summary::fact;
-use super::{LINE_CHARS, LISTED_MAX};
+use super::{LINE_CHARS, LISTED_MAX, items};
 use crate::output::table::Table;
 use crate::output::text;
 
@@ -19,9 +16,12 @@ use crate::output::text;
 const NAME_CHARS: usize = 28;
 const BLOCK_CHARS: usize = 36;
 const ENTITY_CHARS: usize = 22;
+/// How much of the name that an entity was given.
+const GIVEN_CHARS: usize = 16;
 
 /// What is said in a line above the tables, where there is something to say.
 pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    fact(out, "entities", &format!("kept {}", readable.chunk().entity_layout()))?;
     if let Some(health) =
         readable.get::<BlockHealthChunk>().filter(|health| !health.damaged.is_empty())
     {
@@ -47,23 +47,24 @@ pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
 }
 
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    if let Some(blocks) = readable.get::<BlockComponentChunk>().filter(|blocks| !blocks.is_empty())
-    {
+    let chunk = readable.chunk();
+    let blocks: Vec<_> = chunk.block_entities().ok().into_iter().flatten().collect();
+    if !blocks.is_empty() {
         let mut table = Table::new("block entity at|block|components");
-        for (at, holder) in rarest_first(readable, blocks).into_iter().take(LISTED_MAX) {
+        for (at, holder) in rarest_first(readable, &blocks).into_iter().take(LISTED_MAX) {
             table.row(block_entity(readable, at, holder));
         }
-        finish(out, &table, blocks.len())?;
+        finish(out, &table, chunk.block_entity_count().unwrap_or(blocks.len()))?;
     }
-    if let Some(entities) = readable.get::<EntityChunk>().filter(|found| !found.entities.is_empty())
-    {
+    let entities: Vec<_> = chunk.entities().ok().into_iter().flatten().collect();
+    if !entities.is_empty() {
         let mut table = Table::new("entity|at|uuid");
         for entity in entities.iter().take(LISTED_MAX) {
-            table.row(self::entity(entity));
+            table.row(self::entity(*entity));
         }
-        finish(out, &table, entities.entities.len())?;
+        finish(out, &table, entities.len())?;
     }
-    Ok(())
+    items::write(out, readable)
 }
 
 fn finish(out: &mut impl Write, table: &Table, all: usize) -> io::Result<()> {
@@ -78,14 +79,14 @@ fn finish(out: &mut impl Write, table: &Table, all: usize) -> io::Result<()> {
 /// Block entities on rare blocks before those that are everywhere: a chest among bushes.
 fn rarest_first<'a>(
     readable: &ReadableChunk<'_>,
-    blocks: &'a BlockComponentChunk,
+    blocks: &[(ChunkBlock, &'a Holder)],
 ) -> Vec<(ChunkBlock, &'a Holder)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for (at, _) in blocks.iter() {
-        let count = counts.entry(name(readable, at)).or_default();
+    for (at, _) in blocks {
+        let count = counts.entry(name(readable, *at)).or_default();
         *count = count.saturating_add(1);
     }
-    let mut found: Vec<_> = blocks.iter().collect();
+    let mut found = blocks.to_vec();
     found.sort_by_key(|(at, _)| {
         let name = name(readable, *at);
         (counts.get(name).copied(), name, at.index())
@@ -98,11 +99,16 @@ fn name<'a>(readable: &'a ReadableChunk<'_>, at: ChunkBlock) -> &'a str {
     readable.chunk().block(at).map_or("-", |block| block.name())
 }
 
-fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -> [String; 3] {
-    let place = match readable.at().block(at) {
+/// Where a block is.
+pub(super) fn place(readable: &ReadableChunk<'_>, at: ChunkBlock) -> String {
+    match readable.at().block(at) {
         Some(pos) => format!("{},{},{}", pos.x, pos.y, pos.z),
         None => format!("column {}, y {}", at.column(), at.y()),
-    };
+    }
+}
+
+fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -> [String; 3] {
+    let place = place(readable, at);
     let block = text::short(name(readable, at), BLOCK_CHARS);
     let used = place.len().max("block entity at".len()) + block.len();
     [place, block, ids(holder, LINE_CHARS.saturating_sub(used + 6))]
@@ -123,7 +129,13 @@ fn entity(entity: Entity<'_>) -> [String; 3] {
         let ids: Vec<String> = ids.map(|id| text::short(id, ENTITY_CHARS)).collect();
         if ids.is_empty() { "-".to_owned() } else { text::as_many(&ids, ENTITY_CHARS) }
     };
-    let name = name.map_or_else(ids, |name| text::short(name, ENTITY_CHARS));
+    let kind = name.map_or_else(ids, |name| text::short(name, ENTITY_CHARS));
+    let given = entity.display_name().or_else(|| entity.nameplate());
+    let given = given.filter(|given| Some(*given) != name);
+    let name = match given {
+        Some(given) => format!("{kind} {:?}", text::short(given, GIVEN_CHARS)),
+        None => kind,
+    };
     let at = entity.position().map(|[x, y, z]| format!("{x:.1},{y:.1},{z:.1}"));
     let uuid = entity.uuid().map(|uuid| Uuid::from_bytes(uuid).to_string());
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());

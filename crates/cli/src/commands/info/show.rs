@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use hyworld::{ConfigInfo, Info, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo, WorldInfo};
-use hyworld_maintenance::{Findings, RegionTotals};
+use hyworld_maintenance::{Contents, Findings, RegionTotals};
 use hyworld_providers::ProviderConfig;
 use hyworld_world::LoadedFrom;
 
@@ -71,6 +71,7 @@ fn write_stored(out: &mut impl Write, stored: &StorageInfo, is_fast: bool) -> io
     if let Some(contents) = &stored.contents {
         line(out, "entities", &text::thousands(contents.entities))?;
         line(out, "block entities", &text::thousands(contents.block_entities))?;
+        line(out, "versions", &versions(contents))?;
         if contents.unreadable > 0 {
             let chunks = text::count(contents.unreadable, "chunk");
             line(out, "unreadable", &format!("{chunks}, which the counts leave out"))?;
@@ -85,6 +86,13 @@ fn write_stored(out: &mut impl Write, stored: &StorageInfo, is_fast: bool) -> io
         line(out, "note", "entities are not counted with --fast")?;
     }
     Ok(())
+}
+
+/// The newest versions of components, of those that have more than one.
+fn versions(contents: &Contents) -> String {
+    let versions = contents.newest_versions.iter().filter(|(_, version)| **version > 0);
+    let versions: Vec<_> = versions.map(|(id, version)| format!("{id} {version}")).collect();
+    if versions.is_empty() { "none".to_owned() } else { text::as_many(&versions, NAMES_WIDTH) }
 }
 
 fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<()> {

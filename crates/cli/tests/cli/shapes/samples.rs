@@ -287,7 +287,16 @@ fn chunks() -> Samples {
     );
     let has_entities = |line: &Value| !line["chunk"]["entities"][0].is_null();
     let last = chunk.iter().position(has_entities).unwrap();
-    also(&mut chunk, last, &[("/chunk/entities/0/model", "text".into())]);
+    also(
+        &mut chunk,
+        last,
+        &[
+            ("/chunk/entities/0/model", "text".into()),
+            ("/chunk/entities/0/name", "text".into()),
+            ("/chunk/entities/0/section", 1.into()),
+            ("/chunk/block_entities/0/section", 1.into()),
+        ],
+    );
     let component = json!({"id": "", "version": null, "bytes": 1, "problem": "", "rest": {}});
     also(&mut chunk, 0, &[("/chunk/components", json!([component]))]);
     also(&mut chunk, 0, &[("/chunk/sections/0/components", json!([component]))]);

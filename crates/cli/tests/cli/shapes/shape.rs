@@ -6,9 +6,11 @@ use serde_json::Value;
 const WIDTH: usize = 78;
 
 /// Keys whose value is a document of the game, or a map with keys of its own.
-const ANY: [&str; 10] = [
+const ANY: [&str; 12] = [
     "block_entity",
     "classes",
+    "entities_kept_in_chunks",
+    "newest_versions",
     "document",
     "other_fields",
     "pending_provider",

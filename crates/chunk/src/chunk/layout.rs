@@ -1,0 +1,138 @@
+//! Where a chunk keeps its entities and block entities: in lists of its own, as up to game 0.5, or
+//! in its sections, as since 0.6.
+
+use std::fmt;
+
+use hyworld_coords::SectionY;
+use hyworld_documents::RawDocument;
+use serde::Serialize;
+
+use super::{Chunk, in_section};
+use crate::component::Component;
+use crate::components::{
+    BlockComponentChunk, BlockComponentSection, EntityChunk, EntitySection, FoundInSection,
+    SectionList,
+};
+use crate::error::{Error, Result};
+use crate::holder::Holder;
+
+/// Where a chunk keeps its entities and block entities.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntityLayout {
+    /// In `EntityChunk` and `BlockComponentChunk`, as games up to 0.5 do.
+    Chunk,
+    /// In `EntitySection` and `BlockComponentSection` of its sections, as games since 0.6 do.
+    Sections,
+    /// In both: a game since 0.6 has not moved all of them yet.
+    Both,
+}
+
+impl fmt::Display for EntityLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Chunk => "in the chunk, as up to game 0.5",
+            Self::Sections => "in the sections, as since game 0.6",
+            Self::Both => "in the chunk and in the sections",
+        })
+    }
+}
+
+/// The lists of one type in the sections of a chunk, each with the id it is stored under.
+pub(crate) type Lists = Vec<(SectionY, String)>;
+
+impl Chunk {
+    /// Returns where it keeps its entities and block entities. A chunk that has neither kind of
+    /// list gets that of its game.
+    pub fn entity_layout(&self) -> EntityLayout {
+        match (self.has_section_lists(), self.has_stored_holders()) {
+            (false, _) => EntityLayout::Chunk,
+            (true, false) => EntityLayout::Sections,
+            (true, true) => EntityLayout::Both,
+        }
+    }
+
+    /// Returns whether new entities and block entities go into the sections.
+    pub(super) fn has_section_lists(&self) -> bool {
+        self.section_holders().iter().take(SectionY::all().len()).any(|section| {
+            FoundInSection::find::<EntitySection>(section).is_some()
+                || FoundInSection::find::<BlockComponentSection>(section).is_some()
+        }) || self.is_of_newer_game()
+    }
+
+    /// Returns whether the lists of the chunk itself hold anything.
+    fn has_stored_holders(&self) -> bool {
+        let lists = [EntityChunk::ID, BlockComponentChunk::ID];
+        lists.into_iter().filter_map(|id| self.root.raw(id)).any(|list| {
+            let fields = list.elements().filter_map(std::result::Result::ok);
+            let mut nested = fields.filter_map(|field| field.as_document());
+            nested.any(|nested: RawDocument<'_>| nested.elements().next().is_some())
+        })
+    }
+
+    /// Finds the lists of one type in the sections: those with the usual id, and only if there are
+    /// none those that look like one.
+    pub(crate) fn section_lists<L: SectionList>(&self) -> Lists {
+        let (mut by_id, mut by_shape) = (Vec::new(), Vec::new());
+        for (y, section) in SectionY::all().zip(&self.sections) {
+            match FoundInSection::find::<L>(section) {
+                Some(FoundInSection::ById(id)) => by_id.push((y, id.to_owned())),
+                Some(FoundInSection::ByShape(id)) => by_shape.push((y, id.to_owned())),
+                None => {}
+            }
+        }
+        if by_id.is_empty() { by_shape } else { by_id }
+    }
+
+    /// Decodes the lists of one type in the sections.
+    pub(crate) fn in_sections<L: SectionList>(&self) -> Result<Vec<(SectionY, &L)>> {
+        let mut found = Vec::new();
+        for (y, id) in self.section_lists::<L>() {
+            let section = self.section_holder(y).map(|section| section.get_as(&id));
+            let list = section.transpose().map_err(|error| in_section(error, y.index()))?;
+            found.extend(list.flatten().map(|list| (y, list)));
+        }
+        Ok(found)
+    }
+
+    /// Returns a list of a section to change it, `None` if it has none.
+    pub(super) fn list_mut<L: SectionList>(&mut self, y: SectionY) -> Result<Option<&mut L>> {
+        let lists = self.section_lists::<L>();
+        let Some((_, id)) = lists.into_iter().find(|(found, _)| *found == y) else {
+            return Ok(None);
+        };
+        let list = self.holder_mut(y).get_mut_as(&id);
+        list.map_err(|error| in_section(error, y.index()))
+    }
+
+    /// Returns a list of a section to change it. A section without one gets one that is called as
+    /// in the other sections.
+    pub(super) fn list_or_new<L: SectionList>(&mut self, y: SectionY) -> Result<&mut L> {
+        let lists = self.section_lists::<L>();
+        let here = lists.iter().find(|(found, _)| *found == y);
+        let id = here.or(lists.first()).map_or(L::ID, |(_, id)| id).to_owned();
+        let mut new = None;
+        if here.is_none() {
+            let other = self.in_sections::<L>()?.first().map(|(_, list)| list.field().to_owned());
+            let list = other.map_or_else(L::default, L::with_field);
+            self.holder_mut(y).put_as(&id, &list)?;
+            new = Some(list);
+        }
+        let missing = || Error::OtherType { path: id.clone() };
+        let list = self.holder_mut(y).get_mut_as(&id);
+        let list = list.and_then(|list: Option<&mut L>| list.ok_or_else(missing));
+        let list = list.map_err(|error| in_section(error, y.index()))?;
+        // An empty list cannot be recognised by its shape.
+        if let Some(new) = new {
+            *list = new;
+        }
+        Ok(list)
+    }
+}
+
+impl Holder {
+    /// Returns the list of a section if it is decoded.
+    pub(crate) fn decoded_list<L: SectionList>(&self) -> Option<&L> {
+        FoundInSection::find::<L>(self).and_then(|found| self.decoded_as(found.id()))
+    }
+}

@@ -1,0 +1,252 @@
+//! `EntitySection` and `BlockComponentSection`: where games since 0.6 keep the entities and block
+//! entities of a section. Known from public descriptions, not from stored chunks, so that ids and
+//! names of fields may differ: a list is recognised by its name first and by its shape second
+//! (`docs/format/chunk.md`).
+
+use std::borrow::Cow;
+
+use hyworld_coords::LocalBlock;
+
+use super::block_entities::{BLOCKS_KEY, HolderMap, index_of_key};
+use super::entities::{ENTITIES_KEY, nested_holders, write_list};
+use super::entity::Entity;
+use crate::component::{Component, Stored, VERSION_KEY};
+use crate::error::Result;
+use crate::fields::Fields;
+use crate::holder::{COMPONENTS_KEY, Holder};
+use crate::shared_bytes::SharedBytes;
+use hyworld_documents::{Element, Kind, RawDocument};
+
+/// The entities of a section, in stored order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EntitySection {
+    field: Cow<'static, str>,
+    /// Their holders.
+    pub entities: Vec<Holder>,
+}
+
+/// The block entities of a section, by their cell.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockComponentSection {
+    field: Cow<'static, str>,
+    entries: HolderMap,
+}
+
+impl EntitySection {
+    /// What is commonly asked of each.
+    pub fn iter(&self) -> impl Iterator<Item = Entity<'_>> {
+        self.entities.iter().map(Entity)
+    }
+}
+
+impl BlockComponentSection {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every block entity with its cell, in stored order. Those whose key is not a cell of a
+    /// section are left out.
+    pub fn iter(&self) -> impl Iterator<Item = (LocalBlock, &Holder)> {
+        let entries = self.entries.iter();
+        entries.filter_map(|(index, holder)| Some((cell_of_index(index)?, holder)))
+    }
+
+    /// The block entity at a cell.
+    pub fn get(&self, cell: LocalBlock) -> Option<&Holder> {
+        self.entries.get(cell.index().into())
+    }
+
+    /// The block entity at a cell, to change it.
+    pub fn get_mut(&mut self, cell: LocalBlock) -> Option<&mut Holder> {
+        self.entries.get_mut(cell.index().into())
+    }
+
+    /// Puts a block entity at a cell and returns the one that was there.
+    pub fn insert(&mut self, cell: LocalBlock, holder: Holder) -> Option<Holder> {
+        self.entries.insert(cell.index().into(), holder)
+    }
+
+    /// Removes the block entity at a cell.
+    pub fn remove(&mut self, cell: LocalBlock) -> Option<Holder> {
+        self.entries.remove(cell.index().into())
+    }
+
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&mut Holder) -> bool) {
+        self.entries.retain(keep);
+    }
+}
+
+fn cell_of_index(index: u32) -> Option<LocalBlock> {
+    u16::try_from(index).ok().and_then(LocalBlock::from_index)
+}
+
+impl Default for EntitySection {
+    fn default() -> Self {
+        Self::with_field(Self::FIELD)
+    }
+}
+
+impl Default for BlockComponentSection {
+    fn default() -> Self {
+        Self::with_field(Self::FIELD)
+    }
+}
+
+/// A component of a section that holds holders.
+pub(crate) trait SectionList: Component + Default {
+    /// The usual name of the field with the holders.
+    const FIELD: &'static str;
+
+    /// Whether a field that is called otherwise looks as if it held the holders.
+    fn is_shape(field: &Element<'_>) -> bool;
+
+    /// An empty list in a field of this name.
+    fn with_field(field: impl Into<Cow<'static, str>>) -> Self;
+
+    /// The name of the field that the holders were found in.
+    fn field(&self) -> &str;
+}
+
+/// A section's list, by the id it is stored under.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FoundInSection<'a> {
+    ById(&'a str),
+    ByShape(&'a str),
+}
+
+impl<'a> FoundInSection<'a> {
+    /// Finds the component of a section that is a list of this type.
+    pub(crate) fn find<L: SectionList>(section: &'a Holder) -> Option<Self> {
+        let mut by_shape = None;
+        for (id, kind, bytes) in section.entries().filter(|(_, kind, _)| *kind == Kind::DOCUMENT) {
+            if id == L::ID {
+                return Some(Self::ById(id));
+            }
+            // Ids of plugins have a prefix, and those of the game are known by what they are.
+            let may_be = by_shape.is_none() && !id.contains(':') && Holder::known_id(id).is_none();
+            if may_be && kind == Kind::DOCUMENT && has_shape::<L>(bytes) {
+                by_shape = Some(Self::ByShape(id));
+            }
+        }
+        by_shape
+    }
+
+    pub(crate) fn id(self) -> &'a str {
+        match self {
+            Self::ById(id) | Self::ByShape(id) => id,
+        }
+    }
+}
+
+fn has_shape<L: SectionList>(bytes: &[u8]) -> bool {
+    let document = RawDocument::new(bytes).ok();
+    document.and_then(|document| shaped_field::<L>(document)).is_some()
+}
+
+/// Returns the name of the only field beside the version, if it looks like the holders.
+fn shaped_field<L: SectionList>(document: RawDocument<'_>) -> Option<&str> {
+    let mut only = None;
+    for element in document.elements() {
+        let element = element.ok()?;
+        if element.key() != VERSION_KEY && only.replace(element).is_some() {
+            return None;
+        }
+    }
+    only.filter(L::is_shape).map(|field| field.key())
+}
+
+/// Returns the name of the field with the holders: the usual one unless only another fits.
+fn field_of<L: SectionList>(document: RawDocument<'_>) -> Result<Cow<'static, str>> {
+    if document.get(L::FIELD)?.is_some() {
+        return Ok(L::FIELD.into());
+    }
+    let shaped = shaped_field::<L>(document).map(|field| Cow::Owned(field.to_owned()));
+    Ok(shaped.unwrap_or(L::FIELD.into()))
+}
+
+/// Returns whether a value has elements and all of them are holders with a key that fits.
+fn is_holders(field: &Element<'_>, is_key: impl Fn(&str) -> bool) -> bool {
+    let Some(list) = field.as_document() else { return false };
+    let is_holder = |element: Element<'_>| {
+        let document = element.as_document().filter(|_| element.kind() == Kind::DOCUMENT);
+        let components = document.and_then(|document| document.get(COMPONENTS_KEY).ok()).flatten();
+        components.is_some_and(|components| components.kind() == Kind::DOCUMENT)
+            && is_key(element.key())
+    };
+    let mut elements = list.elements().peekable();
+    elements.peek().is_some() && elements.all(|element| element.is_ok_and(is_holder))
+}
+
+impl SectionList for EntitySection {
+    const FIELD: &'static str = ENTITIES_KEY;
+
+    fn is_shape(field: &Element<'_>) -> bool {
+        field.kind() == Kind::ARRAY && is_holders(field, |_| true)
+    }
+
+    fn with_field(field: impl Into<Cow<'static, str>>) -> Self {
+        Self { field: field.into(), entities: Vec::new() }
+    }
+
+    fn field(&self) -> &str {
+        &self.field
+    }
+}
+
+impl SectionList for BlockComponentSection {
+    const FIELD: &'static str = BLOCKS_KEY;
+
+    fn is_shape(field: &Element<'_>) -> bool {
+        let is_cell = |key: &str| index_of_key(key).and_then(cell_of_index).is_some();
+        field.kind() == Kind::DOCUMENT && is_holders(field, is_cell)
+    }
+
+    fn with_field(field: impl Into<Cow<'static, str>>) -> Self {
+        Self { field: field.into(), entries: HolderMap::default() }
+    }
+
+    fn field(&self) -> &str {
+        &self.field
+    }
+}
+
+impl Component for EntitySection {
+    const ID: &'static str = "EntitySection";
+
+    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
+    }
+
+    fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
+        let field = field_of::<Self>(stored.document)?;
+        let holders = nested_holders(stored, &field)?;
+        Ok(Self { field, entities: holders.into_iter().map(|(_, entity)| entity).collect() })
+    }
+
+    fn encode(&self, fields: &mut Fields<'_>) {
+        write_list(fields, &self.field, &self.entities);
+    }
+}
+
+impl Component for BlockComponentSection {
+    const ID: &'static str = "BlockComponentSection";
+
+    fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
+        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
+    }
+
+    fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
+        let field = field_of::<Self>(stored.document)?;
+        Ok(Self { entries: HolderMap::find(stored, &field)?, field })
+    }
+
+    fn encode(&self, fields: &mut Fields<'_>) {
+        self.entries.write(fields, &self.field);
+    }
+}

@@ -1,0 +1,68 @@
+//! The items of containers: of chests and benches, and of what creatures carry.
+
+use std::io::{self, Write};
+
+use hyworld_chunk::{ChunkContainer, ContainerOwner, ContainerRole, ReadableChunk};
+
+use super::contents::place;
+use crate::output::table::Table;
+use crate::output::text;
+
+/// How many stacks are listed before it is said that there are more.
+const STACKS_MAX: usize = 48;
+
+/// How much of the name of an item or of a creature is shown.
+const NAME_CHARS: usize = 44;
+
+pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
+    let Ok(containers) = readable.chunk().containers() else { return Ok(()) };
+    let stacks: usize = containers.iter().map(|container| container.items.iter().count()).sum();
+    if stacks == 0 {
+        return Ok(());
+    }
+    let mut table = Table::new("items of|kind|>slot|>quantity|item");
+    for container in &containers {
+        let mut owner = [owner(readable, container), role(container.role).to_owned()];
+        for (slot, stack) in container.items.iter() {
+            if table.len() == STACKS_MAX {
+                break;
+            }
+            let [whose, kind] = std::mem::take(&mut owner);
+            let item = text::short(stack.id(), NAME_CHARS);
+            table.row([whose, kind, slot.to_string(), stack.quantity().to_string(), item]);
+        }
+    }
+    writeln!(out)?;
+    table.write(out, "  ")?;
+    match stacks.saturating_sub(table.len()) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more: --json has them all"),
+    }
+}
+
+fn owner(readable: &ReadableChunk<'_>, container: &ChunkContainer<'_>) -> String {
+    match container.owner {
+        ContainerOwner::Block { at, .. } => place(readable, at),
+        ContainerOwner::Entity(entity) => {
+            let name = entity.display_name().or_else(|| entity.role_name());
+            text::short(name.or_else(|| entity.model()).unwrap_or("an entity"), NAME_CHARS / 2)
+        }
+    }
+}
+
+fn role(role: ContainerRole) -> &'static str {
+    match role {
+        ContainerRole::Block => "container",
+        ContainerRole::Input => "input",
+        ContainerRole::Fuel => "fuel",
+        ContainerRole::Output => "output",
+        ContainerRole::Hotbar => "hotbar",
+        ContainerRole::Storage => "storage",
+        ContainerRole::Armor => "armor",
+        ContainerRole::Utility => "utility",
+        ContainerRole::Backpack => "backpack",
+        ContainerRole::Tools => "tools",
+        ContainerRole::SavedHotbar => "saved hotbar",
+        _ => "other",
+    }
+}
