@@ -36,6 +36,7 @@ mod shapes;
 mod streams;
 mod stress;
 mod upgrading;
+mod upgrading_worlds;
 mod verifying;
 mod world;
 mod worlds;
