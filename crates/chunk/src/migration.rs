@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 
 pub use load::MigrationError;
 
+use crate::block_section::BlockSection;
+
 /// One migration asset.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct BlockMigration {
@@ -67,6 +69,7 @@ impl BlockMigration {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct BlockMigrations {
     assets: BTreeMap<u32, BlockMigration>,
+    numbers: BTreeMap<i32, String>,
 }
 
 impl BlockMigrations {
@@ -94,6 +97,35 @@ impl BlockMigrations {
     /// Adds the asset with this number, and hands out the one that it replaces.
     pub fn insert(&mut self, number: u32, asset: BlockMigration) -> Option<BlockMigration> {
         self.assets.insert(number, asset)
+    }
+
+    /// Adds the assets of another list, which replace those with the same number. So do those of a
+    /// mod replace the game's.
+    pub fn extend(&mut self, other: Self) {
+        self.assets.extend(other.assets);
+        self.numbers.extend(other.numbers);
+    }
+
+    /// Says which blocks the numbers in very old sections stand for, as `blockIdMap.legacy.json` of
+    /// a universe does. A name that is a decimal number, in a section before version 6, stands for
+    /// the block with that number.
+    pub fn set_numbers(&mut self, numbers: impl IntoIterator<Item = (i32, String)>) {
+        self.numbers = numbers.into_iter().collect();
+    }
+
+    /// Whether there are numbers of blocks.
+    pub fn has_numbers(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    /// What a block key of a section of this version has become since: see
+    /// [`migrate`](Self::migrate). Numbers become names first.
+    pub fn current_key<'a>(&'a self, key: &'a str, version: i32, from: i32) -> &'a str {
+        let is_old = version < BlockSection::VERSION;
+        let number = if is_old { key.parse().ok() } else { None };
+        let number = number.filter(|number: &i32| number.to_string() == key);
+        let name = number.and_then(|number| self.numbers.get(&number));
+        self.migrate(name.map_or(key, String::as_str), from).0
     }
 
     /// The asset with this number.
@@ -230,6 +262,31 @@ mod tests {
         assert_eq!(migrations.migrate("Lab_Y", 4), ("Lab_Z", 5), "begins behind the gap");
         assert!(migrations.insert(3, BlockMigration::default()).is_none());
         assert_eq!(migrations.migrate("Lab_X", 2), ("Lab_Z", 5));
+    }
+
+    #[test]
+    fn numbers_of_old_sections_become_names_and_then_go_through_the_assets() {
+        let mut migrations = lab();
+        migrations.set_numbers([(7, "Lab_Old".to_owned()), (8, "Stone".to_owned())]);
+        assert!(migrations.has_numbers());
+        for (key, version, from, expected) in [
+            ("7", 3, 0, "Lab_New"),
+            ("8", 0, 0, "Stone"),
+            ("9", 3, 0, "9"),
+            ("07", 3, 0, "07"),
+            ("+7", 3, 0, "+7"),
+            ("7", 6, 0, "7"),
+        ] {
+            assert_eq!(migrations.current_key(key, version, from), expected, "{key} in {version}");
+        }
+    }
+
+    #[test]
+    fn assets_of_a_mod_replace_those_of_the_game() {
+        let mut migrations = lab();
+        let of_mod = r#"{"1": {"DirectMigrations": {"Lab_Mid": "Mod_Mid"}}, "3": {}}"#;
+        migrations.extend(BlockMigrations::from_json(of_mod).unwrap());
+        assert_eq!(migrations.migrate("Lab_Mid", 1), ("Mod_Mid", 4));
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(crate) mod running;
 mod shapes;
 mod start;
 pub(crate) mod storage;
+pub(crate) mod upgrade;
 mod value;
 pub(crate) mod world;
 
@@ -156,6 +157,15 @@ pub(crate) enum Command {
     /// WORLD is a world, or a universe or save with one world; no server may run on it.
     #[command(after_long_help = shapes::of("migrate"))]
     Migrate(migrate::MigrateArgs),
+    /// Bring the chunks of a world to the form of today's game
+    ///
+    /// Blocks that newer games renamed get their new names, if the game's assets are there, and
+    /// sections of old versions are stored in the newest one. The game does the same when it loads
+    /// a chunk. Mods of the save replace migrations of the game by number. The chunks as they were
+    /// are kept in a folder of the world, from which --undo puts them back. No server may run on
+    /// the world.
+    #[command(after_long_help = shapes::of("upgrade"))]
+    Upgrade(upgrade::UpgradeArgs),
     /// Generate and save chunks before anybody needs them
     ///
     /// Makes the chunks of a square that are not stored yet, on all processors and in bounded
@@ -202,6 +212,7 @@ impl Command {
             Self::Fingerprint(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,
+            Self::Upgrade(args) => &mut args.path,
             Self::Verify(args) => &mut args.path,
             Self::Pregen(args) => &mut args.path,
             Self::Stress(args) => &mut args.path,

@@ -18,6 +18,7 @@ mod region;
 mod resource;
 mod saves;
 mod stress;
+mod upgrade;
 mod verify;
 mod world;
 
@@ -61,6 +62,7 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Fingerprint(args) => fingerprint::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
         Command::Migrate(args) => migrate::run(&args, console),
+        Command::Upgrade(args) => upgrade::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
         Command::Pregen(args) => pregen::run(&args, console),
         Command::Stress(args) => stress::run(&args, console),

@@ -58,6 +58,7 @@
 //! The features `rocksdb` and `s3` (both: `full`) add the providers of that name. The command line,
 //! `hyworld`, is the package `hyworld-cli`.
 
+mod assets;
 mod chunks;
 mod containers;
 mod convert;
@@ -72,8 +73,10 @@ mod resources;
 mod running;
 mod seals;
 mod stored_chunk;
+mod upgrade;
 mod world_at;
 
+pub use assets::load_migrations;
 pub use chunks::Chunks;
 pub use containers::FoundContainer;
 pub use convert::convert;
@@ -95,6 +98,7 @@ pub use resources::{NamedResources, resources_at};
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
 pub use stored_chunk::StoredChunk;
+pub use upgrade::{UpgradeReport, plan_world_upgrade, undo_upgrade, upgrade_world};
 pub use world_at::{EditReport, World, open};
 
 pub use hyworld_chunk as chunk;

@@ -6,6 +6,8 @@
 //! | [`convert()`] | copies every chunk from one storage to another, and proves it |
 //! | [`convert_to_folder`] | the same, into a folder that gets its name when it is complete |
 //! | [`MigrateOptions`] | moves the chunks of a world to another provider |
+//! | [`plan_upgrade`], [`upgrade_document`] | chunks of older games in the form of today |
+//! | [`rewrite()`] | replaces chunks, and keeps the old ones |
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`verify()`], [`verify_region`] | read everything in full, and report what is wrong |
@@ -19,9 +21,11 @@ mod migrate;
 mod partial;
 mod progress;
 mod region_slots;
+mod rewrite;
 mod scan;
 mod source;
 mod totals;
+mod upgrade;
 mod verify;
 
 pub use convert::{
@@ -32,7 +36,9 @@ pub use migrate::{MigrateOptions, MigrationReport};
 pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
 pub use region_slots::RegionSlots;
+pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
+pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{RegionReport, VerifyReport, verify, verify_region};

@@ -97,16 +97,16 @@ impl Upgraded {
 /// Applies block migrations to the names. Returns the number of migrations that they have behind
 /// them then, if it is another: it is raised only as far as there are assets.
 fn migrate_names(blocks: &mut BlockSection, migrations: &BlockMigrations) -> Option<i32> {
-    let from = blocks.migration_version();
+    let (version, from) = (blocks.version(), blocks.migration_version());
     let (_, to) = migrations.migrate("", from);
-    if to == from {
+    if to == from && !migrations.has_numbers() {
         return None;
     }
     blocks.rename_blocks(|key| {
-        let (renamed, _) = migrations.migrate(key.as_str(), from);
+        let renamed = migrations.current_key(key.as_str(), version, from);
         AssetKey::new(renamed).filter(|renamed| renamed != key)
     });
-    Some(to)
+    (to != from).then_some(to)
 }
 
 impl Chunk {
@@ -229,7 +229,7 @@ impl Chunk {
     /// are left alone.
     pub fn migrate(&mut self, migrations: &BlockMigrations) -> Result<bool> {
         // Sections of old versions have no number, which means 0.
-        let is_old_behind = migrations.migrate("", 0).1 != 0;
+        let is_old_behind = migrations.migrate("", 0).1 != 0 || migrations.has_numbers();
         let mut is_any_behind = is_old_behind && self.upgrade_with(migrations)?;
         for y in SectionY::all().filter(|_| !migrations.is_empty()) {
             let blocks = self.get_in::<BlockSection>(y).ok().flatten();

@@ -18,6 +18,10 @@ const ASSET_BYTES_MAX: u64 = 16 << 20;
 /// How many assets there may be. The game has about ten.
 const ASSETS_MAX: usize = 10_000;
 
+/// How many files a zip may have. The game's assets are some ten thousand.
+#[cfg(feature = "zip")]
+const ZIP_ENTRIES_MAX: usize = 1 << 20;
+
 /// Why migration assets cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -99,6 +103,9 @@ impl BlockMigrations {
         let file = File::open(path).map_err(failed)?;
         let zip = zip::ZipArchive::new(io::BufReader::new(file));
         let mut zip = zip.map_err(|error| failed(error.into()))?;
+        if zip.len() > ZIP_ENTRIES_MAX {
+            return Err(failed(io::Error::other(format!("more than {ZIP_ENTRIES_MAX} files"))));
+        }
         // A name that is no text is not that of an asset.
         let numbered = |name: Cow<'_, str>| Some((zip_number(&name)?, name.into_owned()));
         let names: Vec<(u32, String)> =

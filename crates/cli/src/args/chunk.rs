@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hyworld_coords::{ChunkPos, ChunkRect};
 
+use super::upgrade::AssetsArg;
 use super::{ComponentArg, value};
 
 /// Some chunks of a storage.
@@ -25,6 +26,8 @@ pub(crate) struct DumpArgs {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) chosen: ChosenChunks,
+    #[command(flatten)]
+    pub(crate) assets: AssetsArg,
     /// Print one JSON object a line for each chunk, which is what this verb does in any case
     #[arg(long)]
     pub(crate) json: bool,
@@ -37,6 +40,8 @@ pub(crate) struct ChunkArgs {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) chosen: ChosenChunks,
+    #[command(flatten)]
+    pub(crate) assets: AssetsArg,
     /// Only this component, as lossless JSON: an id such as `BlockChunk`, or `3/Block` for one in
     /// section 3
     #[arg(long, value_name = "NAME")]
@@ -62,6 +67,8 @@ pub(crate) struct BlockArgs {
     /// Along z
     #[arg(allow_negative_numbers = true)]
     pub(crate) z: i32,
+    #[command(flatten)]
+    pub(crate) assets: AssetsArg,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,6 +9,7 @@ use hyworld_chunk::{AssetKey, BlockPhysics, Chunk, FluidRef, Holder, Light, Ligh
 use hyworld_coords::{BlockPos, ChunkBlock, MAX_Y, MIN_Y};
 use serde::Serialize;
 
+use super::upgrade;
 use crate::args::chunk::BlockArgs;
 use crate::exit::{self, Exit};
 use crate::output::json::Position;
@@ -21,7 +22,8 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
         return Err(exit::usage(format!("y is {y}, but blocks have y from {MIN_Y} to {MAX_Y}")));
     };
     let located = StoredChunk::find(&args.path, pos.chunk())?;
-    let chunk = located.chunk()?;
+    let mut chunk = located.chunk()?;
+    upgrade::rename(&mut chunk, &upgrade::migrations(&args.assets, &args.path)?);
     let file = located.path.display().to_string();
     let report = Report::new(&chunk, pos, at, file).with_context(|| located.name())?;
     let entity = chunk.block_entity(at).with_context(|| located.name())?;

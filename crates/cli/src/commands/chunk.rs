@@ -11,11 +11,12 @@ use std::path::Path;
 
 use hyworld::{Location, StoredChunk};
 use hyworld_chunk::bson::JsonText;
-use hyworld_chunk::{Chunk, Holder, ReadableChunk};
+use hyworld_chunk::{BlockMigrations, Chunk, Holder, ReadableChunk};
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt};
 use serde::Serialize;
 
+use super::upgrade;
 use crate::args::ComponentArg;
 use crate::args::chunk::{ChosenChunks, ChunkArgs};
 use crate::exit::{self, Exit};
@@ -34,8 +35,9 @@ const AREA_CHUNKS_MAX: u128 = 1 << 16;
 const LINE_CHARS: usize = 80;
 
 pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let migrations = upgrade::migrations(&args.assets, &args.path)?;
     if let ([at], None) = (&*args.chosen.chunks, args.chosen.area) {
-        return show(args, console, *at);
+        return show(args, &migrations, console, *at);
     }
     if args.bson.is_some() {
         return Err(exit::usage("--bson writes one chunk; give one --chunk"));
@@ -46,7 +48,7 @@ pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exi
         if number > 0 && !args.json {
             writeln!(console)?;
         }
-        exit = exit.max(match show(args, console, at) {
+        exit = exit.max(match show(args, &migrations, console, at) {
             Ok(exit) => exit,
             // Nothing more can be written, or the next one can.
             Err(error) if error.is::<std::io::Error>() => return Err(error),
@@ -107,12 +109,18 @@ pub(super) fn chosen(
     Ok((positions, exit))
 }
 
-fn show(args: &ChunkArgs, console: &mut Console, at: ChunkPos) -> anyhow::Result<Exit> {
+fn show(
+    args: &ChunkArgs,
+    migrations: &BlockMigrations,
+    console: &mut Console,
+    at: ChunkPos,
+) -> anyhow::Result<Exit> {
     let located = StoredChunk::find(&args.path, at)?;
     if let Some(output) = &args.bson {
         return write_document(console, &located, output);
     }
-    let chunk = located.chunk()?;
+    let mut chunk = located.chunk()?;
+    upgrade::rename(&mut chunk, migrations);
     if let Some(wanted) = &args.component {
         return print_component(args, console, &located, &chunk, wanted);
     }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::Context;
 use hyworld::Location;
-use hyworld_chunk::{Chunk, ReadableChunk};
+use hyworld_chunk::{BlockMigrations, Chunk, ReadableChunk};
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
 use hyworld_providers::{ChunkSize, ChunkStorage};
 
-use super::chunk;
+use super::{chunk, upgrade};
 use crate::args::chunk::DumpArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, progress, text};
@@ -43,6 +43,7 @@ fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<E
         location: &location,
         storage: &*storage,
         has_sizes: matches!(location, Location::Regions(_) | Location::Region { .. }),
+        migrations: upgrade::migrations(&args.assets, path)?,
         waiting_bytes: AtomicU64::new(0),
     };
     let mut lines = Lines { source: &source, console, exit, count: 0 };
@@ -69,6 +70,7 @@ struct Source<'a> {
     storage: &'a dyn ChunkStorage,
     /// Whether sizes are known without reading documents.
     has_sizes: bool,
+    migrations: BlockMigrations,
     waiting_bytes: AtomicU64,
 }
 
@@ -114,7 +116,8 @@ impl Source<'_> {
             return Ok(None);
         };
         let raw = document.len() as u64;
-        let chunk = Chunk::decode(document).with_context(|| self.name(at))?;
+        let mut chunk = Chunk::decode(document).with_context(|| self.name(at))?;
+        upgrade::rename(&mut chunk, &self.migrations);
         Ok(Some((raw, chunk)))
     }
 

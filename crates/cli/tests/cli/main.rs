@@ -39,6 +39,7 @@ mod streams;
 mod stress;
 mod targets;
 mod upgrading;
+mod upgrading_worlds;
 mod verifying;
 mod world;
 mod worlds;

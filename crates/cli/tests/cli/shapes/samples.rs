@@ -7,7 +7,7 @@ use hyworld_testkit::{V0Writer, fixture};
 use serde_json::{Value, json};
 
 use crate::run::Place;
-use crate::{generated, players, saves, world};
+use crate::{generated, players, saves, upgrading_worlds, world};
 
 /// The verb, and its output in one block or several.
 pub(super) type Samples = Vec<(&'static str, Vec<Vec<Value>>)>;
@@ -331,6 +331,7 @@ fn storages() -> Samples {
         ("verify", vec![verify]),
         ("convert", vec![convert, compare]),
         ("migrate", vec![migrate]),
+        ("upgrade", vec![upgrading_worlds::samples()]),
     ]
 }
 

@@ -1,0 +1,215 @@
+//! `upgrade WORLD`: chunks of older games in the form of today.
+
+use std::path::{Path, PathBuf};
+
+use hyworld::{GameFolders, UpgradeReport, load_migrations};
+use hyworld_chunk::{BlockMigrations, Chunk};
+use hyworld_maintenance::{Findings, RewriteReport, ScanOptions};
+use serde::Serialize;
+
+use crate::args::upgrade::{AssetsArg, UpgradeArgs};
+use crate::exit::{self, Exit};
+use crate::output::progress::ChunkProgress;
+use crate::output::table::Table;
+use crate::output::{Console, json, text};
+
+/// How many renamed blocks and problems are printed.
+const SHOWN: usize = 20;
+
+/// Characters of the name of a block.
+const NAME_WIDTH: usize = 44;
+
+#[derive(Debug, Serialize)]
+struct Report {
+    world: String,
+    assets: Option<String>,
+    migrations: i32,
+    chunks: u64,
+    behind: u64,
+    old_versions: u64,
+    renames: Vec<Rename>,
+    written: u64,
+    kept: Option<String>,
+    failed: u64,
+    failures: Vec<String>,
+    dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Rename {
+    from: String,
+    to: String,
+    chunks: u64,
+}
+
+pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<Exit> {
+    let world = hyworld::find_world(&args.path)?;
+    let options = ScanOptions::new().jobs(console.jobs());
+    if let Some(kept) = &args.undo {
+        let bar = ChunkProgress::new(console, "putting back", None);
+        let done = hyworld::undo_upgrade(&world, kept, &options, &bar)?;
+        drop(bar);
+        return undone(args, console, &world, &done);
+    }
+    let assets = assets(args.assets.as_deref(), &world)?;
+    let migrations = load_migrations(assets.as_deref(), Some(&world))?;
+    let bar = ChunkProgress::new(console, "upgrading", None);
+    let report = match args.dry_run {
+        true => hyworld::plan_world_upgrade(&world, &migrations, &options, &bar)?,
+        false => hyworld::upgrade_world(&world, &migrations, &options, &bar)?,
+    };
+    drop(bar);
+    let report = summed(args, &world, assets, &migrations, &report);
+    if args.json {
+        json::line(console, &report)?;
+    } else {
+        write(console, &report)?;
+    }
+    complain(console, &report)
+}
+
+/// The assets that are meant: a path, those that are found, or none.
+fn assets(wanted: Option<&Path>, world: &Path) -> anyhow::Result<Option<PathBuf>> {
+    match wanted {
+        Some(path) if path.as_os_str() == "none" => Ok(None),
+        Some(path) if path.as_os_str() != "auto" => Ok(Some(path.to_owned())),
+        wanted => {
+            let found = GameFolders::find().assets_for(world);
+            if wanted.is_some() && found.is_none() {
+                let text = "--assets auto: no Assets.zip beside the save or in the usual folders";
+                return Err(exit::usage(format!("{text}; `hyworld saves` lists what is there")));
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// The migrations that a verb which shows blocks applies; none unless it is told so.
+pub(super) fn migrations(arg: &AssetsArg, path: &Path) -> anyhow::Result<BlockMigrations> {
+    let Some(wanted) = &arg.assets else { return Ok(BlockMigrations::default()) };
+    let world = hyworld::find_world(path).ok();
+    let assets = assets(Some(wanted), world.as_deref().unwrap_or(path))?;
+    Ok(load_migrations(assets.as_deref(), world.as_deref())?)
+}
+
+/// Renames the blocks of a chunk that is shown. One that cannot be upgraded is shown as stored.
+pub(super) fn rename(chunk: &mut Chunk, migrations: &BlockMigrations) {
+    if !migrations.is_empty() || migrations.has_numbers() {
+        // The chunk stays as it is then, and what is wrong with it is shown.
+        drop(chunk.migrate(migrations));
+    }
+}
+
+fn summed(
+    args: &UpgradeArgs,
+    world: &Path,
+    assets: Option<PathBuf>,
+    migrations: &BlockMigrations,
+    report: &UpgradeReport,
+) -> Report {
+    let (plan, done) = (&report.plan, report.done.clone().unwrap_or_default());
+    let renames = plan.renames.iter().map(|((from, to), chunks)| Rename {
+        from: from.clone(),
+        to: to.clone(),
+        chunks: *chunks,
+    });
+    Report {
+        world: world.display().to_string(),
+        assets: assets.map(|path| path.display().to_string()),
+        migrations: migrations.version(),
+        chunks: plan.chunks,
+        behind: plan.behind.len() as u64,
+        old_versions: plan.old_versions,
+        renames: renames.collect(),
+        written: done.written,
+        kept: done.kept.map(|path| path.display().to_string()),
+        failed: plan.findings.total().saturating_add(done.findings.total()),
+        failures: words(&plan.findings).chain(words(&done.findings)).collect(),
+        dry_run: args.dry_run,
+    }
+}
+
+fn words(findings: &Findings) -> impl Iterator<Item = String> {
+    findings.kept().iter().map(ToString::to_string)
+}
+
+fn write(console: &mut Console, report: &Report) -> anyhow::Result<()> {
+    let name = &report.world;
+    match &report.assets {
+        Some(assets) => {
+            let count = text::count(report.migrations.unsigned_abs(), "block migration");
+            console.report(format_args!("{assets}: {count}"))?;
+        }
+        None => console.report(format_args!(
+            "no assets of the game, so no block is renamed; --assets PATH names them"
+        ))?,
+    }
+    let (chunks, behind) = (text::count(report.chunks, "chunk"), text::thousands(report.behind));
+    let old = text::thousands(report.old_versions);
+    console.report(format_args!(
+        "{name}: {chunks}, {behind} of an older game, {old} of them with sections of old versions"
+    ))?;
+    let mut table = Table::new("block|is now|>chunks");
+    for rename in report.renames.iter().take(SHOWN) {
+        let short = |name: &str| text::short(name, NAME_WIDTH);
+        table.row([short(&rename.from), short(&rename.to), text::thousands(rename.chunks)]);
+    }
+    if !table.is_empty() {
+        table.write(console, "  ")?;
+    }
+    if let more @ 1.. = report.renames.len().saturating_sub(SHOWN) {
+        console.report(format_args!("  and {more} more: --json has them all"))?;
+    }
+    if report.dry_run {
+        console.report(format_args!("nothing written"))?;
+    } else if let Some(kept) = &report.kept {
+        let written = text::count(report.written, "chunk");
+        console.report(format_args!("{written} written; as they were: {kept}"))?;
+        console.report(format_args!("to undo it: hyworld upgrade {name} --undo {kept}"))?;
+    }
+    Ok(())
+}
+
+fn complain(console: &mut Console, report: &Report) -> anyhow::Result<Exit> {
+    console.flush_data()?;
+    for failure in report.failures.iter().take(SHOWN) {
+        exit::complain(&exit::problem(failure.as_str()));
+    }
+    let more = report.failed.saturating_sub(SHOWN as u64);
+    if more > 0 {
+        console.say(format_args!("and {}", text::count(more, "more failure")))?;
+    }
+    Ok(if report.failed == 0 { Exit::Clean } else { Exit::Problems })
+}
+
+fn undone(
+    args: &UpgradeArgs,
+    console: &mut Console,
+    world: &Path,
+    done: &RewriteReport,
+) -> anyhow::Result<Exit> {
+    let kept = done.kept.as_ref().map(|path| path.display().to_string());
+    let report = Report {
+        world: world.display().to_string(),
+        assets: None,
+        migrations: 0,
+        chunks: done.written,
+        behind: 0,
+        old_versions: 0,
+        renames: Vec::new(),
+        written: done.written,
+        kept,
+        failed: done.findings.total(),
+        failures: words(&done.findings).collect(),
+        dry_run: false,
+    };
+    if args.json {
+        json::line(console, &report)?;
+    } else if let Some(kept) = &report.kept {
+        let written = text::count(done.written, "chunk");
+        console.report(format_args!("{written} put back; those they replaced: {kept}"))?;
+    } else {
+        console.report(format_args!("{}: no chunk to put back", world.display()))?;
+    }
+    complain(console, &report)
+}

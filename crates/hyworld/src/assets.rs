@@ -1,0 +1,72 @@
+//! Block migrations from the game's assets and from mods.
+
+use std::path::{Path, PathBuf};
+
+use hyworld_chunk::{BlockMigrations, MigrationError};
+use hyworld_world::{BlockIdMap, OsFileSystem};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Where the migrations are inside of a mod.
+const FOLDER: &str = "Server/Item/Block/Migrations";
+
+/// Reads the block migrations of the game's assets, a zip or an unpacked folder; then those of the
+/// mods of the save that `world` is in, which replace the game's by number; and the numbers of
+/// blocks that a very old universe has.
+///
+/// # Errors
+/// The assets, a mod or the numbers cannot be read.
+pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<BlockMigrations> {
+    let mut migrations = match assets {
+        None => BlockMigrations::default(),
+        Some(path) if path.is_dir() => BlockMigrations::from_folder(path)?,
+        Some(path) => BlockMigrations::from_zip(path)?,
+    };
+    let world = world.and_then(|world| world.canonicalize().ok());
+    let Some(world) = world else { return Ok(migrations) };
+    // The world is in `worlds/` of the universe of the save.
+    if let Some(save) = world.ancestors().nth(3).filter(|_| assets.is_some()) {
+        for path in mods_in(&save.join("mods")) {
+            match of_mod(&path) {
+                Ok(found) => migrations.extend(found),
+                Err(MigrationError::NoneFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    if let Some(universe) = world.ancestors().nth(2)
+        && let Some(numbers) = BlockIdMap::load(&OsFileSystem, universe)?
+    {
+        migrations.set_numbers(numbers.iter().map(|(number, name)| (number, name.to_owned())));
+    }
+    Ok(migrations)
+}
+
+/// The mods in a folder, by name, so that their order is always the same.
+fn mods_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let is_mod = |path: &PathBuf| {
+        let is_archive = |end: &std::ffi::OsStr| ["zip", "jar"].into_iter().any(|zip| end == zip);
+        path.join(FOLDER).is_dir() || (path.is_file() && path.extension().is_some_and(is_archive))
+    };
+    let mut mods: Vec<_> = entries.map(|entry| entry.path()).filter(is_mod).collect();
+    mods.sort();
+    mods
+}
+
+fn of_mod(path: &Path) -> Result<BlockMigrations, MigrationError> {
+    if path.is_dir() { BlockMigrations::from_folder(path) } else { BlockMigrations::from_zip(path) }
+}
+
+impl From<MigrationError> for Error {
+    fn from(error: MigrationError) -> Self {
+        let kind = match &error {
+            MigrationError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                ErrorKind::NotFound
+            }
+            MigrationError::Io { .. } => ErrorKind::Io,
+            _ => ErrorKind::Damaged,
+        };
+        Self::new(kind, error)
+    }
+}

@@ -1,0 +1,124 @@
+//! Which chunks a newer game would store in another form, and what they become.
+
+use std::collections::BTreeMap;
+
+use hyworld_chunk::{BlockMigrations, BlockSection, Chunk};
+use hyworld_coords::{ChunkPos, SectionY};
+use hyworld_providers::{ChunkStorage, Positions};
+
+use crate::finding::{Class, Finding, Findings};
+use crate::progress::Progress;
+use crate::scan::{Completion, ScanOptions, Scanned, scan_positions};
+
+/// How many renamed blocks a plan lists.
+const RENAMES_MAX: usize = 1000;
+
+/// What an upgrade is going to change.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UpgradePlan {
+    /// Chunks that were looked at.
+    pub chunks: u64,
+    /// Chunks that will be written.
+    pub behind: Vec<ChunkPos>,
+    /// Chunks with sections of an old version.
+    pub old_versions: u64,
+    /// Blocks that get another name, the first 1,000: old name, new name, in how many chunks.
+    pub renames: BTreeMap<(String, String), u64>,
+    /// Chunks that cannot be read, decoded or upgraded. They are left alone.
+    pub findings: Findings,
+    /// Whether every chunk was looked at.
+    pub completion: Completion,
+}
+
+/// Upgrades the document of a chunk: numbers and old names of blocks become those of today, old
+/// versions of sections the newest. Returns `None` if nothing changes.
+///
+/// # Errors
+/// The chunk is malformed where it must be changed.
+pub fn upgrade_document(
+    document: Vec<u8>,
+    migrations: &BlockMigrations,
+) -> hyworld_chunk::Result<Option<Vec<u8>>> {
+    let chunk = Chunk::decode(document)?;
+    Ok(upgraded(&chunk, migrations)?.map(|upgraded| upgraded.encode()))
+}
+
+fn upgraded(chunk: &Chunk, migrations: &BlockMigrations) -> hyworld_chunk::Result<Option<Chunk>> {
+    let mut new = chunk.clone();
+    // Names first, as in the game: an old name may have a rotation behind it.
+    let is_migrated = new.migrate(migrations)?;
+    let is_upgraded = new.upgrade()?;
+    // A section that cannot be stored in another form stays as it is.
+    Ok(((is_migrated || is_upgraded) && new != *chunk).then_some(new))
+}
+
+/// Finds the chunks that an upgrade changes. Nothing is written.
+pub fn plan_upgrade(
+    storage: &dyn ChunkStorage,
+    positions: Positions<'_>,
+    migrations: &BlockMigrations,
+    options: &ScanOptions,
+    progress: &dyn Progress,
+) -> UpgradePlan {
+    let mut plan = UpgradePlan::default();
+    let options = options.clone().ordered(true);
+    let look = |_, document: hyworld_providers::Result<Option<Vec<u8>>>| {
+        let document = document.map_err(|error| (Class::Unreadable, error.to_string()))?;
+        let Some(document) = document.filter(|document| !document.is_empty()) else {
+            return Ok(None);
+        };
+        look(document, migrations).map_err(|error| (Class::Document, error.to_string()))
+    };
+    let completion = scan_positions(storage, positions, &options, look, |step| match step {
+        Scanned::Chunk(at, result) => {
+            progress.advance(1);
+            plan.chunks = plan.chunks.saturating_add(1);
+            match result {
+                Ok(Some(found)) => plan.add(at, found),
+                Ok(None) => {}
+                Err((class, why)) => plan.findings.add(Finding::at(class, at, why)),
+            }
+        }
+        Scanned::Unlisted(error) => plan.findings.add(Finding::new(Class::Storage, error)),
+    });
+    UpgradePlan { completion, ..plan }
+}
+
+/// What changes in one chunk.
+struct Behind {
+    is_old: bool,
+    renames: BTreeMap<String, String>,
+}
+
+impl UpgradePlan {
+    fn add(&mut self, at: ChunkPos, found: Behind) {
+        self.behind.push(at);
+        self.old_versions = self.old_versions.saturating_add(found.is_old.into());
+        for rename in found.renames {
+            if self.renames.len() < RENAMES_MAX || self.renames.contains_key(&rename) {
+                let chunks = self.renames.entry(rename).or_default();
+                *chunks = chunks.saturating_add(1);
+            }
+        }
+    }
+}
+
+fn look(document: Vec<u8>, migrations: &BlockMigrations) -> hyworld_chunk::Result<Option<Behind>> {
+    let chunk = Chunk::decode(document)?;
+    if upgraded(&chunk, migrations)?.is_none() {
+        return Ok(None);
+    }
+    let mut renames = BTreeMap::new();
+    for y in SectionY::all() {
+        let Ok(Some(blocks)) = chunk.get_in::<BlockSection>(y) else { continue };
+        let (version, from) = (blocks.version(), blocks.migration_version());
+        for (key, _) in blocks.blocks().stored_counts() {
+            let new = migrations.current_key(key.as_str(), version, from);
+            if new != key.as_str() && renames.len() < RENAMES_MAX {
+                renames.insert(key.as_str().to_owned(), new.to_owned());
+            }
+        }
+    }
+    let is_old = chunk.clone().upgrade()?;
+    Ok(Some(Behind { is_old, renames }))
+}
