@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &["info", "saves", "ls", "chunk", "block", "dump", "fingerprint", "player", "resource"],
     ),
     ("Check and repair", &["verify", "region"]),
-    ("Change", &["world", "pregen"]),
+    ("Change", &["world", "upgrade", "pregen"]),
     ("Move", &["convert", "migrate"]),
     ("Measure and try", &["bench", "stress", "demo"]),
     ("Help", &["completions", "man", "help"]),
