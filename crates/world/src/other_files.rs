@@ -1,5 +1,6 @@
 //! [`other_files`]: what lies in a folder of the game beside what hyworld reads. All of it is kept.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -128,9 +129,9 @@ fn what(name: &str, path: &Path, kind: FolderKind) -> Option<&'static str> {
 
 /// Whether a folder holds records as plugins keep them: `<id>.bson` or `<id>.json`.
 fn has_records(folder: &Path) -> bool {
-    let entries = folder.read_dir().into_iter().flatten().flatten();
-    let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.any(|name| name.ends_with(".bson") || name.ends_with(".json"))
+    let mut entries = folder.read_dir().into_iter().flatten().flatten();
+    let is_record = |end: &OsStr| end == "bson" || end == "json";
+    entries.any(|entry| entry.path().extension().is_some_and(is_record))
 }
 
 /// Whether a folder is inside the launcher's installation, which updates replace.
