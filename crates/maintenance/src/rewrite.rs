@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
+use hyworld_world::UNDO_PREFIX;
 
 use crate::finding::{Class, Finding, Findings};
 use crate::partial::{PartialError, PartialFolder};
@@ -19,9 +20,6 @@ const BATCH_BYTES: u64 = 32 << 20;
 
 /// Chunks that are kept and replaced together.
 const BATCH_CHUNKS: usize = 1024;
-
-/// How the names of folders with old chunks begin.
-const KEPT_PREFIX: &str = "hyworld-undo-";
 
 /// Why chunks cannot be replaced. Nothing of the batch at hand was written.
 #[derive(Debug, thiserror::Error)]
@@ -92,9 +90,9 @@ pub fn rewrite(
 /// The first folder whose name is free. One that was left unfinished has another name, and is
 /// continued.
 fn free_folder(world: &Path) -> PathBuf {
-    let names = (1_u64..).map(|number| world.join(format!("{KEPT_PREFIX}{number}")));
+    let names = (1_u64..).map(|number| world.join(format!("{UNDO_PREFIX}{number}")));
     let mut free = names.filter(|path| !path.exists());
-    free.next().unwrap_or_else(|| world.join(KEPT_PREFIX))
+    free.next().unwrap_or_else(|| world.join(UNDO_PREFIX))
 }
 
 struct Rewriter<'a> {

@@ -56,6 +56,9 @@ const READ: [(FolderKind, &[&str]); 3] = [
     ),
 ];
 
+/// How the names of folders begin in which hyworld keeps chunks that it replaced.
+pub const UNDO_PREFIX: &str = "hyworld-undo-";
+
 /// What other names stand for.
 const KNOWN: [(FolderKind, &str, &str); 17] = [
     (FolderKind::Save, "permissions.json", "permissions"),
@@ -123,6 +126,9 @@ fn list(folder: &Path, kind: FolderKind) -> Result<Vec<OtherFile>> {
 fn what(name: &str, path: &Path, kind: FolderKind) -> Option<&'static str> {
     let mut known = KNOWN.iter().filter(|known| known.0 == kind && known.1 == name);
     let known = known.next().map(|(_, _, what)| *what);
+    if kind == FolderKind::World && name.starts_with(UNDO_PREFIX) {
+        return Some("chunks as they were before an upgrade");
+    }
     let is_store = || kind == FolderKind::Universe && name.ends_with('/') && has_records(path);
     known.or_else(|| is_store().then_some("data store of a plugin"))
 }
@@ -170,6 +176,11 @@ mod tests {
         assert_eq!(found, expected);
         let names = |kind| other_files(root, kind).unwrap().len();
         assert_eq!((names(FolderKind::Save), names(FolderKind::World)), (4, 4));
+        fs::create_dir_all(root.join("hyworld-undo-1")).unwrap();
+        let found = other_files(root, FolderKind::World).unwrap();
+        let undo = found.iter().find(|file| file.name == "hyworld-undo-1/").unwrap();
+        assert_eq!(undo.what, Some("chunks as they were before an upgrade"));
+        fs::remove_dir(root.join("hyworld-undo-1")).unwrap();
         fs::create_dir_all(root.join("mods/Group_Shop")).unwrap();
         write_file(&root.join("mods/shop.jar"), b"");
         let found = other_files(root, FolderKind::Save).unwrap();
