@@ -92,7 +92,7 @@ impl GameFolders {
     pub fn assets_for(&self, world: &Path) -> Option<PathBuf> {
         let world = world.canonicalize().ok()?;
         // The world is in `worlds/` of the universe of the save.
-        let around = world.ancestors().skip(1).take(5).map(|folder| folder.join(ASSETS_FILE));
+        let around = world.ancestors().skip(1).take(4).map(|folder| folder.join(ASSETS_FILE));
         let mut around = around.filter(|path| path.is_file());
         around.next().or_else(|| self.assets().into_iter().next().map(|assets| assets.path))
     }
@@ -127,7 +127,7 @@ mod tests {
             make(&assets);
             let set = |name: &str| (name == variable).then(|| root.join(value).into());
             let folders = GameFolders::with_variables(set);
-            assert_eq!(folders.homes(), [home.clone()]);
+            assert_eq!(folders.homes().first(), Some(&home));
             assert_eq!(folders.saves(), [home.join("UserData/Saves/My World")]);
             let expected = InstalledAssets { line: "pre-release", path: assets.clone() };
             assert_eq!(folders.assets(), [expected]);

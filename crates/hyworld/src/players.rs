@@ -121,15 +121,13 @@ impl PlayerInfo {
 /// No player or several have that name, or the folder cannot be listed.
 pub fn find_player(universe: &Universe, wanted: &str) -> Result<PlayerEntry> {
     let players = universe.players().list()?;
-    let found: Vec<_> = match wanted.parse::<Uuid>() {
-        Ok(uuid) => players.into_iter().filter(|player| player.uuid == uuid).collect(),
-        Err(_) => {
-            let wanted = Some(wanted.to_lowercase());
-            let name = |player| PlayerInfo::load(universe, player).ok().and_then(|info| info.name);
-            let is_wanted =
-                |player: &PlayerEntry| name(*player).map(|name| name.to_lowercase()) == wanted;
-            players.into_iter().filter(is_wanted).collect()
-        }
+    let found: Vec<_> = if let Ok(uuid) = wanted.parse::<Uuid>() {
+        players.into_iter().filter(|player| player.uuid == uuid).collect()
+    } else {
+        let wanted = Some(wanted.to_lowercase());
+        let name = |player| PlayerInfo::load(universe, player).ok().and_then(|info| info.name);
+        let lower = |player: &PlayerEntry| name(*player).map(|name| name.to_lowercase());
+        players.into_iter().filter(|player| lower(player) == wanted).collect()
     };
     let path = universe.path().display();
     match found.as_slice() {

@@ -85,6 +85,11 @@ impl PartialFolder {
         Ok(Self { path, note, target: target.to_owned(), is_resumed })
     }
 
+    /// Returns whether a folder that will be called `target` was begun and not finished.
+    pub fn is_begun(target: &Path) -> bool {
+        with_suffix(target, SUFFIX).is_dir()
+    }
+
     /// Where it is for now.
     pub fn path(&self) -> &Path {
         &self.path

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
+use hyworld_world::UNDO_PREFIX;
 
 use crate::finding::{Class, Finding, Findings};
 use crate::partial::{PartialError, PartialFolder};
@@ -19,9 +20,6 @@ const BATCH_BYTES: u64 = 32 << 20;
 
 /// Chunks that are kept and replaced together.
 const BATCH_CHUNKS: usize = 1024;
-
-/// How the names of folders with old chunks begin.
-const KEPT_PREFIX: &str = "hyworld-undo-";
 
 /// Why chunks cannot be replaced. Nothing of the batch at hand was written.
 #[derive(Debug, thiserror::Error)]
@@ -62,10 +60,11 @@ pub fn rewrite(
     progress: &dyn Progress,
 ) -> Result<RewriteReport, RewriteError> {
     let mut report = RewriteReport::default();
-    if positions.is_empty() {
+    let target = free_folder(world);
+    // Killed after the last chunk was written, the folder still needs its name.
+    if positions.is_empty() && !PartialFolder::is_begun(&target) {
         return Ok(report);
     }
-    let target = free_folder(world);
     let partial = PartialFolder::begin(&target, &SourceIdentity::of_path(world))?;
     let kept = RegionFiles::open(partial.path())?;
     let mut rewriter = Rewriter { storage, kept: &kept, change, options, report: &mut report };
@@ -91,9 +90,9 @@ pub fn rewrite(
 /// The first folder whose name is free. One that was left unfinished has another name, and is
 /// continued.
 fn free_folder(world: &Path) -> PathBuf {
-    let names = (1_u64..).map(|number| world.join(format!("{KEPT_PREFIX}{number}")));
+    let names = (1_u64..).map(|number| world.join(format!("{UNDO_PREFIX}{number}")));
     let mut free = names.filter(|path| !path.exists());
-    free.next().unwrap_or_else(|| world.join(KEPT_PREFIX))
+    free.next().unwrap_or_else(|| world.join(UNDO_PREFIX))
 }
 
 struct Rewriter<'a> {
@@ -132,18 +131,22 @@ impl Rewriter<'_> {
         self.kept.sync()?;
         let (storage, change) = (self.storage, self.change);
         let items = batch.into_iter().map(|item| (item.1.len() as u64, item));
-        let write = |(at, document)| {
-            let new = change(at, document).map_err(|why| Finding::at(Class::Document, at, why))?;
-            let Some(new) = new else { return Ok(false) };
-            let failed = |error| Finding::at(Class::Write, at, error);
-            storage.write(at, &new).map(|()| true).map_err(failed)
+        let write = |(at, document)| match change(at, document) {
+            Ok(None) => (false, None),
+            Err(why) => (false, Some(Finding::at(Class::Document, at, why))),
+            Ok(Some(new)) => match storage.write(at, &new) {
+                Ok(()) => (true, None),
+                Err(error) => (false, Some(Finding::at(Class::Write, at, error))),
+            },
         };
         let report = &mut *self.report;
         // Nothing cancels it: a batch is finished once its old documents are kept.
         let options = self.options.clone();
-        let _complete: Completion = scan_items(items, &options, write, |written| match written {
-            Ok(is_written) => report.written = report.written.saturating_add(is_written.into()),
-            Err(finding) => report.findings.add(finding),
+        let _complete: Completion = scan_items(items, &options, write, |(is_written, finding)| {
+            report.written = report.written.saturating_add(is_written.into());
+            if let Some(finding) = finding {
+                report.findings.add(finding);
+            }
         });
         Ok(())
     }
@@ -192,6 +195,22 @@ mod tests {
         assert!(kept.all_positions().unwrap().len() <= 4);
         assert_eq!(run(&[at(0)]).kept.unwrap(), world.path().join("hyworld-undo-2"));
         assert_eq!(run(&[]).kept, None);
+    }
+
+    #[test]
+    fn killed_before_the_folder_had_its_name_the_next_call_gives_it() {
+        let world = tempfile::tempdir().unwrap();
+        let target = world.path().join("hyworld-undo-1");
+        let identity = SourceIdentity::of_path(world.path());
+        let partial = PartialFolder::begin(&target, &identity).unwrap();
+        RegionFiles::open(partial.path()).unwrap().write(at(0), b"old").unwrap();
+        drop(partial);
+        let storage = MemoryStorage::new();
+        let options = ScanOptions::new();
+        let report = rewrite(&storage, world.path(), &[], &append, &options, &NoProgress).unwrap();
+        assert_eq!(report.kept, Some(target.clone()));
+        let kept = RegionFiles::open_read_only(&target).unwrap();
+        assert_eq!(kept.read(at(0)).unwrap().unwrap(), b"old");
     }
 
     #[test]

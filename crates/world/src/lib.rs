@@ -77,7 +77,7 @@ pub use instance::InstanceTemplate;
 pub use json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 pub use lock::{LOCK_FILE, Writer, find_writer};
 pub use names::WorldName;
-pub use other_files::{FolderKind, OtherFile, is_in_installation, other_files};
+pub use other_files::{FolderKind, OtherFile, UNDO_PREFIX, is_in_installation, other_files};
 pub use paths::WorldPaths;
 pub use players::{PlayerEntry, Players};
 pub use provider_choice::ProviderChoice;

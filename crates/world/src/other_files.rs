@@ -1,5 +1,6 @@
 //! [`other_files`]: what lies in a folder of the game beside what hyworld reads. All of it is kept.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -54,6 +55,9 @@ const READ: [(FolderKind, &[&str]); 3] = [
         ],
     ),
 ];
+
+/// How the names of folders begin in which hyworld keeps chunks that it replaced.
+pub const UNDO_PREFIX: &str = "hyworld-undo-";
 
 /// What other names stand for.
 const KNOWN: [(FolderKind, &str, &str); 17] = [
@@ -122,15 +126,18 @@ fn list(folder: &Path, kind: FolderKind) -> Result<Vec<OtherFile>> {
 fn what(name: &str, path: &Path, kind: FolderKind) -> Option<&'static str> {
     let mut known = KNOWN.iter().filter(|known| known.0 == kind && known.1 == name);
     let known = known.next().map(|(_, _, what)| *what);
+    if kind == FolderKind::World && name.starts_with(UNDO_PREFIX) {
+        return Some("chunks as they were before an upgrade");
+    }
     let is_store = || kind == FolderKind::Universe && name.ends_with('/') && has_records(path);
     known.or_else(|| is_store().then_some("data store of a plugin"))
 }
 
 /// Whether a folder holds records as plugins keep them: `<id>.bson` or `<id>.json`.
 fn has_records(folder: &Path) -> bool {
-    let entries = folder.read_dir().into_iter().flatten().flatten();
-    let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.any(|name| name.ends_with(".bson") || name.ends_with(".json"))
+    let mut entries = folder.read_dir().into_iter().flatten().flatten();
+    let is_record = |end: &OsStr| end == "bson" || end == "json";
+    entries.any(|entry| entry.path().extension().is_some_and(is_record))
 }
 
 /// Whether a folder is inside the launcher's installation, which updates replace.
@@ -169,6 +176,11 @@ mod tests {
         assert_eq!(found, expected);
         let names = |kind| other_files(root, kind).unwrap().len();
         assert_eq!((names(FolderKind::Save), names(FolderKind::World)), (4, 4));
+        fs::create_dir_all(root.join("hyworld-undo-1")).unwrap();
+        let found = other_files(root, FolderKind::World).unwrap();
+        let undo = found.iter().find(|file| file.name == "hyworld-undo-1/").unwrap();
+        assert_eq!(undo.what, Some("chunks as they were before an upgrade"));
+        fs::remove_dir(root.join("hyworld-undo-1")).unwrap();
         fs::create_dir_all(root.join("mods/Group_Shop")).unwrap();
         write_file(&root.join("mods/shop.jar"), b"");
         let found = other_files(root, FolderKind::Save).unwrap();

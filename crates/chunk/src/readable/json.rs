@@ -81,7 +81,7 @@ pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut String, T)) ->
 
 /// How many of the values at the beginning are this one, which is the first of them.
 fn run_len<T: Copy + PartialEq>(first: T, values: &[T]) -> usize {
-    let is_same = |stride: &&[T]| stride.iter().fold(true, |same, value| same & (*value == first));
+    let is_same = |stride: &&[T]| stride.iter().filter(|value| **value == first).count() == STRIDE;
     let whole = values.chunks_exact(STRIDE).take_while(is_same).count() * STRIDE;
     let rest = values.get(whole..).unwrap_or_default();
     whole + rest.iter().take_while(|value| **value == first).count()

@@ -60,13 +60,12 @@ pub(super) fn write(
 /// A palette with the number of cells that have each value, and which of them each cell has.
 fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
     fmt::from_fn(move |f| {
-        let (keys, cells) = match palette.kind() {
+        let (keys, cells) = if palette.kind() == PaletteType::Empty {
             // Nothing is stored, and all cells have the default.
-            PaletteType::Empty => (vec![K::default_key()], default_cells()),
-            _ => {
-                let found = palette.indices();
-                (found.keys, runs_of(found.indices.values().as_slice()))
-            }
+            (vec![K::default_key()], default_cells())
+        } else {
+            let found = palette.indices();
+            (found.keys, runs_of(found.indices.values().as_slice()))
         };
         let mut counts = vec![0_u32; keys.len()];
         for &(index, len) in &cells {

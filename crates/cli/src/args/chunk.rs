@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use hyworld_coords::{ChunkPos, ChunkRect};
 
 use super::upgrade::AssetsArg;
@@ -34,7 +34,7 @@ pub(crate) struct DumpArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("which").args(["chunks", "area"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("which").args(["chunks", "area"]).required(true).multiple(true))]
 pub(crate) struct ChunkArgs {
     /// A region file, a folder of region files, a world, or a universe or save with one world
     pub(crate) path: PathBuf,

@@ -16,6 +16,7 @@ pub(crate) struct AssetsArg {
 #[derive(Debug, Args)]
 pub(crate) struct UpgradeArgs {
     /// A world, or a universe or save with one world
+    #[arg(value_name = "WORLD")]
     pub(crate) path: PathBuf,
     /// The game's Assets.zip or an unpacked folder, with the renamed blocks; `none` to upgrade only
     /// the form of sections [default: looked for beside the save and in the usual folders]

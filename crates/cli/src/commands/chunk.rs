@@ -93,16 +93,13 @@ pub(super) fn chosen(
         }
     }
     for at in &wanted.chunks {
-        if !storage.contains(*at)? {
-            let place = storage.location();
-            exit::complain(&exit::problem(format!(
-                "{place}: chunk {},{} is not there",
-                at.x, at.z
-            )));
-            exit = Exit::Problems;
-        } else {
+        if storage.contains(*at)? {
             positions.push(*at);
+            continue;
         }
+        let (place, ChunkPos { x, z }) = (storage.location(), at);
+        exit::complain(&exit::problem(format!("{place}: chunk {x},{z} is not there")));
+        exit = Exit::Problems;
     }
     positions.sort_unstable_by_key(|at| (at.region().z, at.region().x, at.slot().index()));
     positions.dedup();

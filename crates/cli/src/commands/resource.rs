@@ -91,21 +91,19 @@ struct Found<'a> {
 fn show(args: &ShowArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let mut found = Vec::new();
     for NamedResources { world, resources } in resources_at(&args.path)? {
-        if resources.ids()?.iter().any(|id| *id == args.id) {
+        if resources.ids()?.contains(&args.id) {
             found.push((world, resources.load(&args.id)?));
         }
     }
     let (path, id) = (args.path.display(), &args.id);
     let [(world, loaded)] = found.as_slice() else {
-        return Err(match found.is_empty() {
-            true => {
-                exit::usage(format!("{path}: no resource {id}; see `hyworld resource list {path}`"))
-            }
-            false => exit::usage(format!(
-                "{path}: {} have a resource {id}; name one of them with --world NAME",
-                text::count(found.len() as u64, "world")
-            )),
-        });
+        if found.is_empty() {
+            let advice = format!("see `hyworld resource list {path}`");
+            return Err(exit::usage(format!("{path}: no resource {id}; {advice}")));
+        }
+        let worlds = text::count(found.len() as u64, "world");
+        let advice = "name one of them with --world NAME";
+        return Err(exit::usage(format!("{path}: {worlds} have a resource {id}; {advice}")));
     };
     if let LoadedFrom::Nothing { problem } = &loaded.from {
         return Err(exit::problem(format!("{path}: resource {id}: {problem}")));

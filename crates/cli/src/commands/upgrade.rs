@@ -54,9 +54,10 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     let assets = assets(args.assets.as_deref(), &world)?;
     let migrations = load_migrations(assets.as_deref(), Some(&world))?;
     let bar = ChunkProgress::new(console, "upgrading", None);
-    let report = match args.dry_run {
-        true => hyworld::plan_world_upgrade(&world, &migrations, &options, &bar)?,
-        false => hyworld::upgrade_world(&world, &migrations, &options, &bar)?,
+    let report = if args.dry_run {
+        hyworld::plan_world_upgrade(&world, &migrations, &options, &bar)?
+    } else {
+        hyworld::upgrade_world(&world, &migrations, &options, &bar)?
     };
     drop(bar);
     let report = summed(args, &world, assets, &migrations, &report);

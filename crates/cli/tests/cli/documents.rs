@@ -42,6 +42,15 @@ fn man_pages() {
     assert_eq!(options(&main), options(&page));
 }
 
+/// Options of every verb.
+const GLOBAL: [&str; 5] = ["--jobs", "--quiet", "--verbose", "--world", "--help"];
+
+/// Verbs of one word.
+const PLAIN: [&str; 13] = [
+    "info", "saves", "chunk", "dump", "block", "demo", "ls", "verify", "convert", "migrate",
+    "upgrade", "pregen", "stress",
+];
+
 /// The part of the manual about one verb.
 fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
     let after = manual.split_once(&format!("\n{heading}\n"));
@@ -57,8 +66,7 @@ fn the_manual_has_every_option_and_refers_to_the_json() {
     let of_worlds = ["list", "create", "copy", "delete"].map(|verb| ["world", verb]);
     let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches).chain(of_worlds);
     let commands = commands.map(|words| words.to_vec());
-    let plain = ["info", "chunk", "block", "demo", "ls", "verify", "convert", "pregen", "stress"];
-    let plain = plain.map(|verb| vec![verb]);
+    let plain = PLAIN.map(|verb| vec![verb]);
     for words in commands.chain(plain) {
         let verb = words.join(" ");
         let help = place.run(&[&words[..], &["--help"]].concat()).ok();
@@ -67,8 +75,7 @@ fn the_manual_has_every_option_and_refers_to_the_json() {
         let options = words.filter(|word| word.starts_with("--") && word.len() > 2);
         for option in options {
             let option = option.trim_end_matches([':', '.', ';']);
-            let is_global =
-                ["--jobs", "--quiet", "--verbose", "--help", "--world"].contains(&option);
+            let is_global = GLOBAL.contains(&option);
             assert!(is_global || about.contains(option), "{verb} {option}");
         }
         assert!(about.contains("json.md#"), "{verb} documents its JSON");

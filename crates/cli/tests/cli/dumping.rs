@@ -132,10 +132,10 @@ fn all_worlds_of_a_save_or_one_by_its_name() {
     assert!(error.contains("does not work on a world"), "{error}");
 }
 
-/// One process per chunk is what users had to do before. In tests the program is not optimized, so
-/// the bound is far below the 20 times that a release reaches.
+/// One process per chunk is what users had to do before. This only checks that `dump` is faster:
+/// the factor depends on the world and on how busy the machine is.
 #[test]
-fn a_real_world_is_dumped_much_faster_than_by_one_process_per_chunk() {
+fn a_real_world_is_dumped_faster_than_by_one_process_per_chunk() {
     let Some(files) = region_files(WORLDS[0]) else { return };
     let chunks = files[0].parent().unwrap().to_str().unwrap();
     let place = Place::new();

@@ -3,13 +3,10 @@
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::process::Stdio;
-use std::time::Duration;
 
-use hyworld_testkit::Random;
 use serde_json::{Value, json};
 
-use crate::converting::{frames, world};
+use crate::converting::world;
 use crate::run::Place;
 
 /// A world with 200 chunks that says where they are.
@@ -65,7 +62,13 @@ fn what_cannot_be_a_target_is_refused_and_nothing_changes() {
 
 #[cfg(feature = "rocksdb")]
 mod to_rocksdb {
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    use hyworld_testkit::Random;
+
     use super::*;
+    use crate::converting::frames;
 
     #[test]
     fn a_world_moves_there_and_back_with_every_chunk() {

@@ -1,5 +1,4 @@
 //! `player` and `resource`: what is in the files beside the chunks, and that none of them is lost.
-#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::process::Command;

@@ -105,7 +105,12 @@ fn old_sections_are_upgraded_without_assets_too() {
 #[test]
 fn assets_are_found_and_mods_override_them_by_number() {
     let place = save("synthetic_migrations");
-    pack(&place, "Assets.zip", &[(0, r#"{"DirectMigrations": {"Lab_Mid": "Of_The_Game"}}"#)]);
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    pack(
+        &place,
+        "elsewhere/Assets.zip",
+        &[(0, r#"{"DirectMigrations": {"Lab_Mid": "Of_The_Game"}}"#)],
+    );
     fs::create_dir(place.path("save/mods")).unwrap();
     pack(&place, "save/mods/other.zip", &[]);
     let words = ["upgrade", "save", "--dry-run", "--json"];
@@ -119,7 +124,7 @@ fn assets_are_found_and_mods_override_them_by_number() {
     };
     // Nothing beside the save, nothing in the home.
     assert_eq!(run(&place), None);
-    fs::rename(place.path("Assets.zip"), place.path("save/Assets.zip")).unwrap();
+    fs::rename(place.path("elsewhere/Assets.zip"), place.path("save/Assets.zip")).unwrap();
     assert_eq!(run(&place), Some("Of_The_Game".into()));
     let latest = "home/.local/share/Hytale/install/release/package/game/latest";
     fs::create_dir_all(place.path(latest)).unwrap();

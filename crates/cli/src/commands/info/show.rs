@@ -132,10 +132,9 @@ fn write_others(out: &mut impl Write, others: &[OtherInfo]) -> io::Result<()> {
     for other in others.iter().take(SHOWN_OTHERS) {
         let (name, files) =
             (text::short(&other.name, NAME_WIDTH), text::count(other.files, "file"));
-        let size = match other.name.ends_with('/') {
-            true => format!("{files}, {}", text::size(other.bytes)),
-            false => text::size(other.bytes),
-        };
+        let bytes = text::size(other.bytes);
+        let is_folder = other.name.ends_with('/');
+        let size = if is_folder { format!("{files}, {bytes}") } else { bytes };
         let what = other.what.unwrap_or("not known to hyworld");
         line(out, "also here", &format!("{name}: {what}; {size}"))?;
     }

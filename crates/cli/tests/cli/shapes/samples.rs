@@ -46,6 +46,16 @@ fn also(lines: &mut Vec<Value>, number: usize, values: &[(&str, Value)]) {
     lines.push(sample);
 }
 
+/// Adds what stands beside the worlds of a save and is only kept.
+fn also_others(info: &mut Vec<Value>, names: &Value) {
+    let other = |what: Value| json!({"name": "text", "what": what, "files": 1, "bytes": 1});
+    let others = json!([other(Value::Null), other("text".into())]);
+    let keys = ["/universe/others_in_save", "/universe/others", "/worlds/0/others"];
+    also(info, 0, &keys.map(|key| (key, others.clone())));
+    let keys = ["/universe/resources", "/worlds/0/paths"];
+    also(info, 0, &keys.map(|key| (key, names.clone())));
+}
+
 fn worlds() -> Samples {
     let place = Place::new();
     let create = [
@@ -74,8 +84,6 @@ fn worlds() -> Samples {
     let mut info = lines(&place, &info);
     let (null, names) = (Value::Null, json!(["a name"]));
     let migrates = json!({"Type": "RocksDb"});
-    let other = |what: Value| json!({"name": "text", "what": what, "files": 1, "bytes": 1});
-    let others = json!([other(null.clone()), other("text".into())]);
     let world = |key: &str| format!("/worlds/0/{key}");
     also(
         &mut info,
@@ -91,18 +99,8 @@ fn worlds() -> Samples {
             (&world("config/world_map"), null.clone()),
         ],
     );
-    also(
-        &mut info,
-        0,
-        &[
-            ("/universe/resources", names.clone()),
-            ("/universe/backups/newest", null.clone()),
-            ("/universe/others_in_save", others.clone()),
-            ("/universe/others", others.clone()),
-            (&world("others"), others),
-            (&world("paths"), names),
-        ],
-    );
+    also(&mut info, 0, &[("/universe/backups/newest", null.clone())]);
+    also_others(&mut info, &names);
     also(
         &mut list,
         0,
