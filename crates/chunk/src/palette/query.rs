@@ -108,6 +108,30 @@ impl<K: PaletteKey> Palette<K> {
         PaletteIndices { keys, indices }
     }
 
+    /// As [`indices`](Self::indices), with how many neighbours have the same.
+    pub(crate) fn index_runs(&self) -> (Vec<&K>, Vec<(u16, u32)>) {
+        let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
+        let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
+        let (places, mut at) = (self.places(), 0);
+        let mut runs: Vec<(u16, u32)> = Vec::new();
+        while let Some(cell) = u16::try_from(at).ok().filter(|_| at < CELLS) {
+            let place = places.get(usize::from(self.cells.id(cell)));
+            let index = place.map_or(unlisted, |place| unlisted.min(*place));
+            let end = self.cells.run_end(cell);
+            let len = u32::try_from(end.saturating_sub(at)).unwrap_or(u32::MAX);
+            match runs.last_mut() {
+                // Two ids can mean the same.
+                Some((last, sum)) if *last == index => *sum = sum.saturating_add(len),
+                _ => runs.push((index, len)),
+            }
+            at = end;
+        }
+        if runs.iter().any(|(index, _)| *index == unlisted) {
+            keys.push(K::default_key());
+        }
+        (keys, runs)
+    }
+
     /// The value of every cell.
     pub fn to_array(&self) -> SectionArray<K> {
         let mut values = Vec::with_capacity(CELLS);

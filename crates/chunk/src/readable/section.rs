@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SECTION_HEIGHT_BLOCKS};
+use hyworld_coords::{BLOCKS_PER_SECTION, SECTION_HEIGHT_BLOCKS};
 
 use super::components::{self, ProblemOf};
 use super::json::{Object, list, or_null, push_hex, push_number, runs, runs_of, text};
@@ -64,8 +64,7 @@ fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
             // Nothing is stored, and all cells have the default.
             (vec![K::default_key()], default_cells())
         } else {
-            let found = palette.indices();
-            (found.keys, runs_of(found.indices.values().as_slice()))
+            palette.index_runs()
         };
         let mut counts = vec![0_u32; keys.len()];
         for &(index, len) in &cells {
@@ -142,8 +141,15 @@ fn support(physics: &BlockPhysics) -> impl Display {
 
 fn ticking(block: &BlockSection) -> impl Display {
     let ticking = block.ticking();
-    let is_ticking = |cell| u8::from(ticking.contains(cell));
-    numbers((!ticking.is_empty()).then(|| LocalBlock::all().map(is_ticking).collect::<Vec<_>>()))
+    numbers((!ticking.is_empty()).then(|| {
+        let mut cells = vec![0_u8; BLOCKS_PER_SECTION.into()];
+        for cell in ticking.iter() {
+            if let Some(is_ticking) = cells.get_mut(usize::from(cell.index())) {
+                *is_ticking = 1;
+            }
+        }
+        cells
+    }))
 }
 
 fn light(light: &Light, counter: u16) -> impl Display {
