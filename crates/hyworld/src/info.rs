@@ -104,7 +104,8 @@ pub struct BackupsInfo {
 
 impl Info {
     /// Looks at a save, universe, world, instance template, asset pack, folder of region files,
-    /// region file, backup, database or object store. Nothing is written. What cannot be read is a finding, and the rest is there.
+    /// region file, backup, database or object store. Nothing is written. What cannot be read is
+    /// a finding, and the rest is there.
     ///
     /// # Errors
     /// There is nothing at the path, or nothing of the game.

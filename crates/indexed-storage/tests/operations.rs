@@ -6,9 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use hyworld_indexed_storage::{
-    BlobIndex, BlobWrite, CompactOptions, Damage, Durability, EncodedBlob, Error, Geometry,
+    BlobIndex, CompactOptions, Damage, Durability, EncodedBlob, Error, Geometry,
     IndexedStorageFile, OpenOptions, SealDamage, SealTag, Verified, apply_rebuild, compact,
-    plan_compact,
 };
 use hyworld_testkit::{Random, fixture, sample, write_file};
 
@@ -117,106 +116,7 @@ fn limits_hold_for_reading_and_writing() {
     assert_eq!(file.read(slot(0)).unwrap().unwrap(), [1; 2000]);
 }
 
-#[test]
-fn compacting_drops_gaps_and_keeps_every_frame() {
-    let (_folder, path) = folder_with_file();
-    let file = IndexedStorageFile::create(&path).unwrap();
-    for number in 0..60 {
-        file.write(slot(number), &sample(number.into(), 9000)).unwrap();
-    }
-    for number in (0..60).step_by(3) {
-        file.remove(slot(number)).unwrap();
-        file.write(slot(900 - number), &Random::new(number.into()).bytes(5000)).unwrap();
-    }
-    let tag = tag(3);
-    file.write_batch(&[BlobWrite { slot: slot(5), content: b"sealed", seal: Some(&tag) }]).unwrap();
-    let frames = |file: &IndexedStorageFile| {
-        let read = |slot| (slot, file.read_encoded(slot).unwrap());
-        file.occupied().into_iter().map(read).collect::<Vec<_>>()
-    };
-    let before = frames(&file);
-    let bytes_before = file.file_bytes().unwrap();
-    file.close().unwrap();
-    let report = compact(&path, CompactOptions::default()).unwrap();
-    assert_eq!((report.bytes_before, report.blobs), (bytes_before, 60));
-    let file = IndexedStorageFile::open(&path).unwrap();
-    assert!(frames(&file) == before);
-    let usage = file.usage().unwrap();
-    assert_eq!((usage.unreferenced_bytes, usage.file_bytes), (0, report.bytes_after));
-    let mut segments = file.occupied().into_iter().map(|s| file.stat(s).unwrap().unwrap().segment);
-    assert!(segments.by_ref().is_sorted());
-    assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
-}
-
-#[test]
-fn compacting_refuses_to_lose_a_damaged_slot_unless_told() {
-    let (folder, path) = folder_with_file();
-    write_file(&path, &fixture("original/corrupt/index_past_eof.region.bin"));
-    let before = fs::read(&path).unwrap();
-    let refused = compact(&path, CompactOptions::default()).unwrap_err();
-    assert!(matches!(refused, Error::WouldDropDamaged { damaged: 1, .. }), "{refused}");
-    assert_eq!(fs::read(&path).unwrap(), before);
-    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
-    let dropping = CompactOptions { drop_damaged: true, ..CompactOptions::default() };
-    let report = compact(&path, dropping).unwrap();
-    assert_eq!((report.blobs, report.dropped.len()), (7, 1));
-    assert_eq!(IndexedStorageFile::open(&path).unwrap().damage(), []);
-}
-
 /// What no slot refers to can be the last whole copy of what a damaged slot held.
-#[test]
-fn compacting_beside_damage_keeps_orphans_unless_told() {
-    let (_folder, path) = folder_with_file();
-    let file = IndexedStorageFile::create(&path).unwrap();
-    file.write(slot(3), &sample(3, 9000)).unwrap();
-    file.write(slot(4), &sample(4, 9000)).unwrap();
-    // The old blob of slot 3 becomes an orphan with its header, as the game leaves it behind.
-    let orphan = file.read_encoded(slot(3)).unwrap().unwrap();
-    let offset = |number| {
-        let segment = file.stat(slot(number)).unwrap().unwrap().segment;
-        usize::try_from(file.geometry().segment_offset(segment)).unwrap()
-    };
-    let orphan_at = offset(3);
-    file.write(slot(3), &sample(33, 9000)).unwrap();
-    let newer_at = offset(3);
-    file.close().unwrap();
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[orphan_at..orphan_at + 8].copy_from_slice(&orphan.stored()[..8]);
-    let healthy = bytes.clone();
-    // A bit of the newer blob flips, so that it does not decode.
-    bytes[newer_at + 8] ^= 0xFF;
-    let kept = |bytes: &[u8], options| {
-        write_file(&path, bytes);
-        let planned = plan_compact(&IndexedStorageFile::open_read_only(&path).unwrap(), options);
-        let report = compact(&path, options).unwrap();
-        assert_eq!(planned.unwrap(), report);
-        let file = IndexedStorageFile::open_read_only(&path).unwrap();
-        let blobs = file.salvage().unwrap().blobs;
-        assert_eq!(blobs.len() as u64, u64::from(report.orphans));
-        blobs.iter().map(|blob| file.salvage_at(blob.segment).unwrap()).collect::<Vec<_>>()
-    };
-    let dropping = CompactOptions { drop_orphans: true, ..CompactOptions::default() };
-    assert!(kept(&bytes, CompactOptions::default()).contains(&orphan));
-    assert!(kept(&bytes, dropping).is_empty());
-    assert!(kept(&healthy, CompactOptions::default()).is_empty());
-}
-
-#[test]
-fn compacting_moves_cross_linked_blobs_apart_and_keeps_what_does_not_decode() {
-    let (_folder, path) = folder_with_file();
-    write_file(&path, &fixture("original/corrupt/crosslink_same_segment.region.bin"));
-    compact(&path, CompactOptions::default()).unwrap();
-    let file = IndexedStorageFile::open_read_only(&path).unwrap();
-    assert_eq!((file.damage(), file.occupied().len()), (vec![], 8));
-    drop(file);
-    write_file(&path, &fixture("original/corrupt/payload_bitflip_detected.region.bin"));
-    let broken = IndexedStorageFile::open_read_only(&path).unwrap();
-    let stored = broken.read_encoded(slot(21)).unwrap();
-    compact(&path, CompactOptions::default()).unwrap();
-    let file = IndexedStorageFile::open_read_only(&path).unwrap();
-    assert!(file.read_encoded(slot(21)).unwrap() == stored);
-}
-
 #[test]
 fn a_sealed_blob_reads_as_any_other_and_tells_who_it_is() {
     let (_folder, path) = folder_with_file();
@@ -480,23 +380,4 @@ fn writing_beside_a_damaged_slot_spares_what_it_lost() {
     assert!(file.damage().is_empty());
     assert_eq!(file.read(slot(5)).unwrap(), Some(sample(5, 9000)));
     assert_eq!(file.read(slot(4)).unwrap(), Some(sample(4, 9000)));
-}
-
-#[cfg(unix)]
-#[test]
-fn compacting_through_a_link_replaces_the_file_behind_it() {
-    let (folder, link) = folder_with_file();
-    let path = folder.path().join("elsewhere");
-    let file = IndexedStorageFile::create(&path).unwrap();
-    for version in 0..3 {
-        file.write(slot(1), &sample(version, 30_000)).unwrap();
-    }
-    file.close().unwrap();
-    std::os::unix::fs::symlink("elsewhere", &link).unwrap();
-    let report = compact(&link, CompactOptions::default()).unwrap();
-    assert!(report.bytes_after < report.bytes_before);
-    assert!(link.symlink_metadata().unwrap().is_symlink());
-    assert_eq!(path.metadata().unwrap().len(), report.bytes_after);
-    let names = folder.path().read_dir().unwrap().count();
-    assert_eq!(names, 2, "the link and the file");
 }

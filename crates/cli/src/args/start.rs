@@ -133,9 +133,10 @@ mod tests {
             let verb = verb_of(words.iter().map(OsString::from));
             one_line(&error.render().to_string(), &verb)
         };
+        let expected = "the following required arguments were not provided: <PATH>";
         assert_eq!(
             wrong(&["hyworld", "verify"]),
-            "the following required arguments were not provided: <PATH>; try `hyworld verify --help`"
+            format!("{expected}; try `hyworld verify --help`")
         );
         assert_eq!(
             wrong(&["hyworld", "region", "explode"]),
