@@ -2,6 +2,7 @@
 
 use hyworld_testkit::manifest;
 
+use crate::converting::world;
 use crate::run::Place;
 
 /// The commands between backticks. Whatever is quoted like that must be a whole command.
@@ -50,4 +51,40 @@ fn every_command_in_advice_about_region_files_runs() {
     let refused = Place::with(v0, "a.bin").run(&["region", "compact", "a.bin"]);
     followed += follow(v0, &refused.err);
     assert!(followed > 40, "{followed} commands");
+}
+
+/// Runs every command of a text where it was given; returns how many there were.
+fn run_all(place: &Place, text: &str) -> usize {
+    let commands = commands(text);
+    for command in &commands {
+        let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+        let run = place.run(&arguments);
+        assert_ne!(run.code, 2, "{command:?}: {}", run.err);
+    }
+    commands.len()
+}
+
+#[test]
+fn commands_in_advice_about_worlds_run() {
+    let place = Place::new();
+    world(&place);
+    let name = "world/chunks/0.0.region.bin";
+    let mut bytes = place.bytes(name);
+    // The payload of the first blob.
+    bytes[4128 + 8..4128 + 400].fill(0x55);
+    place.file(name, &bytes);
+    let verified = place.run(&["verify", "world"]).ends(1);
+    let mut followed = run_all(&place, &verified.text());
+    // The header of another file.
+    let name = "world/chunks/-1.0.region.bin";
+    let mut bytes = place.bytes(name);
+    bytes[..32].fill(0);
+    place.file(name, &bytes);
+    followed += run_all(&place, &place.run(&["verify", "world"]).ends(1).text());
+    followed += run_all(&place, &place.run(&["region", "info", name]).ends(1).err);
+    followed += run_all(&place, &place.run(&["region", "info", "world"]).ends(2).err);
+    place.run(&["world", "create", "u", "a"]).ends(0);
+    let none = "00000000-0000-0000-0000-000000000001";
+    followed += run_all(&place, &place.run(&["player", "show", "u", none]).err);
+    assert!(followed >= 5, "{followed} commands");
 }
