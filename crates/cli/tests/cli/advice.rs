@@ -74,13 +74,13 @@ fn commands_in_advice_about_worlds_run() {
     bytes[4128 + 8..4128 + 400].fill(0x55);
     place.file(name, &bytes);
     let verified = place.run(&["verify", "world"]).ends(1);
-    let mut followed = run_all(&place, &verified.text());
+    let mut followed = run_all(&place, verified.text());
     // The header of another file.
     let name = "world/chunks/-1.0.region.bin";
     let mut bytes = place.bytes(name);
     bytes[..32].fill(0);
     place.file(name, &bytes);
-    followed += run_all(&place, &place.run(&["verify", "world"]).ends(1).text());
+    followed += run_all(&place, place.run(&["verify", "world"]).ends(1).text());
     followed += run_all(&place, &place.run(&["region", "info", name]).ends(1).err);
     followed += run_all(&place, &place.run(&["region", "info", "world"]).ends(2).err);
     place.run(&["world", "create", "u", "a"]).ends(0);
