@@ -106,9 +106,8 @@ impl BlockMigrations {
         self.numbers.extend(other.numbers);
     }
 
-    /// Says which blocks the numbers in very old sections stand for, as `blockIdMap.legacy.json` of
-    /// a universe does. A name that is a decimal number, in a section before version 6, stands for
-    /// the block with that number.
+    /// Sets the names for the numbers of blocks, which `blockIdMap.legacy.json` of a universe lists.
+    /// They are used in sections before version 6, for blocks whose name is a decimal number.
     pub fn set_numbers(&mut self, numbers: impl IntoIterator<Item = (i32, String)>) {
         self.numbers = numbers.into_iter().collect();
     }

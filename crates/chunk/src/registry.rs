@@ -96,7 +96,7 @@ impl ComponentRegistry {
         !holder.contains(NOT_STORED_MARKER) && holder.ids().any(|id| !self.is_not_serialized(id))
     }
 
-    /// Removes the components of a holder that are not stored.
+    /// Removes the components that are never stored from a holder.
     pub fn strip(&self, holder: &mut Holder) {
         for id in self.stripped(holder) {
             holder.remove(&id);
@@ -205,7 +205,7 @@ mod tests {
         list.insert(at, holder(&["NonTicking"]));
         chunk.put(&list).unwrap();
         let mut stored = chunk.clone();
-        // Nobody looked into the lists, so they are what was read.
+        // The lists were not decoded, so they are what was read.
         registry.strip_chunk(&mut stored).unwrap();
         assert_eq!(stored.get::<EntityChunk>().unwrap().unwrap().entities.len(), 2);
         assert_eq!(stored.get::<BlockComponentChunk>().unwrap().unwrap().len(), 1);

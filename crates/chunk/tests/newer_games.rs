@@ -11,7 +11,7 @@ use hyworld_chunk::{
 use hyworld_coords::{ChunkBlock, ChunkPos, LocalColumn, SectionY};
 use hyworld_testkit::{SectionNames, game_0_6_chunk, game_0_7_chunk};
 
-/// Names that nobody has heard of: found by their shape.
+/// Unknown names, which are recognised by their shape.
 const OTHER_NAMES: SectionNames =
     SectionNames { entities: ("Creatures", "List"), blocks: ("BlockThings", "Map") };
 /// The likely ids with other fields.

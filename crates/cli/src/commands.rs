@@ -22,6 +22,7 @@ mod upgrade;
 mod verify;
 mod world;
 
+use std::path::Path;
 use std::time::Instant;
 
 use crate::args::Command;
@@ -43,6 +44,19 @@ pub(crate) fn run(
     let started = Instant::now();
     let exit = verb(command, console)?;
     console.detail(format_args!("took {}", text::duration(started.elapsed())))?;
+    Ok(exit)
+}
+
+/// Runs `verb` on each world at a path, with its name where there are several.
+fn each_world(
+    path: &Path,
+    mut verb: impl FnMut(&Path, Option<&str>) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(path)?);
+    for path in &worlds {
+        let name = text::world_of_several(path, worlds.len());
+        exit = exit.max(verb(path, name.as_deref())?);
+    }
     Ok(exit)
 }
 

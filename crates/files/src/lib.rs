@@ -5,6 +5,7 @@ mod error;
 mod file_system;
 mod invariant;
 mod lock;
+mod shell;
 
 pub use durable::{
     follow_link, is_same_file, link_or_rename, remove_if_present, rename, replace, sync_folder,
@@ -16,3 +17,4 @@ pub use file_system::MemoryFileSystem;
 pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
 pub use invariant::BrokenInvariant;
 pub use lock::{LockError, LockFile, LockOutcome, try_lock};
+pub use shell::shell_word;

@@ -42,7 +42,7 @@ pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<Bl
     Ok(migrations)
 }
 
-/// The mods in a folder, by name, so that their order is always the same.
+/// The mods in a folder, sorted by name.
 fn mods_in(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let is_mod = |path: &PathBuf| {

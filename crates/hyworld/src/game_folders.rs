@@ -62,7 +62,7 @@ impl GameFolders {
         &self.homes
     }
 
-    /// The folders that were looked for.
+    /// The folders in which the game was looked for.
     pub fn looked_in(&self) -> &[PathBuf] {
         &self.looked_in
     }

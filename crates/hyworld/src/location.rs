@@ -207,12 +207,6 @@ impl Location {
         }
     }
 
-    /// The file of a region, if the chunks are in region files and it is there.
-    pub fn region_file(&self, region: RegionPos) -> Option<PathBuf> {
-        let (Self::Region { folder, .. } | Self::Regions(folder)) = self else { return None };
-        Some(folder.join(region.file_name())).filter(|path| path.is_file())
-    }
-
     /// The region files, sorted by region; none for other storages.
     ///
     /// # Errors

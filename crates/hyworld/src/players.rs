@@ -1,7 +1,8 @@
 //! [`PlayerInfo`]: what a player's file says, and what the player carries.
 
-use hyworld_chunk::{ContainerPlace, ContainerRole, Holder};
+use hyworld_chunk::{ContainerPlace, Holder};
 use hyworld_documents::{Document, Value};
+use hyworld_files::shell_word;
 use hyworld_world::{PlayerEntry, Universe, Uuid};
 use serde::Serialize;
 
@@ -133,7 +134,8 @@ pub fn find_player(universe: &Universe, wanted: &str) -> Result<PlayerEntry> {
     match found.as_slice() {
         [player] => Ok(*player),
         [] => {
-            let text = format!("{path}: no player {wanted}; see `hyworld player list {path}`");
+            let list = format!("hyworld player list {}", shell_word(universe.path()));
+            let text = format!("{path}: no player {wanted}; see `{list}`");
             Err(Error::new(ErrorKind::NotFound, text))
         }
         several => {
@@ -180,25 +182,12 @@ fn inventory(place: &ContainerPlace, holder: &Holder) -> hyworld_chunk::Result<I
         max_durability: stack.max_durability(),
     });
     Ok(InventoryInfo {
-        role: role(place.role()),
+        role: place.role().name(),
         place: place.to_string(),
         capacity: container.capacity(),
         active_slot: place.active_slot(holder)?,
         items: items.collect(),
     })
-}
-
-fn role(role: ContainerRole) -> &'static str {
-    match role {
-        ContainerRole::Hotbar => "hotbar",
-        ContainerRole::Storage => "storage",
-        ContainerRole::Armor => "armor",
-        ContainerRole::Utility => "utility",
-        ContainerRole::Backpack => "backpack",
-        ContainerRole::Tools => "tools",
-        ContainerRole::SavedHotbar => "saved hotbar",
-        _ => "other",
-    }
 }
 
 fn at<'a>(document: &'a Document, path: &[&str]) -> Option<&'a Value> {

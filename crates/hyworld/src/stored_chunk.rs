@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkPos, ChunkRect, RegionPos};
+use hyworld_files::shell_word;
 use hyworld_indexed_storage::{BlobIndex, Error as RegionError, IndexedStorageFile};
 use hyworld_maintenance::RegionSlots;
 use hyworld_providers::{ChunkSize, ChunkStorage};
@@ -100,7 +101,7 @@ fn missing(text: String) -> Error {
 fn salvageable(error: RegionError) -> Error {
     match error {
         RegionError::Damaged { ref path, .. } => {
-            let command = format!("hyworld region salvage {}", path.display());
+            let command = format!("hyworld region salvage {}", shell_word(path));
             let text = format!("{error}; `{command}` may find an older copy");
             Error::new(ErrorKind::Damaged, text)
         }

@@ -47,7 +47,8 @@ pub fn plan_world_upgrade(
 /// read again and compared with what they should be.
 ///
 /// # Errors
-/// Another program writes the world, it cannot be opened, or the old chunks cannot be kept.
+/// Another program writes the world, the world cannot be opened, or the old chunks cannot be saved
+/// in the undo folder.
 pub fn upgrade_world(
     folder: &Path,
     migrations: &BlockMigrations,

@@ -30,8 +30,8 @@ pub struct UpgradePlan {
     pub completion: Completion,
 }
 
-/// Upgrades the document of a chunk: numbers and old names of blocks become those of today, old
-/// versions of sections the newest. Returns `None` if nothing changes.
+/// Upgrades the document of a chunk: old numbers and names of blocks become today's names, and
+/// sections of old versions get the newest one. Returns `None` if nothing changes.
 ///
 /// # Errors
 /// The chunk is malformed where it must be changed.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::JsonProblem;
-use hyworld_files::FileError;
+use hyworld_files::{FileError, shell_word};
 
 use crate::config::SettingProblem;
 use crate::server::ServerSign;
@@ -140,7 +140,7 @@ pub enum Error {
     #[error(
         "{}: the chunks are in {from:?}, but config.json says {to:?}; move them with `hyworld \
          migrate {} --to {to}`, or set ChunkStorage in config.json back to {from:?}",
-        path.display(), path.display()
+        path.display(), shell_word(path)
     )]
     NeedsMigration {
         /// The world.

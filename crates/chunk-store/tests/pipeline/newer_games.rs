@@ -28,7 +28,7 @@ fn entities_live_are_saved_and_stay_in_their_sections() {
         assert_eq!((rig.store.entity_count(), chunk.is_dirty()), (2, false));
         chunk.mark_dirty().unwrap();
         rig.half_seconds(2);
-        assert!(stored(&rig) == document, "what nobody changed is stored as it was");
+        assert!(stored(&rig) == document, "an unchanged chunk is stored as it was");
 
         let sheep: Vec<u8> = (0..16).collect();
         let id = rig.store.entity_by_uuid(&sheep.try_into().unwrap()).unwrap();

@@ -9,14 +9,14 @@ use hyworld_documents::{Document, Malformed, Problem, Value};
 /// The newest versions of components whose fields are known; of all others it is 0.
 const KNOWN_VERSIONS: [(&str, i32); 2] = [("NPC", 5), ("EntityStats", 5)];
 
-/// Changes an entity. Fields that are not mentioned stay as they are, where they are; a component
-/// of a newer version than is known is not changed.
+/// Changes an entity. All other fields keep their value and their order. A component of a newer
+/// version is not changed.
 #[derive(Debug)]
 pub struct EntityMut<'a>(pub &'a mut Holder);
 
 impl EntityMut<'_> {
-    /// Sets where it stands in the world: x, y, z in blocks. Whoever moves an entity to another
-    /// chunk must move its holder too.
+    /// Sets where it stands in the world: x, y, z in blocks. An entity that moves to another chunk
+    /// must be taken out of the list of the old one as well.
     ///
     /// # Errors
     /// The component is malformed, or a newer game wrote it. So for the other setters.
@@ -198,7 +198,7 @@ mod tests {
         Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap()
     }
 
-    /// As in a real chunk of January 2026, with fields that nobody knows.
+    /// As in a real chunk of January 2026, with unknown fields.
     const SKELETON: &str = r#"{"Components":{
         "Later":{"x":1},
         "DisplayName":{"DisplayName":{"RawText":"Bob","Bold":null,"Own":1},"More":[1]},

@@ -40,6 +40,26 @@ pub enum ContainerRole {
     Other,
 }
 
+impl ContainerRole {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Block => "container",
+            Self::Input => "input",
+            Self::Fuel => "fuel",
+            Self::Output => "output",
+            Self::Hotbar => "hotbar",
+            Self::Storage => "storage",
+            Self::Armor => "armor",
+            Self::Utility => "utility",
+            Self::Backpack => "backpack",
+            Self::Tools => "tools",
+            Self::SavedHotbar => "saved hotbar",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// The last two keys on the way to every container that is known.
 const KNOWN: [(&str, &str, ContainerRole); 15] = [
     // Blocks from June 2026 on, and before.

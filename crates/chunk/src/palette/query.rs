@@ -88,24 +88,11 @@ impl<K: PaletteKey> Palette<K> {
 
     /// Every cell as a number into a list of values.
     pub fn indices(&self) -> PaletteIndices<'_, K> {
-        let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
-        let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
-        let mut places = self.places();
-        for place in &mut places {
-            *place = (*place).min(unlisted);
-        }
-        let mut indices = self.cells.ids();
-        let mut uses_default = false;
-        for index in &mut indices {
-            *index = places.get(usize::from(*index)).copied().unwrap_or(unlisted);
-            uses_default |= *index == unlisted;
-        }
-        if uses_default {
-            keys.push(K::default_key());
-        }
+        let (keys, runs) = self.index_runs();
+        let cells = runs.into_iter().map(|(index, len)| std::iter::repeat_n(index, len as usize));
         // The cells of a section are as many as the array has.
-        let indices = SectionArray::from_vec(indices).unwrap_or_else(|| SectionArray::filled(0));
-        PaletteIndices { keys, indices }
+        let indices = SectionArray::from_vec(cells.flatten().collect());
+        PaletteIndices { keys, indices: indices.unwrap_or_else(|| SectionArray::filled(0)) }
     }
 
     /// As [`indices`](Self::indices), with how many neighbours have the same.

@@ -40,7 +40,7 @@ pub(super) fn list<I: Iterator<Item: Display>>(items: impl Fn() -> I) -> impl Di
     })
 }
 
-/// How much text is collected before it is written.
+/// Text is collected up to this length, then written.
 const PIECE_BYTES: usize = 16 << 10;
 
 /// How many values are compared at once.

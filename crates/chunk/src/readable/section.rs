@@ -61,7 +61,7 @@ pub(super) fn write(
 fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
     fmt::from_fn(move |f| {
         let (keys, cells) = if palette.kind() == PaletteType::Empty {
-            // Nothing is stored, and all cells have the default.
+            // An empty palette stores nothing: all cells have the default value.
             (vec![K::default_key()], default_cells())
         } else {
             palette.index_runs()

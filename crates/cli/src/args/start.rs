@@ -26,7 +26,7 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
     let matches = first_screen(Cli::command()).try_get_matches_from(command_line());
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
         if is_help(error.kind()) {
-            // Where nobody can read it, nobody can be told.
+            // If stdout and stderr are closed, the exit code still tells.
             error.print().unwrap_or_default();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -98,7 +98,7 @@ fn with_shapes(command: Command, path: &str) -> Command {
 }
 
 /// The command line with `./` before names such as `-1.0.region.bin`. Every world has files whose
-/// names look like flags, and nobody should have to know how to quote them.
+/// names look like flags, and quoting them should not be needed.
 fn command_line() -> impl Iterator<Item = OsString> {
     std::env::args_os().map(|word| match word.to_str() {
         Some(text) if is_region_name(text) => format!("./{text}").into(),

@@ -38,7 +38,7 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
     job.run(console, &target)
 }
 
-/// A copy of a world that somebody writes has no single moment.
+/// Chunks of a world that is being written are copied at different moments.
 fn warn_of_writer(console: &mut Console, source: &Location) -> anyhow::Result<()> {
     let Some(world) = source.world_folder() else { return Ok(()) };
     if let Some(writer) = find_writer(&world, SystemTime::now())? {

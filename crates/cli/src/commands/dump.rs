@@ -28,11 +28,7 @@ const LINE_BYTES_MAX: usize = 16 << 20;
 const LARGE_BYTES: u64 = 32 << 20;
 
 pub(super) fn run(args: &DumpArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Clean;
-    for path in hyworld::find_worlds(&args.path)? {
-        exit = exit.max(dump(args, &path, console)?);
-    }
-    Ok(exit)
+    super::each_world(&args.path, |path, _| dump(args, path, console))
 }
 
 fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<Exit> {

@@ -19,12 +19,7 @@ use crate::output::json::Position;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(&args.path)?);
-    for path in &worlds {
-        let world = text::world_of_several(path, worlds.len());
-        exit = exit.max(fingerprint(args, path, world.as_deref(), console)?);
-    }
-    Ok(exit)
+    super::each_world(&args.path, |path, world| fingerprint(args, path, world, console))
 }
 
 fn fingerprint(

@@ -13,12 +13,7 @@ use crate::output::json::Position;
 use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(&args.path)?);
-    for path in &worlds {
-        let world = text::world_of_several(path, worlds.len());
-        exit = exit.max(list(args, path, world.as_deref(), console)?);
-    }
-    Ok(exit)
+    super::each_world(&args.path, |path, world| list(args, path, world, console))
 }
 
 fn list(

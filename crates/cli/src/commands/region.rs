@@ -22,7 +22,7 @@ use hyworld_world::ServerCheck;
 
 use crate::args::region::{Force, Source, Verb};
 use crate::exit::{self, Exit};
-use crate::output::{Console, advice, text};
+use crate::output::{Console, advice};
 
 pub(super) fn run(verb: Verb, console: &mut Console) -> anyhow::Result<Exit> {
     match verb {
@@ -82,7 +82,7 @@ fn advised(error: hyworld::Error) -> anyhow::Error {
             exit::advise(region, &format!("{names} names them, {drops} goes on without them"))
         }
         Some(region @ Error::NotAFile { path }) if path.is_dir() => {
-            let info = format!("`hyworld info {}`", text::shell_word(path));
+            let info = format!("`hyworld info {}`", hyworld::files::shell_word(path));
             exit::advise(region, &format!("{info} shows what it is"))
         }
         Some(region @ Error::SearchUnfinished { path }) => {

@@ -98,7 +98,8 @@ fn show(args: &ShowArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let (path, id) = (args.path.display(), &args.id);
     let [(world, loaded)] = found.as_slice() else {
         if found.is_empty() {
-            let advice = format!("see `hyworld resource list {path}`");
+            let list = format!("hyworld resource list {}", hyworld::files::shell_word(&args.path));
+            let advice = format!("see `{list}`");
             return Err(exit::usage(format!("{path}: no resource {id}; {advice}")));
         }
         let worlds = text::count(found.len() as u64, "world");

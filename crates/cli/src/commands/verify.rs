@@ -27,12 +27,7 @@ fn shown_of(class: Class) -> u64 {
 }
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let (mut exit, worlds) = (Exit::Clean, hyworld::find_worlds(&args.path)?);
-    for path in &worlds {
-        let world = text::world_of_several(path, worlds.len());
-        exit = exit.max(verify_one(args, path, world.as_deref(), console)?);
-    }
-    Ok(exit)
+    super::each_world(&args.path, |path, world| verify_one(args, path, world, console))
 }
 
 fn verify_one(
@@ -75,7 +70,7 @@ fn verify_one(
 
 /// The region file that has the chunk of a finding.
 fn region_file(finding: &Finding, location: &Location) -> Option<PathBuf> {
-    location.region_file(finding.chunk?.region())
+    location.region_file_of(finding.chunk?).filter(|path| path.is_file())
 }
 
 fn level(finding: &Finding) -> &'static str {

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use hyworld_maintenance::{Advice, Finding};
 
-use super::text;
-
-/// What to do about a finding, in one sentence. `file` is the region file that it is about, if it
-/// is about one.
+/// What to do about a finding, in one sentence. `file` is the region file that has the chunk;
+/// `None` for other storages.
 pub(crate) fn words(finding: &Finding, file: Option<&Path>) -> String {
     let Some(advice) = finding.advice else { return String::new() };
     let slot = finding.slot.map_or(0, hyworld_indexed_storage::BlobIndex::get);
@@ -47,7 +45,7 @@ impl Commands<'_> {
 
 /// A command for a region file, as it is typed.
 pub(crate) fn region(verb: &str, file: &Path, rest: &str) -> String {
-    format!("`hyworld region {verb} {}{rest}`", text::shell_word(file))
+    format!("`hyworld region {verb} {}{rest}`", hyworld::files::shell_word(file))
 }
 
 /// Where an older copy of a damaged blob can be.

@@ -167,16 +167,6 @@ pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
     text
 }
 
-/// A path as a shell takes it.
-pub(crate) fn shell_word(path: &Path) -> String {
-    let text = printable(&path.display().to_string());
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%~".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text;
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 /// Text from a file or a file name with control characters spelled out, so that it stays on its
 /// line and cannot give orders to the terminal.
 pub(crate) fn printable(text: &str) -> String {
@@ -206,16 +196,6 @@ mod tests {
         let text = "a word, then `a command of words` and more";
         assert_eq!(wrap(text, "  ", 20), "  a word, then\n  `a command of words`\n  and more");
         assert_eq!(wrap("an open ` is no command", "", 12), "an open\n` is no command");
-    }
-
-    #[test]
-    fn paths_are_quoted_where_a_shell_needs_it() {
-        let cases =
-            [("a/0.0.region.bin", "a/0.0.region.bin"), ("My World", "'My World'"), ("", "''")];
-        for (path, expected) in cases {
-            assert_eq!(shell_word(Path::new(path)), expected);
-        }
-        assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
     }
 
     #[test]

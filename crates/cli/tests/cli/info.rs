@@ -49,7 +49,7 @@ fn a_database_has_information_too() {
     assert_eq!((&storage["chunks"], &storage["contents"]["entities"]), (&json!(1), &json!(1)));
 }
 
-/// A backup that cannot be opened is found out before somebody needs it.
+/// A broken backup is reported before it is needed.
 #[test]
 fn the_newest_backup_is_opened() {
     let place = save();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use hyworld_chunk::{ChunkContainer, ContainerOwner, ContainerRole, ReadableChunk};
+use hyworld_chunk::{ChunkContainer, ContainerOwner, ReadableChunk};
 
 use super::contents::place;
 use crate::output::table::Table;
@@ -22,7 +22,7 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     }
     let mut table = Table::new("items of|kind|>slot|>quantity|item");
     for container in &containers {
-        let mut owner = [owner(readable, container), role(container.role).to_owned()];
+        let mut owner = [owner(readable, container), container.role.name().to_owned()];
         for (slot, stack) in container.items.iter() {
             if table.len() == STACKS_MAX {
                 break;
@@ -47,22 +47,5 @@ fn owner(readable: &ReadableChunk<'_>, container: &ChunkContainer<'_>) -> String
             let name = entity.display_name().or_else(|| entity.role_name());
             text::short(name.or_else(|| entity.model()).unwrap_or("an entity"), NAME_CHARS / 2)
         }
-    }
-}
-
-fn role(role: ContainerRole) -> &'static str {
-    match role {
-        ContainerRole::Block => "container",
-        ContainerRole::Input => "input",
-        ContainerRole::Fuel => "fuel",
-        ContainerRole::Output => "output",
-        ContainerRole::Hotbar => "hotbar",
-        ContainerRole::Storage => "storage",
-        ContainerRole::Armor => "armor",
-        ContainerRole::Utility => "utility",
-        ContainerRole::Backpack => "backpack",
-        ContainerRole::Tools => "tools",
-        ContainerRole::SavedHotbar => "saved hotbar",
-        _ => "other",
     }
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod compacting;
+
 use std::fs;
 use std::path::PathBuf;
 

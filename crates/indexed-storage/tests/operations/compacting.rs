@@ -1,28 +1,13 @@
 //! Compacting: gaps go, frames stay, and nothing is lost beside damage.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::path::PathBuf;
 
 use hyworld_indexed_storage::{
-    BlobIndex, BlobWrite, CompactOptions, Error, IndexedStorageFile, SealTag, compact, plan_compact,
+    BlobWrite, CompactOptions, Error, IndexedStorageFile, compact, plan_compact,
 };
 use hyworld_testkit::{Random, fixture, sample, write_file};
 
-const fn slot(number: u32) -> BlobIndex {
-    BlobIndex::new(number)
-}
-
-fn folder_with_file() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("0.0.region.bin");
-    (folder, path)
-}
-
-fn tag(save_counter: u64) -> SealTag {
-    SealTag::new(*b"chunk:0,0").unwrap().save_counter(save_counter).time_ms(1_700_000_000_000)
-}
+use super::{folder_with_file, slot, tag};
 
 #[test]
 fn compacting_drops_gaps_and_keeps_every_frame() {
