@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
-    BlobIndex, Durability, FaultPlan, FaultyFile, Geometry, IndexedStorageFile, MemoryFile,
+    Slot, Durability, FaultPlan, FaultyFile, Geometry, IndexedStorageFile, MemoryFile,
     OpenOptions, SealTag,
 };
 use libfuzzer_sys::fuzz_target;
@@ -70,7 +70,7 @@ fn run(input: &mut Input<'_>) -> Option<()> {
 fn step(file: &IndexedStorageFile, input: &mut Input<'_>, world: &mut World) -> Option<bool> {
     let operation = input.byte()?;
     let slot = u32::from(operation >> 3) % SLOTS;
-    let index = BlobIndex::new(slot);
+    let index = Slot::new(slot);
     let result = match operation & 7 {
         0 => file.sync(),
         1 | 2 => {
@@ -101,7 +101,7 @@ fn check_image(image: Vec<u8>, old: &World, new: &World) {
 
 fn check(file: &IndexedStorageFile, old: &World, new: &World) {
     for slot in 0..SLOTS {
-        let found = file.read(BlobIndex::new(slot)).expect("no slot is damaged");
+        let found = file.read(Slot::new(slot)).expect("no slot is damaged");
         assert!(found == old[&slot] || found == new[&slot], "slot {slot} is neither old nor new");
     }
 }

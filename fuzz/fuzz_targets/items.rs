@@ -3,7 +3,7 @@
 #![no_main]
 
 use hyworld_chunk::bson::DocumentWriter;
-use hyworld_chunk::{ContainerPlace, Holder, ItemStack};
+use hyworld_chunk::{ContainerPath, Holder, ItemStack};
 use libfuzzer_sys::fuzz_target;
 
 /// Enough for a few containers, and quickly done.
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((mut choices, bytes)) = hyworld_fuzz::split(data) else { return };
     let Some(holder) = holder(choices.byte(), bytes) else { return };
     check_dropped(&holder);
-    let Ok(places) = ContainerPlace::find(&holder) else { return };
+    let Ok(places) = ContainerPath::find(&holder) else { return };
     for place in places.into_iter().take(20) {
         drop((place.to_string(), place.active_slot(&holder).map_err(|error| error.to_string())));
         check_place(&holder, &place, u32::from(choices.byte()));
@@ -36,7 +36,7 @@ fn holder(choice: u8, bytes: Vec<u8>) -> Option<Holder> {
     Holder::decode(writer.finish()).ok()
 }
 
-fn check_place(holder: &Holder, place: &ContainerPlace, slot: u32) {
+fn check_place(holder: &Holder, place: &ContainerPath, slot: u32) {
     let Ok(mut items) = place.read(holder) else { return };
     let mut written = holder.clone();
     place.write(&mut written, &items).expect("it was read from there");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use hyworld_bench::region;
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_testkit::sample;
 
 fn main() -> Result<()> {
@@ -25,7 +25,7 @@ fn synthetic_region(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("0.0.region.bin");
     let file = IndexedStorageFile::create(&path)?;
     for slot in 0..1024_u32 {
-        file.write(BlobIndex::new(slot), &sample(slot.into(), 120_000 + slot as usize * 100))?;
+        file.write(Slot::new(slot), &sample(slot.into(), 120_000 + slot as usize * 100))?;
     }
     file.close()?;
     Ok(path)

@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result, ensure};
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::{
-    BLOB_HEADER_BYTES, BlobIndex, DEFAULT_LEVEL, FormatVersion, IndexedStorageFile, OsFile, RawFile,
+    BLOB_HEADER_BYTES, DEFAULT_LEVEL, FormatVersion, IndexedStorageFile, OsFile, RawFile, Slot,
 };
 use zstd_safe::{CCtx, CParameter, DCtx};
 
 /// A blob in memory.
 pub(crate) struct Blob {
-    pub(crate) slot: BlobIndex,
+    pub(crate) slot: Slot,
     pub(crate) frames: Vec<u8>,
     pub(crate) content: Vec<u8>,
 }
@@ -90,7 +90,7 @@ impl RawRegions {
     /// Reads the blob of a chunk and decompresses it.
     pub(crate) fn load(&self, at: ChunkPos) -> Result<()> {
         let region = self.regions.get(&at.region()).context("no such region file")?;
-        let slot = BlobIndex::new(at.slot().index().into());
+        let slot = Slot::new(at.slot().index().into());
         let loaded = self.with_zstd(|zstd| region.load(slot, zstd));
         loaded.with_context(|| format!("chunk {},{}", at.x, at.z))
     }
@@ -113,7 +113,7 @@ impl RawRegions {
 #[derive(Debug)]
 struct RawRegion {
     file: OsFile,
-    blobs: HashMap<BlobIndex, BlobRange>,
+    blobs: HashMap<Slot, BlobRange>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +145,7 @@ impl RawRegion {
         Ok(Self { file: OsFile::open_read_only(path)?, blobs })
     }
 
-    fn load(&self, slot: BlobIndex, zstd: &mut Zstd) -> Result<()> {
+    fn load(&self, slot: Slot, zstd: &mut Zstd) -> Result<()> {
         let range = self.blobs.get(&slot).context("the slot is empty")?;
         let mut frames = std::mem::take(&mut zstd.frames);
         // Only ever longer, so that what is there already is not zeroed again.
@@ -169,7 +169,7 @@ mod tests {
     fn blobs_are_read_and_damage_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.bin");
-        let slot = BlobIndex::new(7);
+        let slot = Slot::new(7);
         let file = IndexedStorageFile::create(&path).unwrap();
         file.write(slot, &[3; 10_000]).unwrap();
         let offset = file.geometry().segment_offset(file.stat(slot).unwrap().unwrap().segment);
@@ -178,7 +178,7 @@ mod tests {
         raw.load(slot, &mut zstd).unwrap();
         zstd.compress(&[1; 5000]).unwrap();
         raw.load(slot, &mut zstd).unwrap();
-        raw.load(BlobIndex::new(8), &mut zstd).unwrap_err();
+        raw.load(Slot::new(8), &mut zstd).unwrap_err();
         let mut bytes = std::fs::read(&path).unwrap();
         let offset = usize::try_from(offset).unwrap() + 8;
         bytes[offset..offset + 4].fill(0xFF);

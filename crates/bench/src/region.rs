@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use hyworld_indexed_storage::{BlobIndex, BlobWrite, Durability, IndexedStorageFile, OpenOptions};
+use hyworld_indexed_storage::{BlobWrite, Durability, IndexedStorageFile, OpenOptions, Slot};
 use serde::Serialize;
 
 use crate::raw::{Blob, Zstd, blobs};
@@ -184,7 +184,7 @@ impl Bench<'_> {
         time
     }
 
-    fn open_write(&self, first: BlobIndex) -> Result<Micros> {
+    fn open_write(&self, first: Slot) -> Result<Micros> {
         let options = OpenOptions::new().write(true).create_new(true);
         let copy = options.geometry(self.file.geometry()).open(&self.written)?;
         for blob in self.blobs {
@@ -232,7 +232,7 @@ fn repeats_for(once: Duration) -> u32 {
 }
 
 fn median_open(
-    first: BlobIndex,
+    first: Slot,
     open: impl Fn() -> hyworld_indexed_storage::Result<IndexedStorageFile>,
 ) -> Result<Micros> {
     let once = || {

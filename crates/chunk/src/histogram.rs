@@ -81,7 +81,7 @@ fn add<'a>(sums: &mut Histogram<'a>, section: &'a Holder) -> Result<bool> {
 mod tests {
     use super::*;
     use hyworld_coords::{ChunkBlock, SectionY};
-    use hyworld_indexed_storage::{BlobIndex, MemoryFile, OpenOptions};
+    use hyworld_indexed_storage::{MemoryFile, OpenOptions, Slot};
     use hyworld_testkit::fixture;
 
     /// Counts the cells of every block, one by one.
@@ -124,7 +124,7 @@ mod tests {
     fn blocks_are_counted_where_an_old_chunk_keeps_them() {
         let bytes = fixture("original/chunks/synthetic_old_versions.region.bin");
         let file = OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "old").unwrap();
-        let mut chunk = Chunk::decode(file.read(BlobIndex::new(102)).unwrap().unwrap()).unwrap();
+        let mut chunk = Chunk::decode(file.read(Slot::new(102)).unwrap().unwrap()).unwrap();
         for y in SectionY::all() {
             chunk.put_in(y, &BlockSection::new(5)).unwrap();
         }

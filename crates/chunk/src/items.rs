@@ -2,16 +2,16 @@
 //! generations of the format, through one view.
 //!
 //! A container is the same document everywhere; what changed from January to June 2026 is where
-//! it stands. So a [`ContainerPlace`] says where in a holder a container stands and what it is
+//! it stands. So a [`ContainerPath`] says where in a holder a container stands and what it is
 //! for, and reads and writes it as an [`ItemContainer`] of [`ItemStack`]s. The layouts are in
 //! `docs/format/chunk.md`.
 
 mod container;
+mod container_path;
 mod field;
 mod nested;
-mod place;
 mod stack;
 
 pub use container::{ItemContainer, NoSuchSlot};
-pub use place::{ContainerPlace, ContainerRole};
+pub use container_path::{ContainerPath, ContainerRole};
 pub use stack::ItemStack;

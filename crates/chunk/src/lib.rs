@@ -78,7 +78,7 @@ pub use fingerprint::{CellDigests, Digest, Fingerprint};
 pub use fluid::FluidSection;
 pub use histogram::Histogram;
 pub use holder::Holder;
-pub use items::{ContainerPlace, ContainerRole, ItemContainer, ItemStack, NoSuchSlot};
+pub use items::{ContainerPath, ContainerRole, ItemContainer, ItemStack, NoSuchSlot};
 pub use legacy::{LegacyBlock, LegacyFluid, LegacyKeyError, UpgradedSection};
 pub use light::{Light, LightTree, LightValue};
 pub use migration::{BlockMigration, BlockMigrations, MigrationError};

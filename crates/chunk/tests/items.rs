@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use hyworld_chunk::bson::{Document, RawDocument};
-use hyworld_chunk::{ContainerPlace, ContainerRole, Error, Holder, ItemContainer, ItemStack};
+use hyworld_chunk::{ContainerPath, ContainerRole, Error, Holder, ItemContainer, ItemStack};
 
 fn document(json: &str) -> Document {
     Document::from_json(json).unwrap()
@@ -60,7 +60,7 @@ type Stacks = Vec<(u32, String)>;
 
 /// Role, active slot, and the stacks of everything that is found.
 fn found(holder: &Holder) -> Vec<(ContainerRole, Option<u32>, Stacks)> {
-    let places = ContainerPlace::find(holder).unwrap().into_iter();
+    let places = ContainerPath::find(holder).unwrap().into_iter();
     let described = places.map(|place| {
         let items = place.read(holder).unwrap();
         let stacks = items.iter().map(|(slot, stack)| (slot, stack.id().to_owned())).collect();
@@ -116,7 +116,7 @@ fn creatures_in_a_spawn_marker_and_containers_of_mods() {
         format!("{{ \"Components\": {{ \"NPC\": {{ \"Inventory\": {OLD_INVENTORY} }} }} }}");
     let flock = format!("{{ \"Members\": [{member}, {member}] }}");
     let marker = holder(&format!("\"SpawnMarkerComponent\": {{ \"PersistedFlock\": {flock} }}"));
-    let places = ContainerPlace::find(&marker).unwrap();
+    let places = ContainerPath::find(&marker).unwrap();
     assert_eq!(places.len(), 12);
     let start = "SpawnMarkerComponent.PersistedFlock.Members.1.Components.NPC.Inventory.";
     let hotbar = places.iter().rfind(|place| place.role() == ContainerRole::Hotbar);
@@ -128,7 +128,7 @@ fn creatures_in_a_spawn_marker_and_containers_of_mods() {
             \"Metadata\": {{ \"Bag\": {bag} }} }} }} }}"
     );
     let modded = holder(&format!("\"mod:A\": {{ \"In\": {chest} }}, \"mod:B\": {bag}"));
-    let places = ContainerPlace::find(&modded).unwrap();
+    let places = ContainerPath::find(&modded).unwrap();
     let paths: Vec<String> = places.iter().map(ToString::to_string).collect();
     assert_eq!(paths, ["mod:A.In", "mod:A.In.Items.3.Metadata.Bag", "mod:B"]);
     assert!(places.iter().all(|place| place.role() == ContainerRole::Other));
@@ -145,7 +145,7 @@ fn what_is_not_changed_comes_back_as_it_was() {
     for components in [OLD_CHEST, NEW_CHEST, BENCH, NEW_INVENTORY] {
         let original = holder(components);
         let mut again = original.clone();
-        for place in ContainerPlace::find(&original).unwrap() {
+        for place in ContainerPath::find(&original).unwrap() {
             place.write(&mut again, &place.read(&original).unwrap()).unwrap();
         }
         assert!(!again.is_changed());
@@ -157,7 +157,7 @@ fn what_is_not_changed_comes_back_as_it_was() {
 #[test]
 fn an_edit_changes_only_what_it_says() {
     let mut chest = holder(OLD_CHEST);
-    let place = ContainerPlace::find(&chest).unwrap().remove(0);
+    let place = ContainerPath::find(&chest).unwrap().remove(0);
     let mut items = place.read(&chest).unwrap();
     assert_eq!((items.capacity(), items.kind(), items.len()), (18, None, 2));
     let axe = items.get_mut(2).unwrap();
@@ -204,7 +204,7 @@ fn an_edit_changes_only_what_it_says() {
 #[test]
 fn edits_that_are_taken_back_leave_no_trace() {
     let original = holder(OLD_CHEST);
-    let place = ContainerPlace::find(&original).unwrap().remove(0);
+    let place = ContainerPath::find(&original).unwrap().remove(0);
     let mut items = place.read(&original).unwrap();
     let old = items.set(2, ItemStack::new("Other", 1)).unwrap().unwrap();
     items.set(5, ItemStack::new("Stick", 5)).unwrap();
@@ -220,7 +220,7 @@ fn edits_that_are_taken_back_leave_no_trace() {
 #[test]
 fn slots_are_checked_and_fields_that_are_missing_stay_so() {
     let mut inventory = holder(NEW_INVENTORY);
-    let places = ContainerPlace::find(&inventory).unwrap();
+    let places = ContainerPath::find(&inventory).unwrap();
     let mut empty = places[1].read(&inventory).unwrap();
     assert_eq!((empty.kind(), empty.capacity()), (Some("Empty"), 0));
     let refused = empty.set(0, ItemStack::new("Stick", 1)).unwrap_err();
@@ -306,7 +306,7 @@ fn wrong_shapes_are_named_and_kept() {
     ] {
         let chest = holder(&format!("\"container\": {{ \"ItemContainer\": {container} }}"));
         let bytes = chest.encode();
-        let places = ContainerPlace::find(&chest).unwrap();
+        let places = ContainerPath::find(&chest).unwrap();
         assert_eq!(places.len(), 1, "{container}");
         let error = places[0].read(&chest).unwrap_err();
         let Error::Malformed { path, source } = &error else { panic!("{error}") };
@@ -332,7 +332,7 @@ fn a_slot_that_is_there_twice_and_a_place_that_is_gone() {
         "{error}"
     );
     let chest = holder(OLD_CHEST);
-    let place = ContainerPlace::find(&chest).unwrap().remove(0);
+    let place = ContainerPath::find(&chest).unwrap().remove(0);
     let mut other = holder(NEW_CHEST);
     let start = "container.ItemContainer: ";
     let gone = place.read(&other).unwrap_err();
@@ -354,7 +354,7 @@ fn every_flipped_byte_is_survived() {
                 *flipped.get_mut(position).unwrap() ^= flip;
                 tried += 1;
                 let Ok(mut holder) = Holder::decode(flipped.clone()) else { continue };
-                for place in ContainerPlace::find(&holder).unwrap_or_default() {
+                for place in ContainerPath::find(&holder).unwrap_or_default() {
                     let Ok(items) = place.read(&holder) else { continue };
                     place.write(&mut holder, &items).unwrap();
                     read += 1;

@@ -10,7 +10,7 @@ use hyworld_chunk::{
     Section,
 };
 use hyworld_coords::{LocalBlock, LocalColumn};
-use hyworld_indexed_storage::{BlobIndex, MemoryFile, OpenOptions};
+use hyworld_indexed_storage::{MemoryFile, OpenOptions, Slot};
 use hyworld_testkit::{fixture, sha256};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn chunks(name: &str) -> Vec<(Value, Vec<u8>)> {
     let expected: Vec<Value> = serde_json::from_slice(&expected).unwrap();
     let with_document = |chunk: Value| {
         let slot = u32::try_from(chunk["index"].as_u64().unwrap()).unwrap();
-        let document = file.read(BlobIndex::new(slot)).unwrap().unwrap();
+        let document = file.read(Slot::new(slot)).unwrap().unwrap();
         (chunk, document)
     };
     expected.into_iter().map(with_document).collect()

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hyworld_world::{Place, discover};
+use hyworld_world::{PathKind, discover};
 
 /// Where the assets are below a home of the game, for each line of releases.
 const LINES: [&str; 2] = ["release", "pre-release"];
@@ -72,7 +72,7 @@ impl GameFolders {
         let folders = self.homes.iter().map(|home| home.join("UserData/Saves"));
         let entries = folders.filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
         let paths = entries.map(|entry| entry.path());
-        let is_save = |path: &PathBuf| matches!(discover(path), Ok(Place::Save { .. }));
+        let is_save = |path: &PathBuf| matches!(discover(path), Ok(PathKind::Save { .. }));
         let mut saves: Vec<_> = paths.filter(|path| path.is_dir()).filter(is_save).collect();
         saves.sort();
         saves

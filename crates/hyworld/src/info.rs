@@ -8,7 +8,7 @@ use std::path::Path;
 use hyworld_maintenance::{Class, Finding, Findings, Progress, ScanOptions};
 use hyworld_providers::{Access, RegionFilesOptions};
 use hyworld_world::{
-    Backup, FolderKind, OtherFile, Place, Universe, backup_folder, discover, find_backups,
+    Backup, FolderKind, OtherFile, PathKind, Universe, backup_folder, discover, find_backups,
     is_in_installation, other_files,
 };
 use serde::{Serialize, Serializer};
@@ -116,11 +116,11 @@ impl Info {
         let place = find(path)?;
         let mut findings = Findings::default();
         let universe = match &place {
-            Place::Save { universe } => Some(UniverseInfo {
+            PathKind::Save { universe } => Some(UniverseInfo {
                 others_in_save: others(path, FolderKind::Save, &mut findings),
                 ..UniverseInfo::of(universe, &mut findings)
             }),
-            Place::Universe { universe } => Some(UniverseInfo::of(universe, &mut findings)),
+            PathKind::Universe { universe } => Some(UniverseInfo::of(universe, &mut findings)),
             _ => None,
         };
         let storage = part(path, &place, options, progress, &mut findings)?;
@@ -185,7 +185,7 @@ fn elsewhere(path: &Path) -> Result<Option<(Location, &'static str)>> {
     })
 }
 
-fn find(path: &Path) -> Result<Place> {
+fn find(path: &Path) -> Result<PathKind> {
     if !path.exists() {
         return Err(not_found(path, "no such file or folder"));
     }
@@ -195,15 +195,15 @@ fn find(path: &Path) -> Result<Place> {
 /// The chunks of a path that is less than a world.
 fn part(
     path: &Path,
-    place: &Place,
+    place: &PathKind,
     options: &InfoOptions,
     progress: &dyn Progress,
     findings: &mut Findings,
 ) -> Result<Option<StorageInfo>> {
     let read_only = RegionFilesOptions::new().access(Access::ReadOnly);
     let files = match place {
-        Place::Chunks { path, .. } => read_only.open(path)?,
-        Place::Region { path, region, .. } => {
+        PathKind::Chunks { path, .. } => read_only.open(path)?,
+        PathKind::Region { path, region, .. } => {
             // An empty folder name is the current folder, which has a name of its own.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             read_only.only(*region).open(folder.unwrap_or_else(|| Path::new(".")))?

@@ -1,6 +1,6 @@
 //! [`PlayerInfo`]: what a player's file says, and what the player carries.
 
-use hyworld_chunk::{ContainerPlace, Holder};
+use hyworld_chunk::{ContainerPath, Holder};
 use hyworld_documents::{Document, Value};
 use hyworld_files::shell_word;
 use hyworld_world::{PlayerEntry, Universe, Uuid};
@@ -101,7 +101,7 @@ impl PlayerInfo {
 
     fn take_containers(&mut self, document: &Document) -> hyworld_chunk::Result<()> {
         let holder = Holder::decode(document.to_bytes())?;
-        for place in ContainerPlace::find(&holder)? {
+        for place in ContainerPath::find(&holder)? {
             match inventory(&place, &holder) {
                 Ok(inventory) => self.containers.push(inventory),
                 Err(error) => self.problems.push(format!("{place}: {error}")),
@@ -172,7 +172,7 @@ fn as_document_mut(value: &mut Value) -> Option<&mut Document> {
     }
 }
 
-fn inventory(place: &ContainerPlace, holder: &Holder) -> hyworld_chunk::Result<InventoryInfo> {
+fn inventory(place: &ContainerPath, holder: &Holder) -> hyworld_chunk::Result<InventoryInfo> {
     let container = place.read(holder)?;
     let items = container.iter().map(|(slot, stack)| ItemInfo {
         slot,

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hyworld_indexed_storage::{
-    BlobIndex, CompactOptions, CompactReport, Durability, EncodedBlob, Error as RegionError,
-    FormatVersion, Geometry, HeaderProblem, IndexedStorageFile, OpenOptions, RebuildPlan,
-    SegmentIndex, UpgradeReport, apply_rebuild, compact, upgrade,
+    CompactOptions, CompactReport, Durability, EncodedBlob, Error as RegionError, FormatVersion,
+    Geometry, HeaderProblem, IndexedStorageFile, OpenOptions, RebuildPlan, SegmentIndex, Slot,
+    UpgradeReport, apply_rebuild, compact, upgrade,
 };
 use hyworld_maintenance::RegionSlots;
 use hyworld_world::{ServerCheck, WritePermit};
@@ -65,7 +65,7 @@ pub fn seal_content(
     path: &Path,
     file: Option<&IndexedStorageFile>,
     slots: RegionSlots,
-    slot: BlobIndex,
+    slot: Slot,
     content: &[u8],
     level: i32,
 ) -> Result<EncodedBlob> {
@@ -110,7 +110,7 @@ pub struct PutReport {
 pub fn put_blob(
     path: &Path,
     file: Option<IndexedStorageFile>,
-    slot: BlobIndex,
+    slot: Slot,
     blob: &EncodedBlob,
     options: &PutOptions,
 ) -> Result<PutReport> {
@@ -134,7 +134,7 @@ pub fn put_blob(
 ///
 /// # Errors
 /// Another program writes the file, or it cannot be written.
-pub fn remove_blob(path: &Path, slot: BlobIndex, check: ServerCheck) -> Result<()> {
+pub fn remove_blob(path: &Path, slot: Slot, check: ServerCheck) -> Result<()> {
     let (file, _permit) = open_for_writing(path, check, |open| open)?;
     file.remove(slot)?;
     Ok(file.close()?)
@@ -146,7 +146,7 @@ pub fn remove_blob(path: &Path, slot: BlobIndex, check: ServerCheck) -> Result<(
 /// There is no such blob, another program writes the file, or it cannot be written.
 pub fn restore_blob(
     path: &Path,
-    slot: BlobIndex,
+    slot: Slot,
     segment: SegmentIndex,
     check: ServerCheck,
 ) -> Result<()> {

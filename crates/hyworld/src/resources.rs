@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hyworld_world::{OsFileSystem, Place, Resources, WorldOptions, discover};
+use hyworld_world::{OsFileSystem, PathKind, Resources, WorldOptions, discover};
 
 use crate::error::Result;
 use crate::location::not_found;
@@ -27,7 +27,7 @@ pub fn resources_at(path: &Path) -> Result<Vec<NamedResources>> {
     }
     let place = discover(path)?;
     let mut found = Vec::new();
-    if let Place::Save { universe } | Place::Universe { universe } = &place {
+    if let PathKind::Save { universe } | PathKind::Universe { universe } = &place {
         found.push(NamedResources { world: None, resources: universe.resources() });
     }
     for world in place.worlds()? {

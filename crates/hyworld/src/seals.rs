@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_indexed_storage::limits::IDENTITY_BYTES_MAX;
 use hyworld_indexed_storage::{
-    BlobIndex, Damage, EncodedBlob, IndexedStorageFile, Seal, SealTag, SlotDamage, Verified,
+    Damage, EncodedBlob, IndexedStorageFile, Seal, SealTag, Slot, SlotDamage, Verified,
 };
 use hyworld_maintenance::{Finding, Progress, RegionSlots, ScanOptions, scan_slots};
 use hyworld_world::ServerCheck;
@@ -21,7 +21,7 @@ pub(crate) struct SealTags {
     file_name: String,
     time_ms: i64,
     /// The highest save counter that the file knows for a slot, in use or left over.
-    counters: BTreeMap<BlobIndex, u64>,
+    counters: BTreeMap<Slot, u64>,
 }
 
 impl SealTags {
@@ -58,7 +58,7 @@ impl SealTags {
     ///
     /// # Errors
     /// The identity is too long for a seal.
-    pub(crate) fn next(&self, slot: BlobIndex, current: Option<&Seal>) -> Result<SealTag> {
+    pub(crate) fn next(&self, slot: Slot, current: Option<&Seal>) -> Result<SealTag> {
         let left_over = self.counters.get(&slot).copied().unwrap_or(0);
         let current = current.map_or(0, |seal| seal.save_counter);
         let tag = SealTag::new(self.identity(slot))?
@@ -68,7 +68,7 @@ impl SealTags {
     }
 
     /// `chunk:-5,17` where the position in the world is known, else the name of the file.
-    fn identity(&self, slot: BlobIndex) -> Vec<u8> {
+    fn identity(&self, slot: Slot) -> Vec<u8> {
         if let Some(chunk) = self.slots.chunk(slot) {
             return format!("chunk:{},{}", chunk.x, chunk.z).into_bytes();
         }
@@ -80,7 +80,7 @@ impl SealTags {
     }
 }
 
-fn count(counters: &mut BTreeMap<BlobIndex, u64>, seal: Option<&Seal>) {
+fn count(counters: &mut BTreeMap<Slot, u64>, seal: Option<&Seal>) {
     if let Some(seal) = seal {
         let known = counters.entry(seal.slot).or_default();
         *known = seal.save_counter.max(*known);
@@ -167,7 +167,7 @@ enum Outcome {
 fn seal_slot(
     file: &IndexedStorageFile,
     tags: &SealTags,
-    slot: BlobIndex,
+    slot: Slot,
     options: SealOptions,
 ) -> Result<Outcome> {
     let seal: Option<Seal> = match file.verify(slot)? {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkPos, ChunkRect, RegionPos};
 use hyworld_files::shell_word;
-use hyworld_indexed_storage::{BlobIndex, Error as RegionError, IndexedStorageFile};
+use hyworld_indexed_storage::{Error as RegionError, IndexedStorageFile, Slot};
 use hyworld_maintenance::RegionSlots;
 use hyworld_providers::{ChunkSize, ChunkStorage};
 
@@ -61,7 +61,7 @@ impl StoredChunk {
         let Some((_, file)) = files.iter().find(|(found, _)| *found == region) else {
             return Err(no_region(path, &files, at));
         };
-        let slot = BlobIndex::new(at.slot().index().into());
+        let slot = Slot::new(at.slot().index().into());
         let file = IndexedStorageFile::open_read_only(file)?;
         let Some(stat) = file.stat(slot).map_err(salvageable)? else {
             return Err(no_chunk(&file, at));

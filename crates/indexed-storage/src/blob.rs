@@ -9,7 +9,7 @@ use crate::compression;
 use crate::damage::{Damage, SealDamage};
 use crate::error::{Error, Result};
 use crate::frame;
-use crate::layout::BlobIndex;
+use crate::layout::Slot;
 use crate::seal::{Seal, SealTag};
 
 /// A compressed blob with its header.
@@ -44,12 +44,7 @@ impl EncodedBlob {
     ///
     /// # Errors
     /// As for [`compress`](Self::compress).
-    pub fn compress_sealed(
-        content: &[u8],
-        level: i32,
-        slot: BlobIndex,
-        tag: &SealTag,
-    ) -> Result<Self> {
+    pub fn compress_sealed(content: &[u8], level: i32, slot: Slot, tag: &SealTag) -> Result<Self> {
         let mut bytes = Vec::new();
         compression::compress_blob(content, level, true, &mut bytes)?;
         let payload = bytes.get(8..).unwrap_or_default();
@@ -131,7 +126,7 @@ impl EncodedBlob {
     ///
     /// # Errors
     /// [`Error::NotABlob`] if the blob is damaged.
-    pub fn document(&self, slot: BlobIndex) -> Result<Vec<u8>> {
+    pub fn document(&self, slot: Slot) -> Result<Vec<u8>> {
         let mut content = Vec::new();
         let decoded = decode(slot, self.header, self.frames(), &mut content);
         decoded.map_err(|damage| Error::NotABlob { damage })?;
@@ -171,7 +166,7 @@ impl EncodedBlob {
 /// Decompresses the blob of a slot and checks its seal. Content that is too short is filled up with
 /// zeros, as the game does.
 pub(crate) fn decode(
-    slot: BlobIndex,
+    slot: Slot,
     header: BlobHeader,
     frames: &[u8],
     content: &mut Vec<u8>,
@@ -190,7 +185,7 @@ pub(crate) fn decode(
 }
 
 pub(crate) fn checked_seal(
-    slot: BlobIndex,
+    slot: Slot,
     header: BlobHeader,
     frames: &[u8],
 ) -> Result<Option<Seal>, Damage> {
@@ -205,7 +200,7 @@ pub(crate) fn checked_seal(
 mod tests {
     use super::*;
 
-    const SLOT: BlobIndex = BlobIndex::new(3);
+    const SLOT: Slot = Slot::new(3);
 
     #[test]
     fn stored_form_is_header_and_frames() {

@@ -4,7 +4,7 @@
 //! [`verify`](crate::IndexedStorageFile::verify) list it, and reading a damaged slot returns it
 //! inside [`Error::Damaged`](crate::Error::Damaged).
 
-use crate::layout::BlobIndex;
+use crate::layout::Slot;
 
 /// What is wrong with the blob of one slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
@@ -65,7 +65,7 @@ pub enum Damage {
     #[error("it shares segments with slot {other}")]
     Overlap {
         /// The other slot.
-        other: BlobIndex,
+        other: Slot,
     },
     /// zstd cannot decode it.
     #[error("zstd: {reason}")]
@@ -132,7 +132,7 @@ pub enum SealDamage {
     #[error("its seal says that it belongs to slot {found}")]
     Slot {
         /// The slot in the seal.
-        found: BlobIndex,
+        found: Slot,
     },
     /// The document's length differs from the one in the seal.
     #[error("its seal claims {expected} bytes, it holds {found}")]
@@ -199,7 +199,7 @@ impl From<SealDamage> for Damage {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SlotDamage {
     /// The slot.
-    pub slot: BlobIndex,
+    pub slot: Slot,
     /// What is wrong with it.
     pub damage: Damage,
 }

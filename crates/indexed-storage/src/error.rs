@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use hyworld_files::FileError;
 
 use crate::damage::Damage;
-use crate::layout::BlobIndex;
+use crate::layout::Slot;
 use crate::limits::{BLOB_COUNT_MAX, IDENTITY_BYTES_MAX, SEGMENT_BYTES_MAX};
 
 /// The result of this crate's operations.
@@ -47,7 +47,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The slot that was asked for.
-        slot: BlobIndex,
+        slot: Slot,
         /// How many there are.
         blob_count: u32,
     },
@@ -57,7 +57,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The slot.
-        slot: BlobIndex,
+        slot: Slot,
         /// What is wrong with it.
         damage: Damage,
     },
@@ -100,7 +100,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The slot to write.
-        slot: BlobIndex,
+        slot: Slot,
         /// The size of the content.
         bytes: u64,
         /// The limit, see [`OpenOptions::blob_bytes_max`](crate::OpenOptions::blob_bytes_max).
@@ -112,7 +112,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The slot to write.
-        slot: BlobIndex,
+        slot: Slot,
     },
     /// An earlier write or sync failed, so what is on disk is not known any more.
     #[error(
@@ -169,7 +169,7 @@ pub enum Error {
         /// The new file.
         path: PathBuf,
         /// The slot.
-        slot: BlobIndex,
+        slot: Slot,
     },
     /// No blob begins at this segment.
     #[error("{}: no complete blob begins at segment {segment}", path.display())]

@@ -24,9 +24,9 @@ use crate::damage::{Damage, SlotDamage};
 use crate::error::{Error, Result};
 use crate::header::FormatVersion;
 use crate::index_table::Entry;
-use crate::layout::{BlobIndex, Geometry};
+use crate::layout::{Geometry, Slot};
 use crate::raw_file::RawFile;
-use crate::slot::{self, Slot, SlotState};
+use crate::slot::{self, SlotEntry, SlotState};
 use crate::v0::InterruptedWrite;
 use space::WritePlan;
 
@@ -38,11 +38,11 @@ use space::WritePlan;
 /// Lock order: slot, then allocator. The allocator's lock is never held during I/O.
 ///
 /// ```
-/// use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+/// use hyworld_indexed_storage::{Slot, IndexedStorageFile};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("0.0.region.bin");
-/// let slot = BlobIndex::new(33);
+/// let slot = Slot::new(33);
 ///
 /// let file = IndexedStorageFile::create(&path)?;
 /// file.write(slot, b"some document")?;
@@ -50,7 +50,7 @@ use space::WritePlan;
 ///
 /// let file = IndexedStorageFile::open_read_only(&path)?;
 /// assert_eq!(file.read(slot)?.as_deref(), Some(b"some document".as_slice()));
-/// assert_eq!(file.read(BlobIndex::new(34))?, None);
+/// assert_eq!(file.read(Slot::new(34))?, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct IndexedStorageFile {
@@ -58,7 +58,7 @@ pub struct IndexedStorageFile {
     raw: Box<dyn RawFile>,
     version: FormatVersion,
     geometry: Geometry,
-    slots: Box<[RwLock<Slot>]>,
+    slots: Box<[RwLock<SlotEntry>]>,
     /// Set when every slot was looked at.
     overlaps_known: OnceLock<()>,
     /// Version 0: what its journal table says was under way when the last writer died.
@@ -118,12 +118,12 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// [`Error::NoSuchSlot`].
-    pub fn contains(&self, slot: BlobIndex) -> Result<bool> {
+    pub fn contains(&self, slot: Slot) -> Result<bool> {
         Ok(self.slot_read(slot)?.is_named())
     }
 
     /// All slots for which the index names a blob, damaged ones too, in ascending order.
-    pub fn occupied(&self) -> Vec<BlobIndex> {
+    pub fn occupied(&self) -> Vec<Slot> {
         let slots = self.each_slot().filter(|(_, found)| found.is_named());
         slots.map(|(slot, _)| slot).collect()
     }
@@ -131,7 +131,7 @@ impl IndexedStorageFile {
     /// What is known to be wrong without decoding a blob. [`verify`](Self::verify) decodes all.
     pub fn damage(&self) -> Vec<SlotDamage> {
         self.find_overlaps();
-        let damage = |(slot, found): (BlobIndex, RwLockReadGuard<'_, Slot>)| {
+        let damage = |(slot, found): (Slot, RwLockReadGuard<'_, SlotEntry>)| {
             self.state_damage(self.state(&found)).map(|damage| SlotDamage { slot, damage })
         };
         self.each_slot().filter_map(damage).collect()
@@ -155,12 +155,12 @@ impl IndexedStorageFile {
     }
 
     /// Every slot, each locked only while it is looked at.
-    fn each_slot(&self) -> impl Iterator<Item = (BlobIndex, RwLockReadGuard<'_, Slot>)> {
+    fn each_slot(&self) -> impl Iterator<Item = (Slot, RwLockReadGuard<'_, SlotEntry>)> {
         self.geometry.slots().zip(self.slots.iter().map(read_lock))
     }
 
     /// What a slot holds, looked up if that is not known yet.
-    fn state<'a>(&self, slot: &'a Slot) -> &'a SlotState {
+    fn state<'a>(&self, slot: &'a SlotEntry) -> &'a SlotState {
         slot.state(|entry| self.look(entry))
     }
 
@@ -188,7 +188,7 @@ impl IndexedStorageFile {
         });
     }
 
-    fn slot(&self, slot: BlobIndex) -> Result<&RwLock<Slot>> {
+    fn slot(&self, slot: Slot) -> Result<&RwLock<SlotEntry>> {
         self.slots.get(slot.as_usize()).ok_or_else(|| Error::NoSuchSlot {
             path: self.path.clone(),
             slot,
@@ -196,15 +196,15 @@ impl IndexedStorageFile {
         })
     }
 
-    fn slot_read(&self, slot: BlobIndex) -> Result<RwLockReadGuard<'_, Slot>> {
+    fn slot_read(&self, slot: Slot) -> Result<RwLockReadGuard<'_, SlotEntry>> {
         self.slot(slot).map(read_lock)
     }
 
-    fn slot_write(&self, slot: BlobIndex) -> Result<RwLockWriteGuard<'_, Slot>> {
+    fn slot_write(&self, slot: Slot) -> Result<RwLockWriteGuard<'_, SlotEntry>> {
         self.slot(slot).map(write_lock)
     }
 
-    fn damaged(&self, slot: BlobIndex, damage: Damage) -> Error {
+    fn damaged(&self, slot: Slot, damage: Damage) -> Error {
         Error::Damaged { path: self.path.clone(), slot, damage }
     }
 
@@ -214,11 +214,11 @@ impl IndexedStorageFile {
     }
 }
 
-fn read_lock(slot: &RwLock<Slot>) -> RwLockReadGuard<'_, Slot> {
+fn read_lock(slot: &RwLock<SlotEntry>) -> RwLockReadGuard<'_, SlotEntry> {
     slot.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write_lock(slot: &RwLock<Slot>) -> RwLockWriteGuard<'_, Slot> {
+fn write_lock(slot: &RwLock<SlotEntry>) -> RwLockWriteGuard<'_, SlotEntry> {
     slot.write().unwrap_or_else(PoisonError::into_inner)
 }
 

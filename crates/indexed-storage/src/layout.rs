@@ -18,9 +18,9 @@ pub(crate) const ENTRY_BYTES: u64 = 4;
 ///
 /// Any number can be named; whether a file has such a slot is checked when it is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlobIndex(u32);
+pub struct Slot(u32);
 
-impl BlobIndex {
+impl Slot {
     /// Names slot `number`.
     pub const fn new(number: u32) -> Self {
         Self(number)
@@ -36,13 +36,13 @@ impl BlobIndex {
     }
 }
 
-impl fmt::Display for BlobIndex {
+impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
     }
 }
 
-impl fmt::Debug for BlobIndex {
+impl fmt::Debug for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "slot {}", self.0)
     }
@@ -148,8 +148,8 @@ impl Geometry {
     }
 
     /// All slots in ascending order.
-    pub fn slots(self) -> impl ExactSizeIterator<Item = BlobIndex> + Clone {
-        (0..self.blob_count).map(BlobIndex::new)
+    pub fn slots(self) -> impl ExactSizeIterator<Item = Slot> + Clone {
+        (0..self.blob_count).map(Slot::new)
     }
 
     /// Bytes of one index table.
@@ -158,7 +158,7 @@ impl Geometry {
     }
 
     /// Where the index entry of `slot` is.
-    pub const fn entry_offset(self, slot: BlobIndex) -> u64 {
+    pub const fn entry_offset(self, slot: Slot) -> u64 {
         HEADER_BYTES.saturating_add((slot.get() as u64).saturating_mul(ENTRY_BYTES))
     }
 
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn offsets_of_a_region_file() {
         let region = Geometry::REGION;
-        assert_eq!(region.entry_offset(BlobIndex::new(0)), 32);
-        assert_eq!(region.entry_offset(BlobIndex::new(1023)), 4124);
+        assert_eq!(region.entry_offset(Slot::new(0)), 32);
+        assert_eq!(region.entry_offset(Slot::new(1023)), 4124);
         assert_eq!(region.segments_offset(), 4128);
         assert_eq!(region.segment_offset(segment(1)), 4128);
         // For this geometry, and only for it, the popular shortcut gives the same.

@@ -9,7 +9,7 @@
 //! crates above.
 //!
 //! ```
-//! use hyworld_indexed_storage::{BlobIndex, Durability, OpenOptions};
+//! use hyworld_indexed_storage::{Slot, Durability, OpenOptions};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("0.0.region.bin");
@@ -18,9 +18,9 @@
 //!     .create(true)
 //!     .durability(Durability::EachWrite)
 //!     .open(&path)?;
-//! file.write(BlobIndex::new(0), b"a document")?;
-//! assert_eq!(file.read(BlobIndex::new(0))?.unwrap(), b"a document");
-//! assert_eq!(file.occupied(), [BlobIndex::new(0)]);
+//! file.write(Slot::new(0), b"a document")?;
+//! assert_eq!(file.read(Slot::new(0))?.unwrap(), b"a document");
+//! assert_eq!(file.occupied(), [Slot::new(0)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -72,7 +72,7 @@ pub use file::{
     remove_unfinished,
 };
 pub use header::{FormatVersion, MAGIC};
-pub use layout::{BlobIndex, Geometry, SegmentIndex, SegmentRun};
+pub use layout::{Geometry, SegmentIndex, SegmentRun, Slot};
 #[cfg(any(test, feature = "testing"))]
 pub use raw_file::{FaultPlan, FaultyFile};
 pub use raw_file::{MemoryFile, OsFile, RawFile};

@@ -11,7 +11,7 @@ use crate::file::{IndexedStorageFile, OpenOptions, Verified};
 use crate::file_tables::{read_header, read_table};
 use crate::header::{self, FormatVersion, Header};
 use crate::index_table::Entry;
-use crate::layout::{BlobIndex, Geometry, HEADER_BYTES, SegmentIndex};
+use crate::layout::{Geometry, HEADER_BYTES, SegmentIndex, Slot};
 use crate::raw_file::{self, Access, OsFile, RawFile};
 use crate::seal::Seal;
 
@@ -26,7 +26,7 @@ pub struct RebuildPlan {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RebuildChange {
     /// The slot.
-    pub slot: BlobIndex,
+    pub slot: Slot,
     /// Where its blob was found; `None` to empty the slot, because what it points at is another
     /// slot's blob.
     pub segment: Option<SegmentIndex>,
@@ -53,7 +53,7 @@ impl IndexedStorageFile {
     /// # Errors
     /// What the operating system reports.
     pub fn plan_rebuild(&self) -> Result<RebuildPlan> {
-        let mut newest: BTreeMap<BlobIndex, (Seal, SegmentIndex)> = BTreeMap::new();
+        let mut newest: BTreeMap<Slot, (Seal, SegmentIndex)> = BTreeMap::new();
         let mut offer = |seal: Seal, segment| {
             let rank = |seal: &Seal| (seal.save_counter, seal.time_ms);
             let known = newest.get(&seal.slot).map(|(known, _)| rank(known));
@@ -97,7 +97,7 @@ impl IndexedStorageFile {
     }
 
     /// The blob that a slot points at, if it is whole and its seal names another slot.
-    fn foreign_blob(&self, slot: BlobIndex) -> Result<Option<(Seal, SegmentIndex)>> {
+    fn foreign_blob(&self, slot: Slot) -> Result<Option<(Seal, SegmentIndex)>> {
         let blob = match self.read_encoded(slot) {
             Ok(Some(blob)) => blob,
             Ok(None) | Err(Error::Damaged { .. }) => return Ok(None),
@@ -157,7 +157,7 @@ pub fn rebuild_header(path: impl AsRef<Path>, geometry: Geometry) -> Result<Path
     }
     let file = OpenOptions::new().assume_geometry(geometry).open(path)?;
     let occupied = file.occupied();
-    let is_readable = |slot: &BlobIndex| !matches!(file.verify(*slot), Ok(Verified::Damaged(_)));
+    let is_readable = |slot: &Slot| !matches!(file.verify(*slot), Ok(Verified::Damaged(_)));
     if !occupied.is_empty() && !occupied.iter().any(is_readable) {
         return Err(Error::WrongGeometry { path: path.to_owned(), damaged: occupied.len() });
     }

@@ -43,7 +43,7 @@ pub(crate) fn rewrite(source: &IndexedStorageFile, target: &Path) -> Result<Rewr
 
 fn copy_slot(
     source: &IndexedStorageFile,
-    slot: crate::BlobIndex,
+    slot: crate::Slot,
     rewritten: &mut Rewritten,
 ) -> Result<()> {
     match source.read_encoded(slot) {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::file::{IndexedStorageFile, Verified};
 use crate::frame;
 use crate::header::FormatVersion;
-use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
+use crate::layout::{SegmentIndex, SegmentRun, Slot};
 use crate::limits::{SALVAGE_READ_FACTOR, SALVAGE_SEGMENTS_MAX};
 use crate::seal::Seal;
 use crate::v0;
@@ -40,7 +40,7 @@ pub struct SalvagedBlob {
     pub seal: Option<Seal>,
     /// The slot that it belonged to, if that can be known: from its seal, or in version 0 from
     /// the journal.
-    pub slot: Option<BlobIndex>,
+    pub slot: Option<Slot>,
     /// It decodes, but another blob begins inside its segments, so part of it was overwritten
     /// and only chance or uncompressed data let it pass. Never set for a sealed blob.
     pub doubtful: bool,
@@ -107,7 +107,7 @@ impl IndexedStorageFile {
         self.runs_without(|slot| unreadable.binary_search(&slot).is_err())
     }
 
-    fn slot_of(&self, segment: SegmentIndex, seal: Option<&Seal>) -> Option<BlobIndex> {
+    fn slot_of(&self, segment: SegmentIndex, seal: Option<&Seal>) -> Option<Slot> {
         let journal = self.interrupted().iter().find(|write| write.segment == segment);
         seal.map(|seal| seal.slot).or(journal.map(|write| write.slot))
     }

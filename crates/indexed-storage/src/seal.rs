@@ -29,7 +29,7 @@ use sha2::{Digest, Sha256};
 use crate::damage::{Damage, SealDamage};
 use crate::error::{Error, Result};
 use crate::frame;
-use crate::layout::BlobIndex;
+use crate::layout::Slot;
 use crate::limits::IDENTITY_BYTES_MAX;
 
 const MAGIC: u32 = 0x184D_2A5E;
@@ -78,7 +78,7 @@ impl SealTag {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Seal {
     /// The slot that the blob was written to.
-    pub slot: BlobIndex,
+    pub slot: Slot,
     /// What the writer said that the blob is.
     pub identity: Vec<u8>,
     /// The writer's count of saves.
@@ -108,7 +108,7 @@ impl Seal {
     pub(crate) const BYTES_MAX: usize =
         frame::SKIPPABLE_HEADER_BYTES + FIXED_BYTES + IDENTITY_BYTES_MAX + CHECK_BYTES;
 
-    pub(crate) fn new(slot: BlobIndex, tag: &SealTag, document: &[u8]) -> Self {
+    pub(crate) fn new(slot: Slot, tag: &SealTag, document: &[u8]) -> Self {
         Self {
             slot,
             identity: tag.identity.clone(),
@@ -165,7 +165,7 @@ impl Seal {
             return None;
         }
         Some(Self {
-            slot: BlobIndex::new(u32::from_be_bytes(*slot)),
+            slot: Slot::new(u32::from_be_bytes(*slot)),
             identity: identity.to_vec(),
             save_counter: u64::from_be_bytes(*save_counter),
             time_ms: i64::from_be_bytes(*time_ms),
@@ -200,7 +200,7 @@ impl Seal {
     }
 
     /// Checks the seal against the place where its blob was found and the header's length.
-    pub(crate) fn check_place(&self, slot: BlobIndex, raw_bytes: u32) -> Result<(), SealDamage> {
+    pub(crate) fn check_place(&self, slot: Slot, raw_bytes: u32) -> Result<(), SealDamage> {
         if self.slot != slot {
             return Err(SealDamage::Slot { found: self.slot });
         }
@@ -274,7 +274,7 @@ mod tests {
 
     fn seal(identity: &[u8]) -> Seal {
         let tag = SealTag::new(identity).unwrap().save_counter(7).time_ms(-1);
-        Seal::new(BlobIndex::new(1023), &tag, DOCUMENT)
+        Seal::new(Slot::new(1023), &tag, DOCUMENT)
     }
 
     fn sealed(identity: &[u8]) -> Vec<u8> {
@@ -354,9 +354,9 @@ mod tests {
     #[test]
     fn a_blob_in_the_wrong_slot_or_with_other_content_contradicts_its_seal() {
         let seal = seal(b"");
-        let slot = BlobIndex::new(1023);
+        let slot = Slot::new(1023);
         assert_eq!(seal.check_place(slot, 46), Ok(()));
-        let elsewhere = seal.check_place(BlobIndex::new(5), 46);
+        let elsewhere = seal.check_place(Slot::new(5), 46);
         assert_eq!(elsewhere, Err(SealDamage::Slot { found: slot }));
         assert!(matches!(seal.check_place(slot, 45), Err(SealDamage::Length { .. })));
         assert_eq!(seal.check_document(DOCUMENT), Ok(()));

@@ -6,18 +6,18 @@ use std::sync::OnceLock;
 use crate::blob_header::BlobHeader;
 use crate::damage::Damage;
 use crate::index_table::Entry;
-use crate::layout::{BlobIndex, Geometry, SegmentIndex, SegmentRun};
+use crate::layout::{Geometry, SegmentIndex, SegmentRun, Slot};
 use crate::raw_file::RawFile;
 
 /// What is known of one slot: its state, or the entry that leads to it. A slot is looked at when it
 /// is asked for, and all of them before the first change: whoever allocates must know all runs.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct SlotEntry {
     entry: Entry,
     state: OnceLock<SlotState>,
 }
 
-impl Slot {
+impl SlotEntry {
     /// Not looked at yet.
     pub(crate) fn unseen(entry: Entry) -> Self {
         let state = OnceLock::new();
@@ -58,7 +58,7 @@ impl Slot {
     }
 }
 
-impl From<SlotState> for Slot {
+impl From<SlotState> for SlotEntry {
     fn from(state: SlotState) -> Self {
         Self { entry: Entry::ABSENT, state: state.into() }
     }
@@ -80,7 +80,7 @@ pub(crate) struct Stored {
     pub(crate) header: BlobHeader,
     /// A slot with which it shares segments. Such segments are never reused, because the other
     /// blob may be the readable one.
-    pub(crate) overlaps: Option<BlobIndex>,
+    pub(crate) overlaps: Option<Slot>,
 }
 
 /// The segments of a blob.
@@ -180,7 +180,7 @@ fn set_overlap(states: &mut [SlotState], number: usize, other: usize) {
     if let (Some(SlotState::Stored(stored)), Ok(other)) =
         (states.get_mut(number), u32::try_from(other))
     {
-        stored.overlaps.get_or_insert(BlobIndex::new(other));
+        stored.overlaps.get_or_insert(Slot::new(other));
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
         states
             .iter()
             .map(|state| match state {
-                SlotState::Stored(stored) => stored.overlaps.map(BlobIndex::get),
+                SlotState::Stored(stored) => stored.overlaps.map(Slot::get),
                 _ => None,
             })
             .collect()

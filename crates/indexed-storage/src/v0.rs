@@ -8,7 +8,7 @@ pub(crate) mod upgrade;
 
 use crate::error::HeaderProblem;
 use crate::header::{FormatVersion, Header};
-use crate::layout::{BlobIndex, Geometry, HEADER_BYTES, SegmentIndex};
+use crate::layout::{Geometry, HEADER_BYTES, SegmentIndex, Slot};
 
 /// Bytes of the link at the beginning of each segment.
 pub(crate) const LINK_BYTES: u64 = 4;
@@ -20,7 +20,7 @@ const SEGMENT_BYTES_MIN: u32 = 12;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct InterruptedWrite {
     /// The slot that was written or emptied.
-    pub slot: BlobIndex,
+    pub slot: Slot,
     /// The first segment of the chain that was to be freed: the new blob before the commit, the
     /// old one after it.
     pub segment: SegmentIndex,

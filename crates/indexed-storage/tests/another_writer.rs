@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile};
+use hyworld_indexed_storage::{EncodedBlob, IndexedStorageFile, Slot};
 use hyworld_testkit::{Random, sample};
 
 const SLOTS: u32 = 1024;
@@ -81,7 +81,7 @@ fn a_reader_never_returns_the_content_of_another_slot() {
         let mut buffer = Vec::new();
         let wrong = (0..READS).filter(|_| {
             let slot = random.below(SLOTS);
-            let is_there = reader.read_into(BlobIndex::new(slot), &mut buffer);
+            let is_there = reader.read_into(Slot::new(slot), &mut buffer);
             !is_there.is_ok_and(|is_there| is_there) || buffer[..4] != slot.to_be_bytes()
         });
         let wrong = wrong.count();
@@ -97,7 +97,7 @@ fn a_reader_can_look_again_which_slots_are_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("0.0.region.bin");
     let writer = IndexedStorageFile::create(&path).unwrap();
-    let [kept, removed, added] = [1, 2, 3].map(BlobIndex::new);
+    let [kept, removed, added] = [1, 2, 3].map(Slot::new);
     writer.write(kept, b"kept").unwrap();
     writer.write(removed, b"removed").unwrap();
     let reader = IndexedStorageFile::open_read_only(&path).unwrap();

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
-    BlobIndex, BlobWrite, Durability, Error, FaultPlan, FaultyFile, Geometry, IndexedStorageFile,
-    MemoryFile, OpenOptions, SealTag,
+    BlobWrite, Durability, Error, FaultPlan, FaultyFile, Geometry, IndexedStorageFile, MemoryFile,
+    OpenOptions, SealTag, Slot,
 };
 use hyworld_testkit::{Random, sample};
 
@@ -82,14 +82,14 @@ fn apply(file: &IndexedStorageFile, step: &Step, mode: Mode) -> Result<(), Error
             let seal = mode.sealed.then_some(&tag);
             let writes: Vec<_> = blobs
                 .iter()
-                .map(|(slot, content)| BlobWrite { slot: BlobIndex::new(*slot), content, seal })
+                .map(|(slot, content)| BlobWrite { slot: Slot::new(*slot), content, seal })
                 .collect();
             match &*writes {
                 [one] if !mode.sealed => file.write(one.slot, one.content),
                 _ => file.write_batch(&writes),
             }
         }
-        Step::Remove(slot) => file.remove(BlobIndex::new(*slot)).map(|_| ()),
+        Step::Remove(slot) => file.remove(Slot::new(*slot)).map(|_| ()),
         Step::Sync => file.sync(),
     }
 }
@@ -177,7 +177,7 @@ fn check(image: Vec<u8>, run: &Run, promise: Promise, name: &str) -> (u32, u32) 
     let file = reopen(image).unwrap_or_else(|error| panic!("{name}: {error}"));
     let (mut damaged, mut torn) = (0, 0);
     for (slot, allowed) in &run.allowed {
-        let found = file.read(BlobIndex::new(*slot));
+        let found = file.read(Slot::new(*slot));
         let since_sync = allowed.values.len() > 1;
         match found {
             Ok(value) => {
@@ -364,11 +364,11 @@ fn a_crashed_file_can_be_used_again() {
             for round in 0..3 {
                 let contents: Vec<_> = (0..SLOTS).map(|_| content(&mut random)).collect();
                 for (slot, content) in (0..).zip(&contents) {
-                    file.write(BlobIndex::new(slot), content).unwrap();
+                    file.write(Slot::new(slot), content).unwrap();
                 }
                 file.sync().unwrap();
                 for (slot, content) in (0..).zip(&contents) {
-                    let found = file.read(BlobIndex::new(slot)).unwrap();
+                    let found = file.read(Slot::new(slot)).unwrap();
                     assert_eq!(found.as_ref(), Some(content), "{stop_at} {round} {slot}");
                 }
             }
@@ -422,9 +422,9 @@ fn a_failed_write_gives_its_segments_back() {
     let disk = Arc::new(FaultyFile::new(Vec::new(), plan));
     let mode = Mode { durability: Durability::Relaxed, sealed: false };
     let file = open(&disk, mode).unwrap();
-    assert!(file.write(BlobIndex::new(0), b"one").is_err());
-    file.write(BlobIndex::new(0), b"one").unwrap();
-    assert_eq!(file.stat(BlobIndex::new(0)).unwrap().unwrap().segment.get(), 1);
+    assert!(file.write(Slot::new(0), b"one").is_err());
+    file.write(Slot::new(0), b"one").unwrap();
+    assert_eq!(file.stat(Slot::new(0)).unwrap().unwrap().segment.get(), 1);
 }
 
 /// Rewriting under relaxed durability without ever calling `sync` must not grow the file without
@@ -436,7 +436,7 @@ fn released_space_is_reused_after_forced_syncs() {
     let file = open(&disk, mode).unwrap();
     let mut random = Random::new(4);
     for _ in 0..400 {
-        file.write(BlobIndex::new(0), &random.bytes(1000)).unwrap();
+        file.write(Slot::new(0), &random.bytes(1000)).unwrap();
     }
     let segments = 1008_usize.div_ceil(256) * 256;
     assert!(file.file_bytes().unwrap() < 64 + 4096 + 3 * segments as u64);
@@ -455,8 +455,8 @@ fn an_interrupted_creation_is_completed() {
             for image in [disk.after_kill(), disk.after_power_cut(seed, true)] {
                 let next = Arc::new(FaultyFile::new(image, FaultPlan::default()));
                 let file = open(&next, mode).unwrap();
-                file.write(BlobIndex::new(3), b"works").unwrap();
-                assert_eq!(file.read(BlobIndex::new(3)).unwrap().unwrap(), b"works");
+                file.write(Slot::new(3), b"works").unwrap();
+                assert_eq!(file.read(Slot::new(3)).unwrap().unwrap(), b"works");
             }
         }
     }

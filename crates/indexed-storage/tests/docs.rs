@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
-    BlobIndex, Durability, FormatVersion, Geometry, IndexedStorageFile, MemoryFile, OpenOptions,
+    Durability, FormatVersion, Geometry, IndexedStorageFile, MemoryFile, OpenOptions, Slot,
 };
 use hyworld_testkit::V0Writer;
 
@@ -50,7 +50,7 @@ fn check(title: &str, expected: &[u8], version: FormatVersion) {
 }
 
 fn read(file: &IndexedStorageFile, slot: u32) -> Option<Vec<u8>> {
-    file.read(BlobIndex::new(slot)).unwrap()
+    file.read(Slot::new(slot)).unwrap()
 }
 
 #[test]
@@ -59,8 +59,8 @@ fn the_version_1_example_is_what_we_write() {
     let options = OpenOptions::new().write(true).create(true).durability(Durability::EachWrite);
     let options = options.geometry(Geometry::new(4, 32).unwrap());
     let file = options.open_raw(Box::new(Arc::clone(&memory)), "memory").unwrap();
-    file.write(BlobIndex::new(3), b"0123456789abcdefghijklmnop").unwrap();
-    file.write(BlobIndex::new(1), b"hello").unwrap();
+    file.write(Slot::new(3), b"0123456789abcdefghijklmnop").unwrap();
+    file.write(Slot::new(1), b"hello").unwrap();
     check("v1", &memory.to_vec(), FormatVersion::V1);
 }
 

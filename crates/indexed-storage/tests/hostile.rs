@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use hyworld_indexed_storage::{
-    BlobIndex, Damage, Error, Geometry, IndexedStorageFile, MemoryFile, OpenOptions, SealTag,
+    Damage, Error, Geometry, IndexedStorageFile, MemoryFile, OpenOptions, SealTag, Slot,
 };
 use hyworld_testkit::{Random, V0Writer, fixture, sample};
 
@@ -40,10 +40,10 @@ fn small_v1() -> Vec<u8> {
     let file = options.open_raw(Box::new(std::sync::Arc::clone(&memory)), "small").unwrap();
     let tag = SealTag::new(*b"id").unwrap();
     for (slot, len) in [(0, 100), (1, 10), (2, 700), (4, 0)] {
-        file.write(BlobIndex::new(slot), &sample(slot.into(), len)).unwrap();
+        file.write(Slot::new(slot), &sample(slot.into(), len)).unwrap();
     }
-    file.write_sealed(BlobIndex::new(5), &sample(5, 90), &tag).unwrap();
-    file.remove(BlobIndex::new(1)).unwrap();
+    file.write_sealed(Slot::new(5), &sample(5, 90), &tag).unwrap();
+    file.remove(Slot::new(1)).unwrap();
     file.sync().unwrap();
     drop(file);
     memory.to_vec()
@@ -143,10 +143,10 @@ fn version_0_chains_that_run_in_circles_end() {
     writer.set_link(6, 5);
     writer.set_link(9, 5);
     let file = open(writer.bytes).unwrap();
-    assert!(file.read(BlobIndex::new(0)).is_ok());
+    assert!(file.read(Slot::new(0)).is_ok());
     let classes: Vec<_> = file.damage().iter().map(|found| found.damage.class()).collect();
     assert_eq!(classes[0], "chain-cycle");
-    assert!(file.read(BlobIndex::new(1)).is_err() && file.read(BlobIndex::new(2)).is_err());
+    assert!(file.read(Slot::new(1)).is_err() && file.read(Slot::new(2)).is_err());
 }
 
 /// Many slots that all claim one long chain: found out without walking it for each.
@@ -159,7 +159,7 @@ fn version_0_chains_shared_by_all_slots_do_not_multiply() {
     }
     let started = std::time::Instant::now();
     let file = open(writer.bytes).unwrap();
-    assert!(file.read(BlobIndex::new(0)).is_ok());
+    assert!(file.read(Slot::new(0)).is_ok());
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
 
@@ -170,11 +170,11 @@ fn salvage_of_a_huge_sparse_file_ends() {
     let path = folder.path().join("sparse.region.bin");
     let options = OpenOptions::new().write(true).create(true);
     let file = options.geometry(Geometry::new(4, 1).unwrap()).open(&path).unwrap();
-    file.write(BlobIndex::new(2), b"content").unwrap();
+    file.write(Slot::new(2), b"content").unwrap();
     drop(file);
     std::fs::File::options().write(true).open(&path).unwrap().set_len(1 << 34).unwrap();
     let file = IndexedStorageFile::open_read_only(&path).unwrap();
-    assert_eq!(file.read(BlobIndex::new(2)).unwrap().unwrap(), b"content");
+    assert_eq!(file.read(Slot::new(2)).unwrap().unwrap(), b"content");
     let report = file.salvage().unwrap();
     assert!(!report.complete);
 }

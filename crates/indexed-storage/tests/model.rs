@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
-    BlobIndex, BlobWrite, Durability, EncodedBlob, Geometry, IndexedStorageFile, MemoryFile,
-    OpenOptions, SealTag, SegmentRun,
+    BlobWrite, Durability, EncodedBlob, Geometry, IndexedStorageFile, MemoryFile, OpenOptions,
+    SealTag, SegmentRun, Slot,
 };
 use hyworld_testkit::{Random, sample};
 use proptest::prelude::*;
@@ -66,7 +66,7 @@ impl Model {
     }
 
     fn run_of(&self, slot: u32) -> Option<SegmentRun> {
-        let stat = self.file.stat(BlobIndex::new(slot)).unwrap()?;
+        let stat = self.file.stat(Slot::new(slot)).unwrap()?;
         SegmentRun::new(stat.segment, stat.segment_count)
     }
 
@@ -98,7 +98,7 @@ impl Model {
                 let content =
                     if *noise { Random::new(number).bytes(len) } else { sample(number, len) };
                 self.haunt(&[*slot]);
-                let index = BlobIndex::new(*slot);
+                let index = Slot::new(*slot);
                 if *seal {
                     let tag = SealTag::new(*b"model").unwrap().save_counter(number);
                     self.file.write_sealed(index, &content, &tag).unwrap();
@@ -114,7 +114,7 @@ impl Model {
                 let content = sample(number, *len as usize);
                 self.haunt(&slots);
                 let write = |slot: &u32| BlobWrite {
-                    slot: BlobIndex::new(*slot),
+                    slot: Slot::new(*slot),
                     content: &content,
                     seal: None,
                 };
@@ -124,7 +124,7 @@ impl Model {
             Operation::Verbatim { from, to } => self.copy(*from, *to),
             Operation::Remove { slot } => {
                 self.haunt(&[*slot]);
-                let removed = self.file.remove(BlobIndex::new(*slot)).unwrap();
+                let removed = self.file.remove(Slot::new(*slot)).unwrap();
                 assert_eq!(removed, self.live.remove(slot).is_some());
             }
             Operation::Sync => self.file.sync().unwrap(),
@@ -135,7 +135,7 @@ impl Model {
 
     /// Copies a blob as it is stored. A seal names its slot, so a sealed one is recompressed.
     fn copy(&mut self, from: u32, to: u32) {
-        let Some(blob) = self.file.read_encoded(BlobIndex::new(from)).unwrap() else {
+        let Some(blob) = self.file.read_encoded(Slot::new(from)).unwrap() else {
             return;
         };
         let content = blob.decompress().unwrap();
@@ -144,7 +144,7 @@ impl Model {
             None => blob,
         };
         self.haunt(&[to]);
-        self.file.write_encoded(&[(BlobIndex::new(to), &blob)]).unwrap();
+        self.file.write_encoded(&[(Slot::new(to), &blob)]).unwrap();
         self.wrote(&[to], content);
     }
 
@@ -168,7 +168,7 @@ impl Model {
         assert_eq!(occupied, self.live.keys().copied().collect::<Vec<_>>());
         assert_eq!(self.file.damage(), []);
         for (slot, content) in &self.live {
-            assert_eq!(self.file.read(BlobIndex::new(*slot)).unwrap().as_ref(), Some(content));
+            assert_eq!(self.file.read(Slot::new(*slot)).unwrap().as_ref(), Some(content));
         }
         let usage = self.file.usage().unwrap();
         let sum =

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hyworld_indexed_storage::{BlobIndex, Durability, IndexedStorageFile, OpenOptions};
+use hyworld_indexed_storage::{Durability, IndexedStorageFile, OpenOptions, Slot};
 use hyworld_testkit::{Random, sample};
 
 const THREADS: u32 = 4;
@@ -42,7 +42,7 @@ fn writers_of_different_slots_do_not_disturb_each_other() {
                     let mut random = Random::new(thread.into());
                     for version in 0..rounds {
                         let slot = random.below(30) * THREADS + thread;
-                        let index = BlobIndex::new(slot);
+                        let index = Slot::new(slot);
                         if random.below(5) == 0 {
                             file.remove(index).unwrap();
                             assert_eq!(file.read(index).unwrap(), None);
@@ -78,7 +78,7 @@ fn readers_see_only_whole_blobs_while_others_write_and_sync() {
                 scope.spawn(move || {
                     for version in 1..800 {
                         let slot = (version * 7 % 10) * 2 + thread;
-                        file.write(BlobIndex::new(slot), &content(slot, version)).unwrap();
+                        file.write(Slot::new(slot), &content(slot, version)).unwrap();
                         if version % 50 == 0 {
                             file.sync().unwrap();
                         }
@@ -92,7 +92,7 @@ fn readers_see_only_whole_blobs_while_others_write_and_sync() {
                 let mut buffer = Vec::new();
                 while !done.load(Ordering::Relaxed) {
                     for slot in 0..20 {
-                        if !file.read_into(BlobIndex::new(slot), &mut buffer).unwrap() {
+                        if !file.read_into(Slot::new(slot), &mut buffer).unwrap() {
                             continue;
                         }
                         let (found_slot, version) = parse(&buffer);
@@ -123,19 +123,19 @@ fn writers_of_one_slot_take_turns() {
             scope.spawn(move || {
                 for version in 0..200 {
                     let content = content(7, version * THREADS + thread);
-                    file.write(BlobIndex::new(7), &content).unwrap();
+                    file.write(Slot::new(7), &content).unwrap();
                 }
             });
         }
     });
-    let last = file.read(BlobIndex::new(7)).unwrap().unwrap();
+    let last = file.read(Slot::new(7)).unwrap().unwrap();
     let (slot, version) = parse(&last);
     assert_eq!(last, content(slot, version));
     assert!(version >= 199 * THREADS);
     // After a sync everything but the live blob can be reused: a large blob fits below the end.
     file.sync().unwrap();
     let before = file.file_bytes().unwrap();
-    file.write(BlobIndex::new(8), &Random::new(1).bytes(16 * 1024)).unwrap();
+    file.write(Slot::new(8), &Random::new(1).bytes(16 * 1024)).unwrap();
     assert_eq!(file.file_bytes().unwrap(), before);
 }
 
@@ -144,17 +144,17 @@ fn writers_of_one_slot_take_turns() {
 fn a_reader_follows_a_writer_in_another_handle() {
     let (folder, writer) = create(Durability::Relaxed);
     for slot in 0..20 {
-        writer.write(BlobIndex::new(slot), &content(slot, 0)).unwrap();
+        writer.write(Slot::new(slot), &content(slot, 0)).unwrap();
     }
     let reader = IndexedStorageFile::open_read_only(folder.path().join("r")).unwrap();
     let mut stale = 0;
     for version in 1..60 {
         for slot in 0..20 {
-            writer.write(BlobIndex::new(slot), &content(slot, version)).unwrap();
+            writer.write(Slot::new(slot), &content(slot, version)).unwrap();
         }
         writer.sync().unwrap();
         for slot in 0..20 {
-            let found = reader.read(BlobIndex::new(slot)).unwrap().unwrap();
+            let found = reader.read(Slot::new(slot)).unwrap().unwrap();
             let (found_slot, found_version) = parse(&found);
             assert_eq!(found, content(found_slot, found_version));
             stale += u32::from(found_slot != slot || found_version != version);

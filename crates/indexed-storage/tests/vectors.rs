@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
-    BlobIndex, Damage, Durability, Error, FormatVersion, Geometry, IndexedStorageFile, MemoryFile,
-    OpenOptions, upgrade,
+    Damage, Durability, Error, FormatVersion, Geometry, IndexedStorageFile, MemoryFile,
+    OpenOptions, Slot, upgrade,
 };
 use hyworld_testkit::{Expected, Random, fixture, manifest, sample, sha256, write_file};
 
@@ -27,7 +27,7 @@ fn in_memory(bytes: Vec<u8>) -> Result<IndexedStorageFile, Error> {
 
 /// Every slot that can be read, with what it holds.
 fn readable(file: &IndexedStorageFile) -> BTreeMap<u32, Expected> {
-    let read = |slot: BlobIndex| {
+    let read = |slot: Slot| {
         let content = file.read(slot).ok()?.expect("occupied");
         Some((slot.get(), Expected::of(&content)))
     };
@@ -211,12 +211,12 @@ fn a_destroyed_header_can_be_done_without() {
 fn a_version_0_chain_that_leads_nowhere_costs_only_its_slot() {
     let name = "corrupt/v0_next_pointer_out_of_range.region.bin";
     let file = in_memory(original(name)).unwrap();
-    let broken = file.read(BlobIndex::new(1)).unwrap_err();
+    let broken = file.read(Slot::new(1)).unwrap_err();
     assert!(
         matches!(broken, Error::Damaged { damage: Damage::ChainBroken { .. }, .. }),
         "{broken}"
     );
-    assert_eq!(file.read(BlobIndex::new(2)).unwrap().unwrap().len(), 100);
+    assert_eq!(file.read(Slot::new(2)).unwrap().unwrap().len(), 100);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn the_journal_of_version_0_names_the_slot_of_what_it_left_over() {
     let file = in_memory(fixture("model/v0_crash_before_index.bin")).unwrap();
     let left_over = file.salvage().unwrap().blobs;
     assert_eq!(left_over.len(), 1);
-    assert_eq!(left_over[0].slot, Some(BlobIndex::new(0)));
+    assert_eq!(left_over[0].slot, Some(Slot::new(0)));
     assert_eq!(left_over[0].header.raw_bytes, 7000);
 }
 
@@ -276,11 +276,11 @@ fn placement_equals_the_models() {
     let options = options.geometry(Geometry::new(16, 64).unwrap());
     let file = options.open_raw(Box::new(Arc::clone(&memory)), "memory").unwrap();
     let mut random = Random::new(1);
-    let mut write = |slot, len| file.write(BlobIndex::new(slot), &random.bytes(len)).unwrap();
+    let mut write = |slot, len| file.write(Slot::new(slot), &random.bytes(len)).unwrap();
     for (slot, len) in [(0, 10), (3, 200), (5, 100), (3, 20), (7, 90)] {
         write(slot, len);
     }
-    file.remove(BlobIndex::new(5)).unwrap();
+    file.remove(Slot::new(5)).unwrap();
     let model = fixture("model/v1_bc16_ss64.bin");
     let ours = memory.to_vec();
     assert_eq!(table(&ours, 16), table(&model, 16));
@@ -318,8 +318,8 @@ fn opening_for_reading_leaves_the_file_alone() {
         if let Ok(file) = IndexedStorageFile::open_read_only(&path) {
             readable(&file);
             file.salvage().unwrap();
-            assert!(matches!(file.write(BlobIndex::new(0), b"x"), Err(Error::ReadOnly { .. })));
-            assert!(matches!(file.remove(BlobIndex::new(0)), Err(Error::ReadOnly { .. })));
+            assert!(matches!(file.write(Slot::new(0), b"x"), Err(Error::ReadOnly { .. })));
+            assert!(matches!(file.remove(Slot::new(0)), Err(Error::ReadOnly { .. })));
             file.close().unwrap();
         }
         assert_eq!(std::fs::read(&path).unwrap(), bytes, "{}", expected.file);
@@ -343,7 +343,7 @@ fn writing_to_a_corrupt_file_harms_no_readable_blob() {
             for round in 0..60 {
                 let slot = round * 7 % file.geometry().blob_count();
                 let content = sample(round.into(), 30 + 40 * round as usize);
-                file.write(BlobIndex::new(slot), &content).unwrap();
+                file.write(Slot::new(slot), &content).unwrap();
                 known.insert(slot, Expected::of(&content));
                 file.sync().unwrap();
                 assert_eq!(readable(&file), known, "{} round {round}", expected.file);

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
-    BlobIndex, Durability, EncodedBlob, IndexedStorageFile, MemoryFile, OpenOptions, Verified,
+    Durability, EncodedBlob, IndexedStorageFile, MemoryFile, OpenOptions, Slot, Verified,
 };
 use hyworld_testkit::{WORLDS, region_files, sha256, shared};
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn oracle(path: &Path) -> HashMap<(i64, i64), String> {
     chunks.map(entry).collect()
 }
 
-fn chunk_position(region: &Path, slot: BlobIndex) -> (i64, i64) {
+fn chunk_position(region: &Path, slot: Slot) -> (i64, i64) {
     let name = region.file_name().unwrap().to_str().unwrap();
     let mut parts = name.split('.').map(str::parse::<i64>);
     let (x, z) = (parts.next().unwrap().unwrap(), parts.next().unwrap().unwrap());

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{BlobIndex, FormatVersion, IndexedStorageFile, SlotDamage};
+use hyworld_indexed_storage::{FormatVersion, IndexedStorageFile, Slot, SlotDamage};
 
 use crate::region_slots::RegionSlots;
 
@@ -117,7 +117,7 @@ pub struct Finding {
     /// The chunk.
     pub chunk: Option<ChunkPos>,
     /// The slot of a region file.
-    pub slot: Option<BlobIndex>,
+    pub slot: Option<Slot>,
     /// The byte of the file to look at.
     pub offset: Option<u64>,
     /// What exactly is wrong.

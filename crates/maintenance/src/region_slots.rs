@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
-use hyworld_indexed_storage::{BlobIndex, Geometry, IndexedStorageFile};
+use hyworld_indexed_storage::{Geometry, IndexedStorageFile, Slot};
 
 /// Which chunks the slots of a region file hold, as far as its name and geometry tell.
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +32,13 @@ impl RegionSlots {
     }
 
     /// Local x and z of a slot. Only files of 1,024 slots are squares of 32 x 32.
-    pub fn local(&self, slot: BlobIndex) -> Option<RegionSlot> {
+    pub fn local(&self, slot: Slot) -> Option<RegionSlot> {
         let index = u16::try_from(slot.get()).ok().filter(|_| self.is_square)?;
         RegionSlot::from_index(index)
     }
 
     /// The chunk of the world that a slot holds.
-    pub fn chunk(&self, slot: BlobIndex) -> Option<ChunkPos> {
+    pub fn chunk(&self, slot: Slot) -> Option<ChunkPos> {
         self.region?.chunk(self.local(slot)?)
     }
 }

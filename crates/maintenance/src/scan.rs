@@ -16,7 +16,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_providers::{ChunkStorage, Error, Positions};
 
 use gate::Gate;
@@ -145,8 +145,8 @@ pub fn scan_positions<R: Send>(
 pub fn scan_slots<R: Send>(
     file: &IndexedStorageFile,
     options: &ScanOptions,
-    map: impl Fn(BlobIndex) -> R + Sync,
-    mut reduce: impl FnMut(BlobIndex, R),
+    map: impl Fn(Slot) -> R + Sync,
+    mut reduce: impl FnMut(Slot, R),
 ) -> Completion {
     let weigh = |slot| {
         let stat = file.stat(slot).ok().flatten();

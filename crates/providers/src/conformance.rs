@@ -1,12 +1,12 @@
 //! What every provider must do, as tests that any provider can run.
 //!
 //! ```
-//! use hyworld_providers::conformance::{self, StoragePlace};
+//! use hyworld_providers::conformance::{self, StorageFixture};
 //! use hyworld_providers::{ChunkStorage, MemoryStorage};
 //!
 //! struct InMemory;
 //!
-//! impl StoragePlace for InMemory {
+//! impl StorageFixture for InMemory {
 //!     fn open(&self) -> Box<dyn ChunkStorage> {
 //!         Box::new(MemoryStorage::new())
 //!     }
@@ -30,7 +30,7 @@ pub use counting::{CountingStorage, Counts};
 pub use failing::FailingStorage;
 
 /// A new and empty place for a storage.
-pub trait StoragePlace {
+pub trait StorageFixture {
     /// Opens the storage. Storages that were opened here before are closed by then.
     fn open(&self) -> Box<dyn ChunkStorage>;
 
@@ -46,7 +46,7 @@ pub trait StoragePlace {
 }
 
 /// One thing that every storage does.
-pub type Case = fn(&dyn StoragePlace);
+pub type Case = fn(&dyn StorageFixture);
 
 /// All cases, with their names.
 pub const CASES: [(&str, Case); 10] = [
@@ -66,7 +66,7 @@ pub const CASES: [(&str, Case); 10] = [
 ///
 /// # Panics
 /// If a case fails.
-pub fn run<P: StoragePlace>(make: impl Fn() -> P) {
+pub fn run<P: StorageFixture>(make: impl Fn() -> P) {
     for (name, case) in CASES {
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(&make())));
         assert!(result.is_ok(), "failed: {name}");

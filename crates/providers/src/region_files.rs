@@ -13,7 +13,7 @@ use std::sync::{Arc, Once};
 
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
 use hyworld_indexed_storage::{
-    BlobIndex, Durability, IndexedStorageFile, OpenOptions, remove_unfinished,
+    Durability, IndexedStorageFile, OpenOptions, Slot, remove_unfinished,
 };
 
 use crate::error::{Error, Result};
@@ -229,8 +229,8 @@ fn is_missing(error: &hyworld_indexed_storage::Error) -> bool {
     source.kind() == std::io::ErrorKind::NotFound
 }
 
-pub(crate) fn slot(at: ChunkPos) -> BlobIndex {
-    BlobIndex::new(at.slot().index().into())
+pub(crate) fn slot(at: ChunkPos) -> Slot {
+    Slot::new(at.slot().index().into())
 }
 
 /// Returns the size of a chunk in the file of its region.

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use hyworld_providers::conformance::{self, CountingStorage, FailingStorage, StoragePlace};
+use hyworld_providers::conformance::{self, CountingStorage, FailingStorage, StorageFixture};
 use hyworld_providers::{
     ChunkStorage, MemoryStorage, MigrationStorage, RegionFiles, RegionFilesOptions,
 };
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// A folder, and how a storage in it is opened.
 struct Folder(TempDir, fn(&Path) -> Box<dyn ChunkStorage>);
 
-impl StoragePlace for Folder {
+impl StorageFixture for Folder {
     fn open(&self) -> Box<dyn ChunkStorage> {
         (self.1)(&self.0.path().join("chunks"))
     }
@@ -26,7 +26,7 @@ fn run_in_folder(open: fn(&Path) -> Box<dyn ChunkStorage>) {
 /// A storage that is gone when it is closed.
 struct Fleeting(fn() -> Box<dyn ChunkStorage>);
 
-impl StoragePlace for Fleeting {
+impl StorageFixture for Fleeting {
     fn open(&self) -> Box<dyn ChunkStorage> {
         (self.0)()
     }

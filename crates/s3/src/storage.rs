@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob};
+use hyworld_indexed_storage::{EncodedBlob, Slot};
 use hyworld_providers::{
     BatchStorage, BoxedError, ChunkSize, ChunkStorage, Error, FrameStorage, Positions, Result,
 };
@@ -116,7 +116,7 @@ impl S3Storage {
     }
 
     fn document(&self, at: ChunkPos, blob: &EncodedBlob) -> Result<Vec<u8>> {
-        let slot = BlobIndex::new(at.slot().index().into());
+        let slot = Slot::new(at.slot().index().into());
         blob.document(slot).map_err(|error| self.damaged(at, error))
     }
 

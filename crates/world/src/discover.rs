@@ -13,7 +13,7 @@ use crate::world::{CONFIG_FILE, INSTANCE_FILE, OLD_CONFIG_FILE};
 /// What a path is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Place {
+pub enum PathKind {
     /// The folder that a server runs in; the universe in it.
     Save {
         /// The universe.
@@ -57,7 +57,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl PathKind {
     /// The worlds in it: all of a universe, or the one that it is or belongs to.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Place {
 ///
 /// # Errors
 /// It is nothing that is known; the message says what was looked for.
-pub fn discover(path: &Path) -> Result<Place> {
+pub fn discover(path: &Path) -> Result<PathKind> {
     let found = std::fs::metadata(path).map_err(Error::io(path, "find"))?;
     let place = if found.is_dir() { folder(path)? } else { file(path) };
     place.ok_or_else(|| {
@@ -110,33 +110,33 @@ pub fn discover(path: &Path) -> Result<Place> {
     })
 }
 
-fn file(path: &Path) -> Option<Place> {
+fn file(path: &Path) -> Option<PathKind> {
     let region = RegionPos::from_file_name(path.file_name()?.to_str()?)?;
     let world = path.parent().and_then(world_of_chunks);
-    Some(Place::Region { path: path.to_owned(), region, world })
+    Some(PathKind::Region { path: path.to_owned(), region, world })
 }
 
 /// The order matters: the folder of a save has a `config.json` too, the server's.
-fn folder(path: &Path) -> Result<Option<Place>> {
+fn folder(path: &Path) -> Result<Option<PathKind>> {
     let has_folder = |name: &str| path.join(name).is_dir();
     let has_file = |name: &str| path.join(name).is_file();
     let owned = path.to_owned();
     Ok(Some(if has_folder("universe") {
-        Place::Save { universe: Universe::open(&path.join("universe"))? }
+        PathKind::Save { universe: Universe::open(&path.join("universe"))? }
     } else if has_folder(WORLDS_FOLDER) {
-        Place::Universe { universe: Universe::open(path)? }
+        PathKind::Universe { universe: Universe::open(path)? }
     } else if [CONFIG_FILE, OLD_CONFIG_FILE, "config.json.bak"].into_iter().any(has_file) {
-        Place::World { path: owned }
+        PathKind::World { path: owned }
     } else if has_file(INSTANCE_FILE) {
-        Place::Template { path: owned }
+        PathKind::Template { path: owned }
     } else if let Some(templates) = templates_folder(path) {
-        Place::Pack { templates: find_templates(&templates)? }
+        PathKind::Pack { templates: find_templates(&templates)? }
     } else if ["chunks", "db", "resources"].into_iter().any(has_folder) || is_in_worlds(path) {
-        Place::World { path: owned }
+        PathKind::World { path: owned }
     } else if is_named(path, WORLDS_FOLDER) {
-        Place::Universe { universe: Universe::open(&parent(path)?)? }
+        PathKind::Universe { universe: Universe::open(&parent(path)?)? }
     } else if has_region_files(path) || is_named(path, "chunks") {
-        Place::Chunks { world: world_of_chunks(path), path: owned }
+        PathKind::Chunks { world: world_of_chunks(path), path: owned }
     } else {
         return Ok(None);
     }))
@@ -246,7 +246,7 @@ mod tests {
         let folder = save();
         let worlds = folder.path().join("universe/worlds/a/../../worlds");
         let place = discover(&worlds).unwrap();
-        let Place::Universe { universe } = &place else { panic!("{place:?}") };
+        let PathKind::Universe { universe } = &place else { panic!("{place:?}") };
         assert_eq!(universe.path(), worlds.parent().unwrap());
         let unnamed = discover(&folder.path().join("universe/worlds/a/..")).unwrap();
         assert_eq!(unnamed.worlds().unwrap().len(), 2);
@@ -262,10 +262,10 @@ mod tests {
         write_file(&root.join("loose/3.4.region.bin"), b"");
         assert_eq!(discover(&root.join("t")).unwrap().kind(), "an instance template");
         let loose = discover(&root.join("loose")).unwrap();
-        assert!(matches!(&loose, Place::Chunks { world: None, .. }), "{loose:?}");
+        assert!(matches!(&loose, PathKind::Chunks { world: None, .. }), "{loose:?}");
         assert!(loose.worlds().unwrap().is_empty());
         let region = discover(&root.join("loose/3.4.region.bin")).unwrap();
-        let Place::Region { region, world: None, .. } = region else { panic!("{region:?}") };
+        let PathKind::Region { region, world: None, .. } = region else { panic!("{region:?}") };
         assert_eq!(region, RegionPos::new(3, 4));
         // Copied from a template: the game goes by config.json from then on.
         write_file(&root.join("t/config.json"), b"{}");

@@ -67,7 +67,7 @@ pub use config::{
     BlockArea, CONFIG_VERSION, ChunkConfig, ClientEffects, ConfigProblem, GameTime, NotATime,
     SettingProblem, SpawnProvider, Transform, TypedObject, WorldConfig, WorldSettings, version_of,
 };
-pub use discover::{Place, discover, world_of_storage};
+pub use discover::{PathKind, discover, world_of_storage};
 pub use error::{Error, Result, TextProblem};
 pub use gate::{ServerCheck, WritePermit};
 pub use generator_mark::BuiltInGenerator;

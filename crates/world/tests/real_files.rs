@@ -10,7 +10,7 @@ use hyworld_files::{FileSystem, MemoryFileSystem, OsFileSystem};
 use hyworld_providers::{Access, ProviderKind};
 use hyworld_testkit::{WORLDS, shared};
 use hyworld_world::{
-    FallbackRule, InstanceTemplate, JsonFile, LoadedFrom, Place, Players, Universe, WorldConfig,
+    FallbackRule, InstanceTemplate, JsonFile, LoadedFrom, PathKind, Players, Universe, WorldConfig,
     WorldFolder, discover,
 };
 
@@ -124,7 +124,7 @@ fn worlds_are_found_and_opened() {
         for id in opened.resources().ids().unwrap() {
             assert_eq!(opened.resources().load(&id).unwrap().from, LoadedFrom::File, "{id}");
         }
-        if let Place::Save { universe } = &place {
+        if let PathKind::Save { universe } = &place {
             check_players(universe);
         } else {
             let config = InstanceTemplate::open(&template).unwrap();

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 
 /// The documents of one region by slot.
 #[derive(Debug)]
 pub struct Documents {
-    by_slot: BTreeMap<BlobIndex, Vec<u8>>,
+    by_slot: BTreeMap<Slot, Vec<u8>>,
 }
 
 impl Documents {
@@ -28,7 +28,7 @@ impl Documents {
     }
 
     /// The document of a slot.
-    pub fn content(&self, slot: BlobIndex) -> anyhow::Result<&[u8]> {
+    pub fn content(&self, slot: Slot) -> anyhow::Result<&[u8]> {
         let content = self.by_slot.get(&slot).map(Vec::as_slice);
         content.context("the region has no such chunk")
     }

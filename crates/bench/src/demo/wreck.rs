@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hyworld_indexed_storage::{BLOB_HEADER_BYTES, BlobIndex, IndexedStorageFile, Verified};
+use hyworld_indexed_storage::{BLOB_HEADER_BYTES, IndexedStorageFile, Slot, Verified};
 
 /// Copies the region file into a folder of its own, under the same name.
 pub fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
@@ -17,14 +17,14 @@ pub fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Writes a segment number into the index that no file has.
-pub fn overwrite_entry(path: &Path, slot: BlobIndex) -> anyhow::Result<()> {
+pub fn overwrite_entry(path: &Path, slot: Slot) -> anyhow::Result<()> {
     let geometry = IndexedStorageFile::open_read_only(path)?.geometry();
     let entry = i32::MAX.to_be_bytes();
     change(path, geometry.entry_offset(slot), |bytes| *bytes = entry)
 }
 
 /// Flips one bit in the middle of a blob; returns which byte of the file it is in.
-pub fn flip_bit(path: &Path, slot: BlobIndex) -> anyhow::Result<u64> {
+pub fn flip_bit(path: &Path, slot: Slot) -> anyhow::Result<u64> {
     let file = IndexedStorageFile::open_read_only(path)?;
     let stat = file.stat(slot)?.context("the slot to damage is empty")?;
     let blob = file.geometry().segment_offset(stat.segment);
@@ -34,7 +34,7 @@ pub fn flip_bit(path: &Path, slot: BlobIndex) -> anyhow::Result<u64> {
 }
 
 /// Slots that do not pass a full check.
-pub fn damaged_slots(path: &Path) -> anyhow::Result<Vec<BlobIndex>> {
+pub fn damaged_slots(path: &Path) -> anyhow::Result<Vec<Slot>> {
     let file = IndexedStorageFile::open_read_only(path)?;
     let mut damaged = Vec::new();
     for slot in file.occupied() {

@@ -8,7 +8,7 @@ use crate::components::{
 };
 use crate::error::Result;
 use crate::holder::Holder;
-use crate::items::{ContainerPlace, ContainerRole, ItemContainer};
+use crate::items::{ContainerPath, ContainerRole, ItemContainer};
 
 /// What a container belongs to.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -106,7 +106,7 @@ impl Chunk {
         let entities = self.entities()?.map(ContainerOwner::Entity);
         let mut found = Vec::new();
         for owner in blocks.chain(entities) {
-            for place in ContainerPlace::find(owner.holder())? {
+            for place in ContainerPath::find(owner.holder())? {
                 let items = place.read(owner.holder())?;
                 found.push(ChunkContainer { owner, role: place.role(), items });
             }

@@ -24,7 +24,7 @@ pub struct NoSuchSlot {
 
 /// What a chest, a bench or a part of an inventory holds.
 ///
-/// Read and written through its [`ContainerPlace`](super::ContainerPlace). Encoding a container
+/// Read and written through its [`ContainerPath`](super::ContainerPath). Encoding a container
 /// in which nothing was changed gives the bytes that it was read from, and after a change only
 /// the stacks that were changed differ. New ones go behind the others, as any order is read.
 ///

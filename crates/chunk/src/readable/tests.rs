@@ -2,7 +2,7 @@
 //! beside what is decoded. That every cell comes back is tested in `tests/readable.rs`.
 
 use hyworld_coords::{BlockPos, ChunkBlock, LocalColumn};
-use hyworld_indexed_storage::{BlobIndex, MemoryFile, OpenOptions};
+use hyworld_indexed_storage::{MemoryFile, OpenOptions, Slot};
 use hyworld_testkit::fixture;
 use serde_json::{Value as Json, json};
 
@@ -306,7 +306,7 @@ fn entities_and_block_entities_golden() {
 fn blocks_that_do_not_count_are_shown_as_they_are_stored() {
     let bytes = fixture("original/chunks/synthetic_old_versions.region.bin");
     let file = OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "old").unwrap();
-    let mut chunk = Chunk::decode(file.read(BlobIndex::new(102)).unwrap().unwrap()).unwrap();
+    let mut chunk = Chunk::decode(file.read(Slot::new(102)).unwrap().unwrap()).unwrap();
     for y in [SectionY::BOTTOM, SectionY::TOP] {
         chunk.put_in(y, &BlockSection::new(5)).unwrap();
     }

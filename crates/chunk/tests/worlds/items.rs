@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use hyworld_chunk::bson::{Document, RawDocument};
 use hyworld_chunk::{
-    BlockComponentChunk, Chunk, ContainerPlace, ContainerRole, EntityChunk, Holder, ItemStack,
+    BlockComponentChunk, Chunk, ContainerPath, ContainerRole, EntityChunk, Holder, ItemStack,
 };
 use hyworld_testkit::{WORLDS, shared};
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl AddAssign for Counts {
 fn viewed(holder: &Holder, roles: &mut BTreeMap<ContainerRole, usize>) -> Counts {
     let mut counts = Counts::default();
     let mut again = holder.clone();
-    for place in ContainerPlace::find(holder).unwrap() {
+    for place in ContainerPath::find(holder).unwrap() {
         let items = place.read(holder).unwrap();
         place.write(&mut again, &items).unwrap();
         assert!(!again.is_changed(), "{place}");

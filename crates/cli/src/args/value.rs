@@ -4,13 +4,13 @@ use std::str::FromStr;
 
 use hyworld_coords::{ChunkRect, RegionSlot};
 use hyworld_indexed_storage::limits::{BLOB_COUNT_MAX, SEGMENT_BYTES_MAX};
-use hyworld_indexed_storage::{BlobIndex, Geometry};
+use hyworld_indexed_storage::{Geometry, Slot};
 
 /// A slot as it is written on the command line. What it means depends on the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SlotArg {
     /// `33`: the number of the slot.
-    Number(BlobIndex),
+    Number(Slot),
     /// `1,1`: local x and z of a chunk. Only chunk regions have them.
     Local(RegionSlot),
 }
@@ -23,7 +23,7 @@ impl FromStr for SlotArg {
         match text.split_once(',') {
             None => {
                 let number = text.parse().map_err(|_| wrong())?;
-                Ok(Self::Number(BlobIndex::new(number)))
+                Ok(Self::Number(Slot::new(number)))
             }
             Some((x, z)) => {
                 let local = x.trim().parse().ok().zip(z.trim().parse().ok());
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn slots_are_numbers_or_local_positions() {
-        let number = |n| Ok(SlotArg::Number(BlobIndex::new(n)));
+        let number = |n| Ok(SlotArg::Number(Slot::new(n)));
         assert_eq!("0".parse(), number(0));
         assert_eq!("1048575".parse(), number(1_048_575));
         let local = RegionSlot::new(31, 2).unwrap();

@@ -17,7 +17,7 @@ use hyworld_bench::demo::{
     Camp, Documents, Fingerprints, Session, ensure, positions, segment_of, wreck,
 };
 use hyworld_chunk_store::RequestFlags;
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 
 use crate::args::DemoArgs;
 use crate::exit::{self, Exit};
@@ -28,11 +28,11 @@ use tour::{COPY, DAMAGED, DemoReport, Tour, WORLD};
 const SEED: &str = "2026";
 
 /// A slot near the middle, whose chunk is removed and rescued.
-const REMOVED: BlobIndex = BlobIndex::new(16 * 32 + 16);
+const REMOVED: Slot = Slot::new(16 * 32 + 16);
 /// The slot whose index entry is overwritten.
-const LOST: BlobIndex = BlobIndex::new(12 * 32 + 20);
+const LOST: Slot = Slot::new(12 * 32 + 20);
 /// The slot in whose blob one bit is flipped.
-const FLIPPED: BlobIndex = BlobIndex::new(19 * 32 + 14);
+const FLIPPED: Slot = Slot::new(19 * 32 + 14);
 
 pub(super) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let folder = match &args.dir {

@@ -5,13 +5,13 @@ mod finding;
 mod get;
 mod info;
 mod ls;
-mod place;
 mod put;
 mod rebuild;
 mod restore;
 mod rm;
 mod salvage;
 mod seal;
+mod slot_names;
 mod upgrade;
 mod verify;
 

@@ -8,7 +8,7 @@ use hyworld_maintenance::{Advice, Finding};
 /// `None` for other storages.
 pub(crate) fn words(finding: &Finding, file: Option<&Path>) -> String {
     let Some(advice) = finding.advice else { return String::new() };
-    let slot = finding.slot.map_or(0, hyworld_indexed_storage::BlobIndex::get);
+    let slot = finding.slot.map_or(0, hyworld_indexed_storage::Slot::get);
     match file.or(finding.file.as_deref()) {
         Some(file) => in_region(advice, &Commands { file, slot }),
         None => anywhere(advice).to_owned(),

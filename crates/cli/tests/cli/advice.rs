@@ -3,7 +3,7 @@
 use hyworld_testkit::manifest;
 
 use crate::converting::world;
-use crate::run::Place;
+use crate::run::Sandbox;
 
 /// The commands between backticks. Whatever is quoted like that must be a whole command.
 fn commands(text: &str) -> Vec<Vec<String>> {
@@ -21,10 +21,10 @@ fn commands(text: &str) -> Vec<Vec<String>> {
 fn follow(fixture: &str, text: &str) -> usize {
     let commands = commands(text);
     for command in &commands {
-        let place = Place::with(fixture, "a.bin");
-        place.file("slot-6.bin", b"content");
+        let sandbox = Sandbox::with(fixture, "a.bin");
+        sandbox.file("slot-6.bin", b"content");
         let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
-        let run = place.run(&arguments);
+        let run = sandbox.run(&arguments);
         assert_ne!(run.code, 2, "{fixture}: {command:?}: {}", run.err);
     }
     commands.len()
@@ -37,28 +37,28 @@ fn every_command_in_advice_about_region_files_runs() {
         let fixture = known.file.trim_end_matches(".region.bin");
         for verb in [&["verify"][..], &["info"], &["ls"], &["compact"]] {
             let (verb, rest) = verb.split_first().unwrap();
-            let place = Place::with(fixture, "a.bin");
-            let run = place.run(&[&["region", verb, "a.bin"], rest].concat());
+            let sandbox = Sandbox::with(fixture, "a.bin");
+            let run = sandbox.run(&[&["region", verb, "a.bin"], rest].concat());
             // What describes a table in one word is not advice.
             let text = run.text().replace("see `salvage`", "");
             followed += follow(fixture, &text) + follow(fixture, &run.err);
         }
     }
     let broken = "corrupt/zstd_magic_broken";
-    let refused = Place::with(broken, "a.bin").run(&["region", "get", "a.bin", "6"]);
+    let refused = Sandbox::with(broken, "a.bin").run(&["region", "get", "a.bin", "6"]);
     followed += follow(broken, &refused.err);
     let v0 = "v0/basic";
-    let refused = Place::with(v0, "a.bin").run(&["region", "compact", "a.bin"]);
+    let refused = Sandbox::with(v0, "a.bin").run(&["region", "compact", "a.bin"]);
     followed += follow(v0, &refused.err);
     assert!(followed > 40, "{followed} commands");
 }
 
 /// Runs every command of a text where it was given; returns how many there were.
-fn run_all(place: &Place, text: &str) -> usize {
+fn run_all(sandbox: &Sandbox, text: &str) -> usize {
     let commands = commands(text);
     for command in &commands {
         let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
-        let run = place.run(&arguments);
+        let run = sandbox.run(&arguments);
         assert_ne!(run.code, 2, "{command:?}: {}", run.err);
     }
     commands.len()
@@ -66,25 +66,25 @@ fn run_all(place: &Place, text: &str) -> usize {
 
 #[test]
 fn commands_in_advice_about_worlds_run() {
-    let place = Place::new();
-    world(&place);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
     let name = "world/chunks/0.0.region.bin";
-    let mut bytes = place.bytes(name);
+    let mut bytes = sandbox.bytes(name);
     // The payload of the first blob.
     bytes[4128 + 8..4128 + 400].fill(0x55);
-    place.file(name, &bytes);
-    let verified = place.run(&["verify", "world"]).ends(1);
-    let mut followed = run_all(&place, verified.text());
+    sandbox.file(name, &bytes);
+    let verified = sandbox.run(&["verify", "world"]).ends(1);
+    let mut followed = run_all(&sandbox, verified.text());
     // The header of another file.
     let name = "world/chunks/-1.0.region.bin";
-    let mut bytes = place.bytes(name);
+    let mut bytes = sandbox.bytes(name);
     bytes[..32].fill(0);
-    place.file(name, &bytes);
-    followed += run_all(&place, place.run(&["verify", "world"]).ends(1).text());
-    followed += run_all(&place, &place.run(&["region", "info", name]).ends(1).err);
-    followed += run_all(&place, &place.run(&["region", "info", "world"]).ends(2).err);
-    place.run(&["world", "create", "u", "a"]).ends(0);
+    sandbox.file(name, &bytes);
+    followed += run_all(&sandbox, sandbox.run(&["verify", "world"]).ends(1).text());
+    followed += run_all(&sandbox, &sandbox.run(&["region", "info", name]).ends(1).err);
+    followed += run_all(&sandbox, &sandbox.run(&["region", "info", "world"]).ends(2).err);
+    sandbox.run(&["world", "create", "u", "a"]).ends(0);
     let none = "00000000-0000-0000-0000-000000000001";
-    followed += run_all(&place, &place.run(&["player", "show", "u", none]).err);
+    followed += run_all(&sandbox, &sandbox.run(&["player", "show", "u", none]).err);
     assert!(followed >= 5, "{followed} commands");
 }

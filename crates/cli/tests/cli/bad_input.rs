@@ -4,7 +4,7 @@ use std::fs;
 
 use hyworld_testkit::fixture;
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 /// Every verb, with what it needs besides the file.
 const VERBS: [&[&str]; 14] = [
@@ -24,115 +24,115 @@ const VERBS: [&[&str]; 14] = [
     &["seal"],
 ];
 
-fn run_all(place: &Place, file: &str, code: i32, expected: &str) {
+fn run_all(sandbox: &Sandbox, file: &str, code: i32, expected: &str) {
     for verb in VERBS {
         let (name, rest) = verb.split_first().unwrap();
-        let before = place.state();
-        let line = place.run(&[&["region", name, file], rest].concat()).fails(code);
+        let before = sandbox.state();
+        let line = sandbox.run(&[&["region", name, file], rest].concat()).fails(code);
         assert!(line.contains(expected), "{name}: {line}");
-        assert_eq!(place.state(), before, "{name}");
+        assert_eq!(sandbox.state(), before, "{name}");
     }
 }
 
-fn with_content() -> Place {
-    let place = Place::new();
-    place.file("content", b"content");
-    place
+fn with_content() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.file("content", b"content");
+    sandbox
 }
 
 #[test]
 fn a_picture() {
-    let place = with_content();
+    let sandbox = with_content();
     let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
     png.resize(5000, 7);
-    place.file("a.png", &png);
-    run_all(&place, "a.png", 1, "a.png: not a region file: it does not begin with");
+    sandbox.file("a.png", &png);
+    run_all(&sandbox, "a.png", 1, "a.png: not a region file: it does not begin with");
 }
 
 #[test]
 fn a_file_cut_off_inside_its_header() {
     for len in ["10", "20", "31"] {
-        let place = with_content();
+        let sandbox = with_content();
         let name = format!("original/corrupt/truncated_at_{len}.region.bin");
-        place.file("a.bin", &fixture(&name));
+        sandbox.file("a.bin", &fixture(&name));
         let expected = format!("a.bin: not a region file: {len} bytes are too short");
-        run_all(&place, "a.bin", 1, &expected);
+        run_all(&sandbox, "a.bin", 1, &expected);
     }
 }
 
 #[test]
 fn a_header_with_absurd_numbers() {
-    let place = with_content();
+    let sandbox = with_content();
     let mut bytes = fixture("original/v1/empty.region.bin");
     bytes[24..28].copy_from_slice(&[0x7F, 0xFF, 0xFF, 0xFF]);
-    place.file("a.bin", &bytes);
-    run_all(&place, "a.bin", 1, "a.bin: the header claims 2147483647 slots");
+    sandbox.file("a.bin", &bytes);
+    run_all(&sandbox, "a.bin", 1, "a.bin: the header claims 2147483647 slots");
 }
 
 #[test]
 fn versions_that_do_not_exist() {
     for (name, version) in [("version_2", "2"), ("version_negative", "-1")] {
-        let place = with_content();
-        place.file("a.bin", &fixture(&format!("original/corrupt/{name}.region.bin")));
-        run_all(&place, "a.bin", 1, &format!("a.bin: format version {version} is not known"));
+        let sandbox = with_content();
+        sandbox.file("a.bin", &fixture(&format!("original/corrupt/{name}.region.bin")));
+        run_all(&sandbox, "a.bin", 1, &format!("a.bin: format version {version} is not known"));
     }
 }
 
 #[test]
 fn a_folder() {
-    let place = with_content();
-    fs::create_dir(place.path("folder")).unwrap();
-    run_all(&place, "folder", 2, "folder: not a regular file");
-    assert_eq!(fs::read_dir(place.path("folder")).unwrap().count(), 0);
+    let sandbox = with_content();
+    fs::create_dir(sandbox.path("folder")).unwrap();
+    run_all(&sandbox, "folder", 2, "folder: not a regular file");
+    assert_eq!(fs::read_dir(sandbox.path("folder")).unwrap().count(), 0);
 }
 
 #[cfg(unix)]
 #[test]
 fn devices() {
-    let place = with_content();
+    let sandbox = with_content();
     for device in ["/dev/null", "/dev/zero"] {
-        run_all(&place, device, 2, &format!("{device}: not a regular file"));
+        run_all(&sandbox, device, 2, &format!("{device}: not a regular file"));
     }
 }
 
 #[test]
 fn a_file_that_does_not_exist_is_only_made_by_put() {
-    let place = with_content();
+    let sandbox = with_content();
     for verb in VERBS.iter().filter(|verb| verb[0] != "put") {
         let (name, rest) = verb.split_first().unwrap();
-        let line = place.run(&[&["region", name, "none.bin"], rest].concat()).fails(2);
+        let line = sandbox.run(&[&["region", name, "none.bin"], rest].concat()).fails(2);
         assert!(line.starts_with("none.bin: cannot open: "), "{name}: {line}");
         assert_eq!(line.matches("os error").count(), 1, "{name}: {line}");
     }
-    let line = place.run(&["region", "put", "none/none.bin", "0", "content"]).fails(2);
+    let line = sandbox.run(&["region", "put", "none/none.bin", "0", "content"]).fails(2);
     assert!(line.starts_with("none/none.bin: cannot open: "), "{line}");
-    assert_eq!(place.names(), ["content"]);
+    assert_eq!(sandbox.names(), ["content"]);
 }
 
 #[test]
 fn an_empty_file_is_only_filled_by_put() {
-    let place = with_content();
-    place.file("a.bin", b"");
-    let before = place.state();
+    let sandbox = with_content();
+    sandbox.file("a.bin", b"");
+    let before = sandbox.state();
     for verb in VERBS.iter().filter(|verb| verb[0] != "put") {
         let (name, rest) = verb.split_first().unwrap();
-        let line = place.run(&[&["region", name, "a.bin"], rest].concat()).fails(1);
+        let line = sandbox.run(&[&["region", name, "a.bin"], rest].concat()).fails(1);
         assert_eq!(line, "a.bin: the file is empty", "{name}");
     }
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_name_with_a_line_break_stays_on_one_line() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let name = "two\nlines\u{1b}[31m";
-    let line = place.run(&["region", "info", name]).fails(2);
+    let line = sandbox.run(&["region", "info", name]).fails(2);
     assert!(line.starts_with("two\\nlines\\u{1b}[31m: cannot open"), "{line}");
-    place.file("content", b"x");
-    place.run(&["region", "put", name, "0", "content"]).ends(0);
+    sandbox.file("content", b"x");
+    sandbox.run(&["region", "put", name, "0", "content"]).ends(0);
     for verb in ["info", "verify", "seal", "compact"] {
-        let text = place.run(&["region", verb, name]).ok();
+        let text = sandbox.run(&["region", verb, name]).ok();
         assert!(text.starts_with("two\\nlines\\u{1b}[31m"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
     }
@@ -140,9 +140,9 @@ fn a_name_with_a_line_break_stays_on_one_line() {
 
 #[test]
 fn command_lines_that_mean_nothing() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for wrong in [&[][..], &["region"]] {
-        let run = place.run(wrong).ends(2);
+        let run = sandbox.run(wrong).ends(2);
         assert_eq!(run.text(), "");
         assert!(run.err.contains("Usage: hyworld"), "{}", run.err);
     }
@@ -153,7 +153,7 @@ fn command_lines_that_mean_nothing() {
         (&["completions"], "try `hyworld completions --help`"),
     ];
     for (wrong, help) in wrong {
-        let line = place.run(wrong).fails(2);
+        let line = sandbox.run(wrong).fails(2);
         assert!(line.ends_with(help), "{line}");
     }
 }

@@ -2,16 +2,16 @@
 
 use hyworld_testkit::fixture;
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 #[test]
 fn measurements_fit_together_and_leave_nothing_behind() {
-    let place = Place::with("v1/multiseg", "0.0.region.bin");
-    let before = place.names();
+    let sandbox = Sandbox::with("v1/multiseg", "0.0.region.bin");
+    let before = sandbox.names();
     let command =
         ["bench", "region", "0.0.region.bin", "--rounds", "1", "--scratch", ".", "--json"];
-    let object = place.run(&command).json();
-    assert_eq!(place.names(), before);
+    let object = sandbox.run(&command).json();
+    assert_eq!(sandbox.names(), before);
     assert_eq!(object["blobs"], 8);
     assert_eq!(keys(&object["one"]), keys(&object["all"]));
     for passes in ["one", "all"] {
@@ -20,7 +20,7 @@ fn measurements_fit_together_and_leave_nothing_behind() {
         let ratio = number("read_us") / number("raw_decompress_us");
         assert!((number("read_ratio") / ratio - 1.0).abs() < 0.5, "{object}");
     }
-    let text = place.run(&["bench", "region", "0.0.region.bin", "--rounds", "1"]).ok();
+    let text = sandbox.run(&["bench", "region", "0.0.region.bin", "--rounds", "1"]).ok();
     for part in ["8 blobs", "zstd decompresses", "write, relaxed", "p99"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -28,16 +28,16 @@ fn measurements_fit_together_and_leave_nothing_behind() {
 
 #[test]
 fn a_file_without_blobs_cannot_be_measured() {
-    let place = Place::with("v1/empty", "0.0.region.bin");
-    let error = place.run(&["bench", "region", "0.0.region.bin"]).fails(3);
+    let sandbox = Sandbox::with("v1/empty", "0.0.region.bin");
+    let error = sandbox.run(&["bench", "region", "0.0.region.bin"]).fails(3);
     assert_eq!(error, "0.0.region.bin: cannot measure: the file holds no blobs");
 }
 
 #[test]
 fn chunks_are_measured_against_their_decompression() {
-    let place = Place::new();
-    place.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
-    let object = place.run(&["bench", "chunk", ".", "--rounds", "1", "--json"]).json();
+    let sandbox = Sandbox::new();
+    sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    let object = sandbox.run(&["bench", "chunk", ".", "--rounds", "1", "--json"]).json();
     assert_eq!((&object["chunks"], &object["raw"]), (&3.into(), &722_704.into()));
     for pass in keys(&object["ratios"]) {
         let number = |key: &str| object[key].as_f64().unwrap();
@@ -45,7 +45,7 @@ fn chunks_are_measured_against_their_decompression() {
         let stated = object["ratios"][&pass].as_f64().unwrap();
         assert!(ratio > 0.0 && (stated / ratio - 1.0).abs() < 0.1, "{pass}: {object}");
     }
-    let text = place.run(&["bench", "chunk", "0.0.region.bin", "--rounds", "1"]).ok();
+    let text = sandbox.run(&["bench", "chunk", "0.0.region.bin", "--rounds", "1"]).ok();
     for part in ["3 chunks, 705.7 KiB", "zstd decompresses", "read, decode everything"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -53,48 +53,48 @@ fn chunks_are_measured_against_their_decompression() {
 
 #[test]
 fn providers_are_measured_against_region_files() {
-    let place = Place::new();
-    place.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
-    let before = place.names();
+    let sandbox = Sandbox::new();
+    sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    let before = sandbox.names();
     let arguments = ["bench", "providers", ".", "--rounds", "1", "--scratch", ".", "--json"];
-    let object = place.run(&arguments).ends(0).json();
-    assert_eq!(place.names(), before);
+    let object = sandbox.run(&arguments).ends(0).json();
+    assert_eq!(sandbox.names(), before);
     let first = &object["providers"][0];
     assert_eq!((&first["provider"], &first["write_ratio"]), (&"region files".into(), &1.0.into()));
     assert!(first["stored"].as_u64().unwrap() > 4096);
     assert!(object["convert"]["ratio"].as_f64().unwrap() > 0.0);
-    let text = place.run(&["bench", "providers", ".", "--rounds", "1", "--chunks", "2"]).ok();
+    let text = sandbox.run(&["bench", "providers", ".", "--rounds", "1", "--chunks", "2"]).ok();
     assert!(text.contains(".: 2 chunks, ") && text.contains("region files"), "{text}");
 }
 
 #[test]
 fn the_cost_of_a_chunk_is_measured_at_both_ends_of_a_large_copy() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let arguments = ["bench", "providers", "--scale", "3000", "--scratch", "."];
-    let object = place.run(&[&arguments[..], &["--json"]].concat()).ends(0).json();
+    let object = sandbox.run(&[&arguments[..], &["--json"]].concat()).ends(0).json();
     assert_eq!(object["chunks"], 3000);
     assert_eq!(object["providers"][0]["provider"], "region files");
     assert!(object["providers"][0]["copy"]["first_tenth_us"].is_u64(), "{object}");
-    assert!(place.run(&arguments).ok().contains("last tenth"));
-    assert!(place.names().is_empty(), "what was made is removed");
-    place.run(&["bench", "providers"]).ends(2);
+    assert!(sandbox.run(&arguments).ok().contains("last tenth"));
+    assert!(sandbox.names().is_empty(), "what was made is removed");
+    sandbox.run(&["bench", "providers"]).ends(2);
 }
 
 #[test]
 fn a_chunk_that_cannot_be_decoded_cannot_be_measured() {
-    let place = Place::with("v1/multiseg", "0.0.region.bin");
-    let error = place.run(&["bench", "chunk", "0.0.region.bin"]).fails(3);
+    let sandbox = Sandbox::with("v1/multiseg", "0.0.region.bin");
+    let error = sandbox.run(&["bench", "chunk", "0.0.region.bin"]).fails(3);
     assert!(error.starts_with("0.0.region.bin: "), "{error}");
 }
 
 #[test]
 fn the_store_is_measured_and_nothing_is_left_behind() {
-    let place = Place::new();
-    place.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
-    let before = place.state();
+    let sandbox = Sandbox::new();
+    sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    let before = sandbox.state();
     let arguments = ["bench", "store", ".", "--rounds", "1", "--scratch", ".", "--walk-chunks"];
-    let object = place.run(&[&arguments[..], &["700", "--json"]].concat()).ends(0).json();
-    assert_eq!(place.state(), before);
+    let object = sandbox.run(&[&arguments[..], &["700", "--json"]].concat()).ends(0).json();
+    assert_eq!(sandbox.state(), before);
     assert_eq!((&object["chunks"], &object["raw"]), (&3.into(), &722_704.into()));
     for pass in ["load", "save"] {
         let number = |key: &str| object[pass][key].as_f64().unwrap();
@@ -111,15 +111,15 @@ fn the_store_is_measured_and_nothing_is_left_behind() {
 
 #[test]
 fn loads_are_measured_while_others_are_saved() {
-    let place = crate::generated::world("Flat", false);
-    place.run(&["pregen", "world", "--radius", "5"]).ends(0);
+    let sandbox = crate::generated::world("Flat", false);
+    sandbox.run(&["pregen", "world", "--radius", "5"]).ends(0);
     let options = ["--rounds", "1", "--latency-seconds", "0.7", "--walk-chunks", "0"];
     let command = [&["bench", "store", "world"], &options[..]].concat();
-    let object = place.run(&[&command[..], &["--json"]].concat()).ends(0).json();
+    let object = sandbox.run(&[&command[..], &["--json"]].concat()).ends(0).json();
     assert_eq!((&object["chunks"], &object["walk"]), (&121.into(), &serde_json::Value::Null));
     let latency = |key: &str| object["latency"][key].as_f64().unwrap();
     assert!(latency("loads") > 0.0 && latency("p50_us") <= latency("p99_us"), "{object}");
-    let text = place.run(&[&command[..], &["--chunks", "110"]].concat()).ok();
+    let text = sandbox.run(&[&command[..], &["--chunks", "110"]].concat()).ok();
     for part in ["110 chunks", "load through the store", "saves run each second: p50"] {
         assert!(text.contains(part), "{part}\n{text}");
     }

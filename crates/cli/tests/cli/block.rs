@@ -5,13 +5,13 @@ use hyworld_chunk::{AssetKey, Chunk, FluidRef};
 use hyworld_coords::{ChunkBlock, RegionPos, RegionSlot};
 use serde_json::json;
 
-use crate::run::Place;
+use crate::run::Sandbox;
 use crate::world::{self, FILE, sample, with_chunk};
 
 #[test]
 fn the_upper_half_of_a_door() {
-    let place = with_chunk(&sample());
-    let run = place.run(&["block", "world", "-91", "66", "233"]).ends(0);
+    let sandbox = with_chunk(&sample());
+    let run = sandbox.run(&["block", "world", "-91", "66", "233"]).ends(0);
     let expected = "  \
   position       -91,66,233
   block          Door
@@ -27,7 +27,7 @@ fn the_upper_half_of_a_door() {
   block entity   none
   chunk          -3,7, section 2 (y 64 to 95)
   file           world/chunks/-1.0.region.bin
-  place          slot 253 (x 29, z 7)
+  sandbox          slot 253 (x 29, z 7)
 ";
     assert_eq!(run.text(), expected);
     assert_eq!(run.err, "");
@@ -35,9 +35,9 @@ fn the_upper_half_of_a_door() {
 
 #[test]
 fn what_else_there_can_be() {
-    let place = with_chunk(&sample());
+    let sandbox = with_chunk(&sample());
     let line = |words: &[&str], name: &str| {
-        let text = place.run(&[&["block", "world"], words].concat()).ok();
+        let text = sandbox.run(&[&["block", "world"], words].concat()).ok();
         let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
         line.trim_start()[name.len()..].trim().to_owned()
     };
@@ -58,8 +58,8 @@ fn what_else_there_can_be() {
 
 #[test]
 fn as_json() {
-    let place = with_chunk(&sample());
-    let run = place.run(&["block", FILE, "-91", "66", "233", "--json"]).ends(0);
+    let sandbox = with_chunk(&sample());
+    let run = sandbox.run(&["block", FILE, "-91", "66", "233", "--json"]).ends(0);
     let light = json!({"red": 1, "green": 2, "blue": 3, "sky": 15, "stored": true,
         "current": false});
     let expected = json!({
@@ -77,8 +77,8 @@ fn as_json() {
 
 #[test]
 fn the_block_entity_comes_back_from_its_json() {
-    let place = with_chunk(&sample());
-    let run = place.run(&["block", "world", "-96", "64", "224", "--json"]).ends(0);
+    let sandbox = with_chunk(&sample());
+    let run = sandbox.run(&["block", "world", "-96", "64", "224", "--json"]).ends(0);
     assert_eq!(run.json()["block"], "Chest");
     let (_, text) = run.text().split_once("\"block_entity\":").unwrap();
     let text = text.trim_end().strip_suffix('}').unwrap();
@@ -87,10 +87,10 @@ fn the_block_entity_comes_back_from_its_json() {
 
 #[test]
 fn blocks_that_the_game_wrote() {
-    let place = Place::with("chunks/synthetic_v6", "0.0.region.bin");
+    let sandbox = Sandbox::with("chunks/synthetic_v6", "0.0.region.bin");
     let region = RegionPos::new(0, 0);
     let mut checked = 0;
-    for (slot, document) in place.content("0.0.region.bin") {
+    for (slot, document) in sandbox.content("0.0.region.bin") {
         let local = RegionSlot::from_index(u16::try_from(slot).unwrap()).unwrap();
         let at = region.chunk(local).unwrap();
         let chunk = Chunk::decode(document).unwrap();
@@ -99,7 +99,7 @@ fn blocks_that_the_game_wrote() {
             let (pos, info) = (at.block(block).unwrap(), chunk.block(block).unwrap());
             let fluid = info.fluid().unwrap();
             let [x, y, z] = [pos.x, pos.y, pos.z].map(|number| number.to_string());
-            let run = place.run(&["block", "0.0.region.bin", &x, &y, &z, "--json"]).ends(0);
+            let run = sandbox.run(&["block", "0.0.region.bin", &x, &y, &z, "--json"]).ends(0);
             let json = run.json();
             assert_eq!(json["block"], info.name(), "{pos}");
             assert_eq!(json["rotation"]["index"], info.rotation().index(), "{pos}");
@@ -115,7 +115,7 @@ fn blocks_that_the_game_wrote() {
             let shown = &json["global_light"];
             let shown = ["red", "green", "blue", "sky"].map(|channel| &shown[channel]);
             assert_eq!(shown, channels, "{pos}");
-            let text = place.run(&["block", "0.0.region.bin", &x, &y, &z]).ok();
+            let text = sandbox.run(&["block", "0.0.region.bin", &x, &y, &z]).ok();
             assert_eq!(text.lines().count(), 15, "{text}");
             checked += 1;
         }
@@ -125,16 +125,16 @@ fn blocks_that_the_game_wrote() {
 
 #[test]
 fn heights_outside_of_the_world_and_other_mistakes() {
-    let place = with_chunk(&sample());
+    let sandbox = with_chunk(&sample());
     for y in ["-1", "320", "-2147483648"] {
-        let line = place.run(&["block", "world", "-96", y, "224"]).fails(2);
+        let line = sandbox.run(&["block", "world", "-96", y, "224"]).fails(2);
         assert_eq!(line, format!("y is {y}, but blocks have y from 0 to 319"));
     }
     let mistakes = [&["1", "2"][..], &["1", "2", "a"], &["1", "2", "2147483648"]];
     for words in mistakes {
-        place.run(&[&["block", "world"], words].concat()).ends(2);
+        sandbox.run(&[&["block", "world"], words].concat()).ends(2);
     }
-    let line = place.run(&["block", "world", "-97", "5", "224"]).fails(1);
+    let line = sandbox.run(&["block", "world", "-97", "5", "224"]).fails(1);
     assert!(line.starts_with("world/chunks/-1.0.region.bin: chunk -4,7 is not there: slot 252"));
 }
 
@@ -142,8 +142,8 @@ fn heights_outside_of_the_world_and_other_mistakes() {
 fn a_chunk_that_cannot_be_decoded() {
     let mut chunk = sample();
     chunk.set_raw("BlockChunk", &Document::new().to_bytes()).unwrap();
-    let place = with_chunk(&chunk);
-    let line = place.run(&["block", "world", "-96", "64", "224"]).fails(1);
+    let sandbox = with_chunk(&chunk);
+    let line = sandbox.run(&["block", "world", "-96", "64", "224"]).fails(1);
     let expected = "world/chunks/-1.0.region.bin: chunk -3,7 (slot 253): BlockChunk: at byte 0: \
                     the binary field Data is missing";
     assert_eq!(line, expected);

@@ -5,9 +5,9 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile, OpenOptions};
+use hyworld_indexed_storage::{EncodedBlob, IndexedStorageFile, OpenOptions, Slot};
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 const BLOBS: u32 = 32;
 const RAW_BYTES: u32 = 250_000_000;
@@ -20,7 +20,7 @@ const ADDRESS_KILOBYTES: u64 = 4_000_000;
 
 /// Writes a region file of 32 blobs, each of 25 frames of zeros. `first` is the document that the
 /// zeros follow.
-fn write_bombs(place: &Place, name: &str, first: &[u8]) {
+fn write_bombs(sandbox: &Sandbox, name: &str, first: &[u8]) {
     let mut zeros = vec![0; PART_BYTES as usize];
     let part = EncodedBlob::compress(&zeros, 3).unwrap();
     zeros.get_mut(..first.len()).unwrap().copy_from_slice(first);
@@ -29,11 +29,11 @@ fn write_bombs(place: &Place, name: &str, first: &[u8]) {
         frames.extend(part.frames());
     }
     let blob = EncodedBlob::from_frames(RAW_BYTES, &frames).unwrap();
-    fs::create_dir_all(place.path(name)).unwrap();
-    let path = place.path(name).join("0.0.region.bin");
+    fs::create_dir_all(sandbox.path(name)).unwrap();
+    let path = sandbox.path(name).join("0.0.region.bin");
     let file: IndexedStorageFile = OpenOptions::new().write(true).create(true).open(&path).unwrap();
     for slot in 0..BLOBS {
-        file.write_encoded(&[(BlobIndex::new(slot), &blob)]).unwrap();
+        file.write_encoded(&[(Slot::new(slot), &blob)]).unwrap();
     }
     file.sync().unwrap();
     assert!(file.file_bytes().unwrap() < 800_000);
@@ -46,11 +46,11 @@ fn peak(child: &Child) -> Option<u64> {
     Some(1024 * line.trim().trim_end_matches(" kB").parse::<u64>().ok()?)
 }
 
-fn run_bounded(place: &Place, arguments: &[&str], codes: &[i32]) {
+fn run_bounded(sandbox: &Sandbox, arguments: &[&str], codes: &[i32]) {
     let binary = env!("CARGO_BIN_EXE_hyworld");
     let script = format!("ulimit -v {ADDRESS_KILOBYTES} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
-    command.args(["-c", &script, binary]).args(arguments).current_dir(place.path(""));
+    command.args(["-c", &script, binary]).args(arguments).current_dir(sandbox.path(""));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut most = 0;
     let status = loop {
@@ -70,16 +70,16 @@ fn decompression_bombs_pass_through_every_verb() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let place = Place::new();
-    write_bombs(&place, "bombs", b"");
-    run_bounded(&place, &["verify", "bombs", "-j", "8"], &[1]);
-    run_bounded(&place, &["info", "bombs", "-j", "8"], &[1]);
-    run_bounded(&place, &["fingerprint", "bombs", "-j", "8"], &[1]);
-    run_bounded(&place, &["dump", "bombs", "-j", "8"], &[1]);
-    run_bounded(&place, &["region", "verify", "bombs/0.0.region.bin", "-j", "8"], &[0]);
-    run_bounded(&place, &["convert", "bombs", "copy/chunks", "-j", "8"], &[0]);
-    run_bounded(&place, &["convert", "bombs", "anew/chunks", "--recompress", "-j", "8"], &[0]);
-    run_bounded(&place, &["convert", "bombs", "anew", "--verify-only", "-j", "8"], &[0]);
+    let sandbox = Sandbox::new();
+    write_bombs(&sandbox, "bombs", b"");
+    run_bounded(&sandbox, &["verify", "bombs", "-j", "8"], &[1]);
+    run_bounded(&sandbox, &["info", "bombs", "-j", "8"], &[1]);
+    run_bounded(&sandbox, &["fingerprint", "bombs", "-j", "8"], &[1]);
+    run_bounded(&sandbox, &["dump", "bombs", "-j", "8"], &[1]);
+    run_bounded(&sandbox, &["region", "verify", "bombs/0.0.region.bin", "-j", "8"], &[0]);
+    run_bounded(&sandbox, &["convert", "bombs", "copy/chunks", "-j", "8"], &[0]);
+    run_bounded(&sandbox, &["convert", "bombs", "anew/chunks", "--recompress", "-j", "8"], &[0]);
+    run_bounded(&sandbox, &["convert", "bombs", "anew", "--verify-only", "-j", "8"], &[0]);
 }
 
 /// Documents that can be decoded: each is one huge, unknown component.
@@ -88,7 +88,7 @@ fn huge_documents_are_decoded_without_a_copy() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let length = |bytes: u32| bytes.to_le_bytes();
     // {"Components": {"mod:Huge": {"Data": binary}}}, whose ends are zeros as well.
     let mut document = length(RAW_BYTES).to_vec();
@@ -99,8 +99,8 @@ fn huge_documents_are_decoded_without_a_copy() {
     document.extend(b"\x05Data\0");
     document.extend(length(RAW_BYTES - 17 - 15 - 16));
     document.push(0);
-    write_bombs(&place, "huge", &document);
-    run_bounded(&place, &["verify", "huge", "-j", "8"], &[1]);
-    run_bounded(&place, &["info", "huge", "-j", "8"], &[0]);
-    run_bounded(&place, &["fingerprint", "huge", "-j", "8"], &[0, 1]);
+    write_bombs(&sandbox, "huge", &document);
+    run_bounded(&sandbox, &["verify", "huge", "-j", "8"], &[1]);
+    run_bounded(&sandbox, &["info", "huge", "-j", "8"], &[0]);
+    run_bounded(&sandbox, &["fingerprint", "huge", "-j", "8"], &[0, 1]);
 }

@@ -10,14 +10,14 @@ use hyworld_testkit::seaweedfs::{self, WeedServer};
 use hyworld_testkit::{Random, WORLDS, region_files, sha256};
 
 use crate::converting::frames;
-use crate::run::Place;
+use crate::run::Sandbox;
 
 /// How often each conversion of a world is killed: 20 times a world.
 const KILLS: [u32; 3] = [7, 7, 6];
 
 /// A place from which commands reach the server.
 struct Chain<'a> {
-    place: &'a Place,
+    sandbox: &'a Sandbox,
     server: &'a WeedServer,
     random: Random,
     /// How often a command was killed, and how many at last had something to continue with.
@@ -27,7 +27,7 @@ struct Chain<'a> {
 
 impl Chain<'_> {
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.place.command(arguments);
+        let mut command = self.sandbox.command(arguments);
         command.envs(self.server.environment());
         command
     }
@@ -94,9 +94,10 @@ fn real_worlds_go_round_all_providers_though_they_are_killed() {
     for (number, world) in (0..).zip(WORLDS) {
         let Some(files) = region_files(world) else { return };
         let source = files[0].parent().unwrap().to_str().unwrap().to_owned();
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let random = Random::new(number);
-        let mut chain = Chain { place: &place, server: &server, random, killed: 0, continued: 0 };
+        let mut chain =
+            Chain { sandbox: &sandbox, server: &server, random, killed: 0, continued: 0 };
         let expected = chain.fingerprints(&source);
         let database = chain.convert(&source, |n| format!("rocksdb:database{n}"), KILLS[0]);
         assert_eq!(chain.fingerprints(&database), expected, "{world}: {database}");
@@ -105,7 +106,7 @@ fn real_worlds_go_round_all_providers_though_they_are_killed() {
         assert_eq!(chain.fingerprints(&objects), expected, "{world}: {objects}");
         let back = chain.convert(&objects, |n| format!("back{n}/chunks"), KILLS[2]);
         assert_eq!(chain.fingerprints(&back), expected, "{world}: {back}");
-        assert!(frames(&place, &source) == frames(&place, &back), "{world}: other frames");
+        assert!(frames(&sandbox, &source) == frames(&sandbox, &back), "{world}: other frames");
         assert_eq!(chain.killed, KILLS.iter().sum::<u32>());
         println!("{world}: killed {} times, {} continued", chain.killed, chain.continued);
         continued += chain.continued;

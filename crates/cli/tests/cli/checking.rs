@@ -3,7 +3,7 @@
 use hyworld_testkit::{fixture, manifest};
 use serde_json::{Value, json};
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 #[test]
 fn files_of_the_game_are_whole() {
@@ -13,9 +13,9 @@ fn files_of_the_game_are_whole() {
             if known.file.contains("header_only") {
                 continue;
             }
-            let place = Place::new();
-            place.file("a.bin", &fixture(&format!("original/{}", known.file)));
-            let run = place.run(&["region", "verify", "a.bin", "--json"]).ends(0);
+            let sandbox = Sandbox::new();
+            sandbox.file("a.bin", &fixture(&format!("original/{}", known.file)));
+            let run = sandbox.run(&["region", "verify", "a.bin", "--json"]).ends(0);
             let blobs = known.blobs.unwrap().len();
             let expected = json!({
                 "type": "summary", "checked": blobs, "whole": blobs, "sealed": 0, "findings": 0,
@@ -62,9 +62,9 @@ fn every_kind_of_damage_has_its_class() {
         ("zstd_magic_broken", &[(6, "frame")]),
     ];
     for (name, expected) in expected {
-        let place = Place::with(&format!("corrupt/{name}"), "a.bin");
-        let before = place.state();
-        let run = place.run(&["region", "verify", "a.bin", "--json"]);
+        let sandbox = Sandbox::with(&format!("corrupt/{name}"), "a.bin");
+        let before = sandbox.state();
+        let run = sandbox.run(&["region", "verify", "a.bin", "--json"]);
         let run = run.ends(i32::from(!expected.is_empty()));
         let lines = run.json_lines();
         let expected: Vec<_> =
@@ -74,14 +74,14 @@ fn every_kind_of_damage_has_its_class() {
         assert_eq!(summary["type"], "summary");
         assert_eq!(summary["checked"], 8);
         assert_eq!(summary["whole"], 8 - expected.len());
-        assert_eq!(place.state(), before);
+        assert_eq!(sandbox.state(), before);
     }
 }
 
 #[test]
 fn a_finding_says_where_what_and_what_to_do() {
-    let place = Place::with("corrupt/zstd_magic_broken", "a.bin");
-    let run = place.run(&["region", "verify", "a.bin"]).ends(1);
+    let sandbox = Sandbox::with("corrupt/zstd_magic_broken", "a.bin");
+    let run = sandbox.run(&["region", "verify", "a.bin"]).ends(1);
     let expected = "\
 slot 6: frame at byte 928
     zstd: Unknown frame descriptor
@@ -95,13 +95,13 @@ a.bin: 8 blobs checked, 7 whole, 1 finding; 0 sealed
 
 #[test]
 fn findings_name_local_x_and_z() {
-    let place = Place::with("v1/basic", "a.bin");
-    let slot = *place.content("a.bin").keys().max().unwrap();
-    let mut bytes = place.bytes("a.bin");
+    let sandbox = Sandbox::with("v1/basic", "a.bin");
+    let slot = *sandbox.content("a.bin").keys().max().unwrap();
+    let mut bytes = sandbox.bytes("a.bin");
     let entry = 32 + 4 * slot as usize;
     bytes[entry..entry + 4].copy_from_slice(&[0xFF; 4]);
-    place.file("a.bin", &bytes);
-    let run = place.run(&["region", "verify", "a.bin", "--json"]).ends(1);
+    sandbox.file("a.bin", &bytes);
+    let run = sandbox.run(&["region", "verify", "a.bin", "--json"]).ends(1);
     let finding = run.json_lines().remove(0);
     assert_eq!(finding["x"], slot % 32);
     assert_eq!(finding["z"], slot / 32);
@@ -112,52 +112,52 @@ fn findings_name_local_x_and_z() {
 #[test]
 fn a_file_that_ends_inside_its_index_table_is_not_clean() {
     for (name, len) in [("truncated_at_32", 32), ("truncated_at_33", 33)] {
-        let place = Place::with(&format!("corrupt/{name}"), "a.bin");
-        let lines = place.run(&["region", "verify", "a.bin", "--json"]).ends(1).json_lines();
+        let sandbox = Sandbox::with(&format!("corrupt/{name}"), "a.bin");
+        let lines = sandbox.run(&["region", "verify", "a.bin", "--json"]).ends(1).json_lines();
         let first = findings(&lines).remove(0);
         assert_eq!(first, (None, "table-cut-off".to_owned()));
         assert_eq!(lines[0]["offset"], len);
-        let line = place.run(&["region", "ls", "a.bin"]).ends(1).err;
+        let line = sandbox.run(&["region", "ls", "a.bin"]).ends(1).err;
         assert!(line.contains("the file ends inside its index table"), "{line}");
-        place.run(&["region", "info", "a.bin"]).ends(1);
+        sandbox.run(&["region", "info", "a.bin"]).ends(1);
     }
     // With entries: what is missing may not be taken for empty slots.
-    let place = Place::with("corrupt/truncated_at_100", "a.bin");
-    let before = place.bytes("a.bin");
+    let sandbox = Sandbox::with("corrupt/truncated_at_100", "a.bin");
+    let before = sandbox.bytes("a.bin");
     for verb in ["verify", "ls", "info", "compact"] {
-        let line = place.run(&["region", verb, "a.bin"]).ends(1).err;
+        let line = sandbox.run(&["region", verb, "a.bin"]).ends(1).err;
         assert!(line.contains("it ends at byte 100, inside its index table"), "{line}");
         assert!(line.contains("restore it from a backup"), "{line}");
     }
-    place.file("new", b"new");
-    place.run(&["region", "put", "a.bin", "30", "new"]).ends(1);
-    assert_eq!(place.bytes("a.bin"), before);
+    sandbox.file("new", b"new");
+    sandbox.run(&["region", "put", "a.bin", "30", "new"]).ends(1);
+    assert_eq!(sandbox.bytes("a.bin"), before);
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing_in_the_output() {
-    let place = Place::with("corrupt/crosslink_same_segment", "a.bin");
-    let one = place.run(&["region", "verify", "a.bin", "-j", "1"]).ends(1);
-    let many = place.run(&["-j", "9", "region", "verify", "a.bin"]).ends(1);
+    let sandbox = Sandbox::with("corrupt/crosslink_same_segment", "a.bin");
+    let one = sandbox.run(&["region", "verify", "a.bin", "-j", "1"]).ends(1);
+    let many = sandbox.run(&["-j", "9", "region", "verify", "a.bin"]).ends(1);
     assert_eq!(one.text(), many.text());
-    place.run(&["region", "verify", "a.bin", "-j", "0"]).ends(2);
+    sandbox.run(&["region", "verify", "a.bin", "-j", "0"]).ends(2);
 }
 
 #[test]
 fn quiet_leaves_only_findings() {
-    let place = Place::with("corrupt/base", "a.bin");
-    let run = place.run(&["region", "verify", "a.bin", "-q"]).ends(0);
+    let sandbox = Sandbox::with("corrupt/base", "a.bin");
+    let run = sandbox.run(&["region", "verify", "a.bin", "-q"]).ends(0);
     assert_eq!((run.text(), run.err.as_str()), ("", ""));
-    let place = Place::with("corrupt/index_negative", "a.bin");
-    let run = place.run(&["region", "verify", "a.bin", "-q"]).ends(1);
+    let sandbox = Sandbox::with("corrupt/index_negative", "a.bin");
+    let run = sandbox.run(&["region", "verify", "a.bin", "-q"]).ends(1);
     assert!(run.text().starts_with("slot 6: index-negative"), "{}", run.text());
     assert!(!run.text().contains("checked"), "{}", run.text());
 }
 
 #[test]
 fn verbose_tells_the_time_on_stderr() {
-    let place = Place::with("corrupt/base", "a.bin");
-    let run = place.run(&["region", "verify", "a.bin", "-v"]).ends(0);
+    let sandbox = Sandbox::with("corrupt/base", "a.bin");
+    let run = sandbox.run(&["region", "verify", "a.bin", "-v"]).ends(0);
     assert!(run.err.starts_with("took ") && run.err.ends_with("s\n"), "{}", run.err);
-    place.run(&["region", "verify", "a.bin", "-v", "-q"]).ends(2);
+    sandbox.run(&["region", "verify", "a.bin", "-v", "-q"]).ends(2);
 }

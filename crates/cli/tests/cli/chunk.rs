@@ -11,13 +11,13 @@ use hyworld_coords::{ChunkBlock, LocalBlock, RegionPos, RegionSlot, SectionY};
 use hyworld_testkit::{SectionNames, game_0_6_chunk, write_file};
 use serde_json::json;
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 use crate::world::{AT, FILE, SLOT, document, key, sample, with_chunk, with_document};
 
 const CHUNK: [&str; 4] = ["chunk", "world", "--chunk", "-3,7"];
 
-fn run(place: &Place, more: &[&str]) -> crate::run::Run {
-    place.run(&[&CHUNK, more].concat())
+fn run(sandbox: &Sandbox, more: &[&str]) -> crate::run::Run {
+    sandbox.run(&[&CHUNK, more].concat())
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn the_summary() {
 #[test]
 fn the_json_is_that_of_the_library_with_the_place_before_it() {
     let chunk = sample();
-    let place = with_chunk(&chunk);
-    let run = run(&place, &["--json"]).ends(0);
+    let sandbox = with_chunk(&chunk);
+    let run = run(&sandbox, &["--json"]).ends(0);
     let json = run.json();
     assert_eq!(keys(&json), ["file", "region", "slot", "raw", "compressed", "chunk"]);
     assert_eq!((&json["file"], &json["slot"]), (&json!(FILE), &json!(SLOT)));
@@ -45,8 +45,8 @@ fn the_json_is_that_of_the_library_with_the_place_before_it() {
     let runs = blocks["runs"].as_array().unwrap().iter();
     let runs: Vec<_> = runs
         .map(|run| {
-            let place = usize::try_from(run[0].as_u64().unwrap()).unwrap();
-            (names[place].as_str().unwrap(), run[1].as_u64().unwrap())
+            let sandbox = usize::try_from(run[0].as_u64().unwrap()).unwrap();
+            (names[sandbox].as_str().unwrap(), run[1].as_u64().unwrap())
         })
         .collect();
     let expected = [
@@ -66,11 +66,11 @@ fn the_json_is_that_of_the_library_with_the_place_before_it() {
 
 #[test]
 fn every_kind_of_path_finds_the_chunk() {
-    let place = with_chunk(&sample());
-    let expected = run(&place, &["--json"]).ends(0).json()["chunk"].clone();
-    fs::create_dir_all(place.path("save/universe/worlds")).unwrap();
-    fs::create_dir_all(place.path("save/universe/players")).unwrap();
-    fs::rename(place.path("world"), place.path("save/universe/worlds/default")).unwrap();
+    let sandbox = with_chunk(&sample());
+    let expected = run(&sandbox, &["--json"]).ends(0).json()["chunk"].clone();
+    fs::create_dir_all(sandbox.path("save/universe/worlds")).unwrap();
+    fs::create_dir_all(sandbox.path("save/universe/players")).unwrap();
+    fs::rename(sandbox.path("world"), sandbox.path("save/universe/worlds/default")).unwrap();
     for path in [
         "save",
         "save/universe",
@@ -79,88 +79,88 @@ fn every_kind_of_path_finds_the_chunk() {
         "save/universe/worlds/default/chunks",
         "save/universe/worlds/default/chunks/-1.0.region.bin",
     ] {
-        let json = place.run(&["chunk", path, "--chunk", "-3,7", "--json"]).ends(0).json();
+        let json = sandbox.run(&["chunk", path, "--chunk", "-3,7", "--json"]).ends(0).json();
         assert_eq!(json["chunk"], expected, "{path}");
         let file = "save/universe/worlds/default/chunks/-1.0.region.bin";
         assert_eq!(json["file"], file, "{path}");
     }
-    let mut command = place.command(&["chunk", "-1.0.region.bin", "--chunk=-3,7", "--json"]);
-    command.current_dir(place.path("save/universe/worlds/default/chunks"));
+    let mut command = sandbox.command(&["chunk", "-1.0.region.bin", "--chunk=-3,7", "--json"]);
+    command.current_dir(sandbox.path("save/universe/worlds/default/chunks"));
     assert_eq!(command.output().unwrap().status.code(), Some(0));
 }
 
 #[test]
 fn of_several_worlds_one_must_be_named() {
-    let place = with_chunk(&sample());
+    let sandbox = with_chunk(&sample());
     for world in ["hills", "caves"] {
-        fs::create_dir_all(place.path(&format!("save/universe/worlds/{world}/chunks"))).unwrap();
+        fs::create_dir_all(sandbox.path(&format!("save/universe/worlds/{world}/chunks"))).unwrap();
     }
-    let line = place.run(&["chunk", "save", "--chunk", "0,0"]).fails(2);
+    let line = sandbox.run(&["chunk", "save", "--chunk", "0,0"]).fails(2);
     let expected = "save: 2 worlds are here, caves, hills; name one of them, as in \
                     save/universe/worlds/caves, or with --world";
     assert_eq!(line, expected);
-    let line = place.run(&["chunk", "save/universe/worlds/hills", "--chunk", "0,0"]).fails(1);
+    let line = sandbox.run(&["chunk", "save/universe/worlds/hills", "--chunk", "0,0"]).fails(1);
     assert!(line.starts_with("save/universe/worlds/hills: no region files here"), "{line}");
-    fs::remove_dir_all(place.path("save/universe/worlds/hills")).unwrap();
-    let line = place.run(&["chunk", "save", "--chunk", "0,0"]).fails(1);
+    fs::remove_dir_all(sandbox.path("save/universe/worlds/hills")).unwrap();
+    let line = sandbox.run(&["chunk", "save", "--chunk", "0,0"]).fails(1);
     assert_eq!(line, "save/universe/worlds/caves: this world has no region files");
 }
 
 #[test]
 fn one_component_as_json_that_leads_back() {
     let chunk = sample();
-    let place = with_chunk(&chunk);
+    let sandbox = with_chunk(&chunk);
     let read = |bytes: RawDocument<'_>| Document::from_raw(bytes).unwrap();
     let columns = read(chunk.holder().raw("BlockChunk").unwrap());
-    let text = run(&place, &["--component", "BlockChunk"]).ok();
+    let text = run(&sandbox, &["--component", "BlockChunk"]).ok();
     assert_eq!(text, columns.to_json() + "\n");
     let section = chunk.section_holder(SectionY::new(2).unwrap()).unwrap();
     let blocks = read(section.raw("Block").unwrap());
-    let line = run(&place, &["--component", "2/Block", "--json"]).ok();
+    let line = run(&sandbox, &["--component", "2/Block", "--json"]).ok();
     assert_eq!(line.lines().count(), 1);
     assert_eq!(Document::from_json(&line).unwrap(), blocks);
-    let thing = run(&place, &["--component", "mymod:Thing", "--json"]).ends(0);
+    let thing = run(&sandbox, &["--component", "mymod:Thing", "--json"]).ends(0);
     assert_eq!(thing.json()["Nan"], json!({"$bson": 1, "$base64": "AAAAAAAA+H8="}));
-    assert_eq!(run(&place, &["--component", "9/mymod:Roof"]).ok(), "{}\n");
+    assert_eq!(run(&sandbox, &["--component", "9/mymod:Roof"]).ok(), "{}\n");
 }
 
 #[test]
 fn components_that_are_not_there() {
-    let place = with_chunk(&sample());
+    let sandbox = with_chunk(&sample());
     let name = format!("{FILE}: chunk -3,7 (slot {SLOT})");
-    let line = run(&place, &["--component", "Block"]).fails(1);
+    let line = run(&sandbox, &["--component", "Block"]).fails(1);
     let start = format!("{name}: there is no component Block; there are BlockComponentChunk, ");
     assert!(line.starts_with(&start), "{line}");
-    let line = run(&place, &["--component", "9/Fluids"]).fails(1);
+    let line = run(&sandbox, &["--component", "9/Fluids"]).fails(1);
     assert!(line.starts_with(&format!("{name}, section 9: there is no component Fluids; ")));
-    let line = run(&place, &["--component", "10/Block"]).fails(2);
+    let line = run(&sandbox, &["--component", "10/Block"]).fails(2);
     assert_eq!(line, format!("{name}: there is no section 10; there are 0 to 9"));
-    run(&place, &["--component", ""]).ends(2);
-    run(&place, &["--component", "BlockChunk", "--bson", "x"]).ends(2);
-    run(&place, &["--json", "--bson", "x"]).ends(2);
+    run(&sandbox, &["--component", ""]).ends(2);
+    run(&sandbox, &["--component", "BlockChunk", "--bson", "x"]).ends(2);
+    run(&sandbox, &["--json", "--bson", "x"]).ends(2);
 }
 
 #[test]
 fn the_exact_bytes() {
-    let place = with_chunk(&sample());
+    let sandbox = with_chunk(&sample());
     let expected = sample().encode();
-    let done = run(&place, &["--bson", "out.bson"]).ends(0);
+    let done = run(&sandbox, &["--bson", "out.bson"]).ends(0);
     assert_eq!(done.text(), "");
     assert!(done.err.starts_with("chunk -3,7: ") && done.err.ends_with("written to out.bson\n"));
-    assert_eq!(place.bytes("out.bson"), expected);
-    assert_eq!(run(&place, &["--bson", "-"]).ends(0).out, expected);
-    place.file("out.bson", b"old");
-    run(&place, &["--bson", "out.bson", "-q"]).ok();
-    assert_eq!(place.bytes("out.bson"), expected, "replaced, as by `region get`");
-    let line = run(&place, &["--bson", FILE]).fails(2);
+    assert_eq!(sandbox.bytes("out.bson"), expected);
+    assert_eq!(run(&sandbox, &["--bson", "-"]).ends(0).out, expected);
+    sandbox.file("out.bson", b"old");
+    run(&sandbox, &["--bson", "out.bson", "-q"]).ok();
+    assert_eq!(sandbox.bytes("out.bson"), expected, "replaced, as by `region get`");
+    let line = run(&sandbox, &["--bson", FILE]).fails(2);
     assert_eq!(line, format!("{FILE}: this is the region file itself; choose another output"));
-    run(&place, &["--bson", "missing/out.bson"]).fails(3);
+    run(&sandbox, &["--bson", "missing/out.bson"]).fails(3);
 }
 
 #[test]
 fn a_chunk_that_is_not_there() {
-    let place = with_chunk(&sample());
-    let at = |chunk: &str, path: &str| place.run(&["chunk", path, "--chunk", chunk]);
+    let sandbox = with_chunk(&sample());
+    let at = |chunk: &str, path: &str| sandbox.run(&["chunk", path, "--chunk", chunk]);
     let line = at("-5,9", "world").fails(1);
     let expected = format!(
         "{FILE}: chunk -5,9 is not there: slot 315 (x 27, z 9) is empty; near it are -3,7, and the \
@@ -177,42 +177,42 @@ fn a_chunk_that_is_not_there() {
          belongs in 0.0.region.bin"
     );
     assert_eq!(line, expected);
-    place.run(&["region", "rm", FILE, "253"]).ok();
+    sandbox.run(&["region", "rm", FILE, "253"]).ok();
     let line = at("-3,7", "world").fails(1);
     assert!(line.ends_with("slot 253 (x 29, z 7) is empty, as all of them are"), "{line}");
 }
 
 #[test]
 fn arguments_that_mean_nothing() {
-    let place = with_chunk(&sample());
+    let sandbox = with_chunk(&sample());
     for chunk in ["", "3", "3,", "3,4,5", "a,b", "2147483648,0", "--json"] {
-        place.run(&["chunk", "world", "--chunk", chunk]).ends(2);
+        sandbox.run(&["chunk", "world", "--chunk", chunk]).ends(2);
     }
-    place.run(&["chunk", "world"]).ends(2);
-    let line = place.run(&["chunk", "nowhere", "--chunk", "0,0"]).fails(2);
+    sandbox.run(&["chunk", "world"]).ends(2);
+    let line = sandbox.run(&["chunk", "nowhere", "--chunk", "0,0"]).fails(2);
     assert_eq!(line, "nowhere: no such file or folder");
-    place.file("picture.png", b"");
-    let line = place.run(&["chunk", "picture.png", "--chunk", "0,0"]).fails(2);
+    sandbox.file("picture.png", b"");
+    let line = sandbox.run(&["chunk", "picture.png", "--chunk", "0,0"]).fails(2);
     assert_eq!(line, "picture.png: not a folder, and not named like 0.0.region.bin");
 }
 
 #[test]
 fn documents_that_are_none() {
     let name = format!("{FILE}: chunk -3,7 (slot {SLOT})");
-    let place = with_document(b"no document at all");
+    let sandbox = with_document(b"no document at all");
     for more in [&[][..], &["--json"], &["--component", "BlockChunk"]] {
-        let line = run(&place, more).fails(1);
+        let line = run(&sandbox, more).fails(1);
         assert!(line.starts_with(&format!("{name}: ")) && line.contains("at byte 0"), "{line}");
     }
-    assert_eq!(run(&place, &["--bson", "-"]).ends(0).out, b"no document at all");
+    assert_eq!(run(&sandbox, &["--bson", "-"]).ends(0).out, b"no document at all");
     let line = run(&with_document(b""), &[]).fails(1);
     assert!(line.starts_with(&format!("{name}: its blob has no bytes")), "{line}");
-    let place = with_chunk(&sample());
-    let mut bytes = place.bytes(FILE);
+    let sandbox = with_chunk(&sample());
+    let mut bytes = sandbox.bytes(FILE);
     let middle = bytes.len() - 200;
     bytes[middle..].fill(0x55);
-    write_file(&place.path(FILE), &bytes);
-    let line = run(&place, &[]).fails(1);
+    write_file(&sandbox.path(FILE), &bytes);
+    let line = run(&sandbox, &[]).fails(1);
     assert!(line.contains("slot 253 is damaged"), "{line}");
     assert!(line.contains("`hyworld region salvage world/chunks/-1.0.region.bin`"), "{line}");
 }
@@ -225,9 +225,9 @@ fn what_is_bad_in_a_chunk_does_not_hide_the_rest() {
     let newer = document(&[("Version", Bson::Int32(7))]);
     let section = chunk.section_mut(SectionY::new(4).unwrap());
     section.set_raw("Block", &newer.to_bytes()).unwrap();
-    let place = with_chunk(&chunk);
+    let sandbox = with_chunk(&chunk);
     for more in [&[][..], &["--json"]] {
-        let run = run(&place, more).ends(1);
+        let run = run(&sandbox, more).ends(1);
         let lines: Vec<_> = run.err.lines().collect();
         let start = format!("hyworld: {FILE}: chunk -3,7 (slot {SLOT}): ");
         assert_eq!(lines.len(), 2, "{}", run.err);
@@ -236,7 +236,7 @@ fn what_is_bad_in_a_chunk_does_not_hide_the_rest() {
         assert_eq!(lines[1], format!("{start}{newer}"));
         assert!(run.text().contains("Chest") && run.text().contains("Sheep"), "{}", run.text());
     }
-    let text = run(&place, &[]).ends(1).text().to_owned();
+    let text = run(&sandbox, &[]).ends(1).text().to_owned();
     assert!(text.contains("EnvironmentChunk           -      19  cannot be decoded"), "{text}");
     assert!(text.contains("128-159         cannot be decoded"), "{text}");
 }
@@ -257,18 +257,18 @@ fn a_component_that_is_malformed_is_printed_as_its_bytes() {
 #[test]
 fn chunks_that_the_game_wrote_fit_on_a_terminal() {
     for name in ["synthetic_v6", "synthetic_old_versions", "synthetic_migrations"] {
-        let place = Place::with(&format!("chunks/{name}"), "0.0.region.bin");
-        for slot in place.content("0.0.region.bin").into_keys() {
+        let sandbox = Sandbox::with(&format!("chunks/{name}"), "0.0.region.bin");
+        for slot in sandbox.content("0.0.region.bin").into_keys() {
             let local = RegionSlot::from_index(u16::try_from(slot).unwrap()).unwrap();
             let at = RegionPos::new(0, 0).chunk(local).unwrap();
             let chunk = format!("{},{}", at.x, at.z);
-            let run = place.run(&["chunk", "0.0.region.bin", "--chunk", &chunk]).ends(0);
+            let run = sandbox.run(&["chunk", "0.0.region.bin", "--chunk", &chunk]).ends(0);
             assert!(run.text().lines().count() < 80, "{}", run.text());
             for line in run.text().lines() {
                 assert!(line.chars().count() <= 90, "{line}");
                 assert!(!line.contains(char::is_control), "{line}");
             }
-            let json = place.run(&["chunk", "0.0.region.bin", "--chunk", &chunk, "--json"]);
+            let json = sandbox.run(&["chunk", "0.0.region.bin", "--chunk", &chunk, "--json"]);
             assert_eq!(json.ends(0).json()["chunk"]["problems"], json!([]));
         }
     }
@@ -287,9 +287,9 @@ fn names_cannot_give_orders_to_the_terminal() {
     chunk.set_raw(&evil.repeat(50), &Document::new().to_bytes()).unwrap();
     let environments = EnvironmentChunk::uniform(evil).unwrap();
     chunk.put(&environments).unwrap();
-    let place = with_chunk(&chunk);
+    let sandbox = with_chunk(&chunk);
     for words in [&CHUNK[..], &["block", "world", "-96", "0", "224"]] {
-        let text = place.run(words).ok();
+        let text = sandbox.run(words).ok();
         assert!(!text.contains('\u{1b}') && text.contains("a\\u{1b}[31m\\nb"), "{text}");
     }
 }
@@ -326,14 +326,14 @@ fn names_of_entities_and_items_of_containers_are_shown() {
         true
     };
     chunk.entities_mut().retain(name).unwrap();
-    let place = with_chunk(&chunk);
-    let text = run(&place, &[]).ok();
+    let sandbox = with_chunk(&chunk);
+    let text = run(&sandbox, &[]).ok();
     assert!(text.contains("  Sheep \"Dolly\"  3.5,64.0,4.5   00010203-"), "{text}");
     let mut lines = text.lines().skip_while(|line| !line.starts_with("  items of"));
     let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(lines.next()), "items of kind slot quantity item");
     assert_eq!(words(lines.next()), "-91,65,233 container 4 1 Weapon_Sword_Iron");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    let json = run(&place, &["--json"]).ends(0).json();
+    let json = run(&sandbox, &["--json"]).ends(0).json();
     assert_eq!(json["chunk"]["entities"][0]["name"], "Dolly");
 }

@@ -8,12 +8,12 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, FrameStorage, RegionFiles, RegionFilesOptions};
 use hyworld_testkit::{Random, WORLDS, region_files, sample};
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 /// A world of 200 chunks in six regions, compressed at a level that the game does not use.
-pub(crate) fn world(place: &Place) {
+pub(crate) fn world(sandbox: &Sandbox) {
     let options = RegionFilesOptions::new().compression_level(7);
-    let storage = options.open(&place.path("world/chunks")).unwrap();
+    let storage = options.open(&sandbox.path("world/chunks")).unwrap();
     for n in 0..200_u8 {
         let at = ChunkPos::new(i32::from(n % 50) - 25, i32::from(n / 50) * 20 - 5);
         storage.write(at, &sample(n.into(), 3000 + 50 * usize::from(n))).unwrap();
@@ -22,8 +22,8 @@ pub(crate) fn world(place: &Place) {
 }
 
 /// The frames of all chunks of a folder of region files.
-pub(crate) fn frames(place: &Place, folder: &str) -> Vec<(ChunkPos, Vec<u8>)> {
-    let storage = RegionFiles::open_read_only(&place.path(folder)).unwrap();
+pub(crate) fn frames(sandbox: &Sandbox, folder: &str) -> Vec<(ChunkPos, Vec<u8>)> {
+    let storage = RegionFiles::open_read_only(&sandbox.path(folder)).unwrap();
     let positions: Vec<_> = storage.positions().map(Result::unwrap).collect();
     let frames = storage.read_frames(&positions).into_iter();
     let frames = frames.map(|frame| frame.unwrap().unwrap().stored().to_vec());
@@ -32,71 +32,71 @@ pub(crate) fn frames(place: &Place, folder: &str) -> Vec<(ChunkPos, Vec<u8>)> {
 
 #[test]
 fn region_files_to_region_files_are_copied_frame_by_frame() {
-    let place = Place::new();
-    world(&place);
-    let object = place.run(&["convert", "world", "copy", "--json"]).ends(0).json();
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    let object = sandbox.run(&["convert", "world", "copy", "--json"]).ends(0).json();
     assert_eq!((&object["chunks"], &object["verified"]), (&200.into(), &200.into()));
     assert_eq!((&object["verbatim"], &object["finished"]), (&true.into(), &true.into()));
-    assert!(frames(&place, "world/chunks") == frames(&place, "copy/chunks"));
-    let names: Vec<_> = fs::read_dir(place.path("copy")).unwrap().collect();
+    assert!(frames(&sandbox, "world/chunks") == frames(&sandbox, "copy/chunks"));
+    let names: Vec<_> = fs::read_dir(sandbox.path("copy")).unwrap().collect();
     assert_eq!(names.len(), 1, "{names:?}");
-    let same = place.run(&["convert", "world", "copy", "--verify-only"]).ok();
+    let same = sandbox.run(&["convert", "world", "copy", "--verify-only"]).ok();
     assert_eq!(same, "world/chunks and copy/chunks: 200 chunks the same, 0 differences\n");
-    let anew = place.run(&["convert", "world/chunks", "anew/chunks", "--recompress"]).ok();
+    let anew = sandbox.run(&["convert", "world/chunks", "anew/chunks", "--recompress"]).ok();
     assert!(anew.contains("200 copied compressed anew"), "{anew}");
-    assert!(frames(&place, "world/chunks") != frames(&place, "anew/chunks"));
-    place.run(&["convert", "world", "anew", "--verify-only"]).ends(0);
+    assert!(frames(&sandbox, "world/chunks") != frames(&sandbox, "anew/chunks"));
+    sandbox.run(&["convert", "world", "anew", "--verify-only"]).ends(0);
 }
 
 #[test]
 fn one_region_file_can_be_a_source_but_no_target() {
-    let place = Place::new();
-    world(&place);
-    let object = place.run(&["convert", "world/chunks/-1.0.region.bin", "part", "--json"]).json();
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    let object = sandbox.run(&["convert", "world/chunks/-1.0.region.bin", "part", "--json"]).json();
     assert_eq!(object["chunks"], 25);
-    let error = place.run(&["convert", "world", "world/chunks/0.0.region.bin"]).fails(2);
+    let error = sandbox.run(&["convert", "world", "world/chunks/0.0.region.bin"]).fails(2);
     assert!(error.contains("not a file"), "{error}");
 }
 
 #[test]
 fn nothing_is_written_over_and_a_dry_run_writes_nothing() {
-    let place = Place::new();
-    world(&place);
-    let dry = place.run(&["convert", "world", "copy", "--dry-run"]).ok();
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    let dry = sandbox.run(&["convert", "world", "copy", "--dry-run"]).ok();
     assert!(dry.ends_with("nothing written\n"), "{dry}");
-    assert!(!place.path("copy").exists());
-    let error = place.run(&["convert", "world", "world"]).fails(3);
+    assert!(!sandbox.path("copy").exists());
+    let error = sandbox.run(&["convert", "world", "world"]).fails(3);
     assert!(error.starts_with("world/chunks is there already"), "{error}");
-    let missing = place.run(&["convert", "nowhere", "copy"]).fails(2);
+    let missing = sandbox.run(&["convert", "nowhere", "copy"]).fails(2);
     assert_eq!(missing, "nowhere: no such file or folder");
 }
 
 #[test]
 fn chunks_that_cannot_be_read_keep_the_target_unfinished() {
-    let place = Place::new();
-    world(&place);
-    place.file("world/chunks/5.5.region.bin", b"this is no region file, but it is long enough");
-    let run = place.run(&["convert", "world", "copy"]).ends(1);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    sandbox.file("world/chunks/5.5.region.bin", b"this is no region file, but it is long enough");
+    let run = sandbox.run(&["convert", "world", "copy"]).ends(1);
     assert!(run.err.contains("5.5.region.bin") && run.err.contains("--skip-unreadable"));
-    assert!(!place.path("copy/chunks").exists());
-    let object = place.run(&["convert", "world", "copy", "--skip-unreadable", "--json"]);
+    assert!(!sandbox.path("copy/chunks").exists());
+    let object = sandbox.run(&["convert", "world", "copy", "--skip-unreadable", "--json"]);
     let object = object.ends(1).json();
     assert_eq!((&object["already"], &object["copied"]), (&200.into(), &0.into()));
     assert_eq!((&object["failed"], &object["finished"]), (&1.into(), &true.into()));
-    assert_eq!(frames(&place, "copy/chunks").len(), 200);
+    assert_eq!(frames(&sandbox, "copy/chunks").len(), 200);
 }
 
 #[test]
 fn differences_are_named() {
-    let place = Place::new();
-    world(&place);
-    place.run(&["convert", "world", "copy"]).ends(0);
-    let copy = RegionFiles::open(&place.path("copy/chunks")).unwrap();
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    sandbox.run(&["convert", "world", "copy"]).ends(0);
+    let copy = RegionFiles::open(&sandbox.path("copy/chunks")).unwrap();
     copy.write(ChunkPos::new(0, -5), b"changed").unwrap();
     copy.remove(ChunkPos::new(1, -5)).unwrap();
     copy.write(ChunkPos::new(500, 500), b"new").unwrap();
     drop(copy);
-    let run = place.run(&["convert", "world", "copy", "--verify-only"]).ends(1);
+    let run = sandbox.run(&["convert", "world", "copy", "--verify-only"]).ends(1);
     for line in [
         "chunk 0,-5: other content",
         "chunk 1,-5: only in the source",
@@ -109,12 +109,12 @@ fn differences_are_named() {
 
 /// Kills a conversion at `times` random moments, and lets it end. Says how often it was killed
 /// before it was done.
-fn convert_with_kills(place: &Place, arguments: &[&str], times: u32, most: Duration) -> u32 {
+fn convert_with_kills(sandbox: &Sandbox, arguments: &[&str], times: u32, most: Duration) -> u32 {
     let mut random = Random::new(11);
     let mut killed = 0;
     for _ in 0..times {
         let mut child =
-            place.command(arguments).stderr(std::process::Stdio::null()).spawn().unwrap();
+            sandbox.command(arguments).stderr(std::process::Stdio::null()).spawn().unwrap();
         let wait = most * random.below(1000) / 1000;
         std::thread::sleep(wait);
         child.kill().unwrap();
@@ -122,24 +122,24 @@ fn convert_with_kills(place: &Place, arguments: &[&str], times: u32, most: Durat
             break;
         }
         killed += 1;
-        let target = place.path("copy/chunks");
+        let target = sandbox.path("copy/chunks");
         assert!(!target.exists(), "it has its name though it was killed");
     }
-    if !place.path("copy/chunks").exists() {
-        place.run(arguments).ends(0);
+    if !sandbox.path("copy/chunks").exists() {
+        sandbox.run(arguments).ends(0);
     }
     killed
 }
 
 #[test]
 fn killed_at_random_moments_and_continued_the_result_is_the_same() {
-    let place = Place::new();
-    world(&place);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
     let arguments = ["convert", "world", "copy", "--recompress", "--level", "19", "-q"];
-    let killed = convert_with_kills(&place, &arguments, 20, Duration::from_millis(120));
+    let killed = convert_with_kills(&sandbox, &arguments, 20, Duration::from_millis(120));
     assert!(killed > 3, "killed only {killed} times");
-    place.run(&["convert", "world", "copy", "--verify-only"]).ends(0);
-    assert_eq!(fs::read_dir(place.path("copy")).unwrap().count(), 1);
+    sandbox.run(&["convert", "world", "copy", "--verify-only"]).ends(0);
+    assert_eq!(fs::read_dir(sandbox.path("copy")).unwrap().count(), 1);
 }
 
 #[test]
@@ -147,76 +147,76 @@ fn real_worlds_survive_conversion() {
     for world in WORLDS {
         let Some(files) = region_files(world) else { return };
         let source = files[0].parent().unwrap().to_str().unwrap().to_owned();
-        let place = Place::new();
-        let object = place.run(&["convert", &source, "copy", "--json"]).ends(0).json();
+        let sandbox = Sandbox::new();
+        let object = sandbox.run(&["convert", &source, "copy", "--json"]).ends(0).json();
         assert_eq!(object["chunks"], object["verified"], "{world}");
-        place.run(&["convert", &source, "copy", "--verify-only"]).ends(0);
+        sandbox.run(&["convert", &source, "copy", "--verify-only"]).ends(0);
     }
 }
 
 #[test]
 fn chunks_are_listed_with_their_sizes() {
-    let place = Place::new();
-    world(&place);
-    let lines = place.run(&["ls", "world", "--json"]).ends(0).json_lines();
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    let lines = sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines();
     assert_eq!(lines.len(), 200);
     let raw: u64 = lines.iter().map(|line| line["raw"].as_u64().unwrap()).sum();
     assert_eq!(raw, (0..200).map(|n| 3000 + 50 * n).sum::<u64>());
-    let run = place.run(&["ls", "world/chunks"]).ends(0);
+    let run = sandbox.run(&["ls", "world/chunks"]).ends(0);
     assert_eq!(run.text().lines().count(), 201);
     assert!(run.err.starts_with("world/chunks: 200 chunks, "), "{}", run.err);
-    place.file("world/chunks/5.5.region.bin", b"this is no region file, but it is long enough");
-    let run = place.run(&["ls", "world"]).ends(1);
+    sandbox.file("world/chunks/5.5.region.bin", b"this is no region file, but it is long enough");
+    let run = sandbox.run(&["ls", "world"]).ends(1);
     assert_eq!(run.text().lines().count(), 201);
     assert!(run.err.contains("5.5.region.bin"), "{}", run.err);
 }
 
 #[test]
 fn the_provider_of_a_world_stands_in_its_files() {
-    let place = Place::new();
-    world(&place);
-    place.file("world/config.json", br#"{"Version": 4, "ChunkStorage": {"Type": "Empty"}}"#);
-    assert!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().is_empty());
-    fs::create_dir(place.path("world/resources")).unwrap();
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    sandbox.file("world/config.json", br#"{"Version": 4, "ChunkStorage": {"Type": "Empty"}}"#);
+    assert!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().is_empty());
+    fs::create_dir(sandbox.path("world/resources")).unwrap();
     let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
-    place.file("world/resources/ChunkStorage.json", current);
-    assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
-    place.file("world/resources/ChunkStorage.json", br#"{"CurrentProvider": {"Type": "x:Y"}}"#);
-    let error = place.run(&["ls", "world"]).fails(3);
+    sandbox.file("world/resources/ChunkStorage.json", current);
+    assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+    sandbox.file("world/resources/ChunkStorage.json", br#"{"CurrentProvider": {"Type": "x:Y"}}"#);
+    let error = sandbox.run(&["ls", "world"]).fails(3);
     assert!(error.starts_with(r#"provider "x:Y": this type is not known here"#), "{error}");
 }
 
 #[test]
 fn a_world_is_found_in_the_folder_of_a_server_and_without_its_configuration() {
-    let place = Place::new();
-    world(&place);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
     let worlds = "server/universe/worlds";
-    fs::create_dir_all(place.path(&format!("{worlds}/empty"))).unwrap();
-    fs::rename(place.path("world"), place.path(&format!("{worlds}/default"))).unwrap();
+    fs::create_dir_all(sandbox.path(&format!("{worlds}/empty"))).unwrap();
+    fs::rename(sandbox.path("world"), sandbox.path(&format!("{worlds}/default"))).unwrap();
     // The server's own configuration does not make its folder a world.
-    place.file("server/config.json", b"{\"Version\": 4}");
-    let count = |path: &str| place.run(&["ls", path, "--json"]).ends(0).json_lines().len();
+    sandbox.file("server/config.json", b"{\"Version\": 4}");
+    let count = |path: &str| sandbox.run(&["ls", path, "--json"]).ends(0).json_lines().len();
     for path in ["server", "server/universe", worlds, "server/universe/worlds/default"] {
         assert_eq!(count(path), 200, "{path}");
     }
     let config = format!("{worlds}/default/config.json");
-    place.file(&config, b"damaged");
-    let line = place.run(&["ls", "server"]).fails(1);
+    sandbox.file(&config, b"damaged");
+    let line = sandbox.run(&["ls", "server"]).fails(1);
     assert!(line.contains("config.json: not JSON"), "{line}");
-    fs::create_dir(place.path(&format!("{worlds}/default/resources"))).unwrap();
+    fs::create_dir(sandbox.path(&format!("{worlds}/default/resources"))).unwrap();
     let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
-    place.file(&format!("{worlds}/default/resources/ChunkStorage.json"), current);
+    sandbox.file(&format!("{worlds}/default/resources/ChunkStorage.json"), current);
     assert_eq!(count("server"), 200, "the resource says where the chunks are");
-    place.file(&format!("{config}.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
+    sandbox.file(&format!("{config}.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
     assert_eq!(count("server"), 200, "the chunks have not been moved yet");
 }
 
 #[test]
 fn where_nothing_says_it_the_chunks_that_are_there_count() {
-    let place = Place::new();
-    world(&place);
-    place.file("world/config.json", br#"{"ChunkStorage": {"Type": "RocksDb"}}"#);
-    assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
-    fs::rename(place.path("world/config.json"), place.path("world/instance.bson")).unwrap();
-    assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    sandbox.file("world/config.json", br#"{"ChunkStorage": {"Type": "RocksDb"}}"#);
+    assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+    fs::rename(sandbox.path("world/config.json"), sandbox.path("world/instance.bson")).unwrap();
+    assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
 }

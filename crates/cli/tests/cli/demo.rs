@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile, Verified};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot, Verified};
 use serde_json::Value;
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 /// How many chunks the demo makes, and how many commands it runs.
 const CHUNKS: usize = 112;
@@ -15,8 +15,8 @@ const WORLD_FILE: &str = "tour/universe/worlds/sample/chunks/0.0.region.bin";
 
 #[test]
 fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
-    let place = Place::new();
-    let run = place.run(&["demo", "tour"]).ends(0);
+    let sandbox = Sandbox::new();
+    let run = sandbox.run(&["demo", "tour"]).ends(0);
     let text = run.text().to_owned();
     for claim in [
         "1. Make a universe with a world",
@@ -36,11 +36,11 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
     ] {
         assert!(text.contains(claim), "{claim}\n{text}");
     }
-    files_are_as_the_tour_says(&place);
+    files_are_as_the_tour_says(&sandbox);
     let mut checked = 0;
     for command in text.lines().filter_map(|line| line.strip_prefix("$ hyworld ")) {
         let words: Vec<&str> = command.split(' ').collect();
-        let run = place.run(&words);
+        let run = sandbox.run(&words);
         let is_made_already = run.err.contains("is there already; nothing is written over it");
         assert!(run.code != 2 || is_made_already, "{command} parses: {}", run.err);
         checked += 1;
@@ -49,8 +49,8 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
 }
 
 /// The world is as it was saved, the copy is sealed, and of the damaged copy one slot is lost.
-fn files_are_as_the_tour_says(place: &Place) {
-    let open = |name: &str| IndexedStorageFile::open_read_only(place.path(name)).unwrap();
+fn files_are_as_the_tour_says(sandbox: &Sandbox) {
+    let open = |name: &str| IndexedStorageFile::open_read_only(sandbox.path(name)).unwrap();
     let world = open(WORLD_FILE);
     let (copy, damaged) = (open("tour/copy/0.0.region.bin"), open("tour/damaged/0.0.region.bin"));
     assert_eq!(world.occupied().len(), CHUNKS);
@@ -65,41 +65,41 @@ fn files_are_as_the_tour_says(place: &Place) {
             assert_eq!(damaged.read(slot).unwrap(), world.read(slot).unwrap(), "{slot:?}");
         }
     }
-    assert!(world.contains(BlobIndex::new(528)).unwrap(), "the world itself lost nothing");
+    assert!(world.contains(Slot::new(528)).unwrap(), "the world itself lost nothing");
 }
 
 /// What every chunk holds, sorted by position.
-fn fingerprints(place: &Place, path: &str) -> Vec<Value> {
-    place.run(&["fingerprint", path, "--json"]).ends(0).json_lines()
+fn fingerprints(sandbox: &Sandbox, path: &str) -> Vec<Value> {
+    sandbox.run(&["fingerprint", path, "--json"]).ends(0).json_lines()
 }
 
 #[test]
 fn a_world_of_the_demo_survives_everything() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // An empty folder will do.
-    fs::create_dir(place.path("empty")).unwrap();
-    place.run(&["demo", "empty", "-q"]).ends(0);
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    sandbox.run(&["demo", "empty", "-q"]).ends(0);
     let world = "empty/universe/worlds/sample";
-    let before = fingerprints(&place, world);
+    let before = fingerprints(&sandbox, world);
     assert_eq!(before.len(), CHUNKS);
-    place.run(&["convert", world, "copy"]).ok();
-    place.run(&["convert", world, "anew", "--recompress", "--level", "12"]).ok();
-    place.run(&["convert", "anew", "back", "--recompress"]).ok();
+    sandbox.run(&["convert", world, "copy"]).ok();
+    sandbox.run(&["convert", world, "anew", "--recompress", "--level", "12"]).ok();
+    sandbox.run(&["convert", "anew", "back", "--recompress"]).ok();
     for copy in ["copy", "anew"] {
-        assert!(fingerprints(&place, copy) == before, "{copy}");
+        assert!(fingerprints(&sandbox, copy) == before, "{copy}");
     }
     for path in ["empty", "anew"] {
-        let lines = place.run(&["verify", path, "--json"]).ends(0).json_lines();
+        let lines = sandbox.run(&["verify", path, "--json"]).ends(0).json_lines();
         assert_eq!(lines.len(), 1, "{path}: {lines:?}");
         assert_eq!((&lines[0]["chunks"], &lines[0]["errors"]), (&CHUNKS.into(), &0.into()));
     }
-    let file = |world: &str| place.bytes(&format!("{world}/chunks/0.0.region.bin"));
+    let file = |world: &str| sandbox.bytes(&format!("{world}/chunks/0.0.region.bin"));
     assert!(file("anew") != file("back"), "the level makes a difference");
-    place.run(&["world", "copy", "empty", "sample", "second"]).ok();
+    sandbox.run(&["world", "copy", "empty", "sample", "second"]).ok();
     for copy in ["copy", "anew", "back", "empty/universe/worlds/second"] {
-        place.run(&["convert", world, copy, "--verify-only"]).ok();
+        sandbox.run(&["convert", world, copy, "--verify-only"]).ok();
     }
-    let object = place.run(&["info", "empty", "--json"]).ends(0).json();
+    let object = sandbox.run(&["info", "empty", "--json"]).ends(0).json();
     for world in object["worlds"].as_array().unwrap() {
         assert_eq!(world["generator"], "Sample");
         assert_eq!(world["storage"]["chunks"], CHUNKS);
@@ -108,22 +108,22 @@ fn a_world_of_the_demo_survives_everything() {
 
 #[test]
 fn a_folder_that_is_not_empty_is_refused() {
-    let place = Place::new();
-    place.file("precious", b"data");
-    let before = place.state();
-    let line = place.run(&["demo", "."]).fails(2);
+    let sandbox = Sandbox::new();
+    sandbox.file("precious", b"data");
+    let before = sandbox.state();
+    let line = sandbox.run(&["demo", "."]).fails(2);
     assert!(line.starts_with(".: the folder is not empty"), "{line}");
-    place.run(&["demo", "precious"]).fails(3);
-    assert_eq!(place.state(), before);
+    sandbox.run(&["demo", "precious"]).fails(3);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[test]
 fn by_default_it_takes_a_new_folder_for_temporary_files() {
-    let place = Place::new();
-    let folder = place.path("");
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path("");
     let mut worlds = Vec::new();
     for name in ["hyworld-demo", "hyworld-demo-2"] {
-        let mut command = place.command(&["demo", "--json"]);
+        let mut command = sandbox.command(&["demo", "--json"]);
         let output = command.env("TMPDIR", &folder).env("TMP", &folder).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         let object: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -137,5 +137,5 @@ fn by_default_it_takes_a_new_folder_for_temporary_files() {
         worlds.push(object["world"].as_str().unwrap().to_owned());
     }
     // The same seed makes the same world.
-    place.run(&["convert", &worlds[0], &worlds[1], "--verify-only"]).ok();
+    sandbox.run(&["convert", &worlds[0], &worlds[1], "--verify-only"]).ok();
 }

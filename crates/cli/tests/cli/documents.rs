@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 const VERBS: [&str; 10] =
     ["info", "ls", "get", "put", "rm", "verify", "salvage", "compact", "upgrade", "seal"];
@@ -15,29 +15,29 @@ fn manual() -> String {
 
 #[test]
 fn completions_know_every_verb() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = place.run(&["completions", shell]).ok();
+        let script = sandbox.run(&["completions", shell]).ok();
         for verb in VERBS {
             assert!(script.contains(verb), "{shell}: {verb}");
         }
         assert!(script.contains("rebuild-index"), "{shell}");
     }
-    place.run(&["completions", "cobol"]).ends(2);
+    sandbox.run(&["completions", "cobol"]).ends(2);
 }
 
 #[test]
 fn man_pages() {
-    let place = Place::new();
-    let page = place.run(&["man"]).ok();
+    let sandbox = Sandbox::new();
+    let page = sandbox.run(&["man"]).ok();
     assert!(page.contains(".TH hyworld 1"), "{page}");
-    let run = place.run(&["man", "pages"]).ends(0);
+    let run = sandbox.run(&["man", "pages"]).ends(0);
     assert_eq!(run.text(), "");
     for verb in VERBS {
-        let page = fs::read_to_string(place.path(&format!("pages/hyworld-region-{verb}.1")));
+        let page = fs::read_to_string(sandbox.path(&format!("pages/hyworld-region-{verb}.1")));
         assert!(page.unwrap().contains("SYNOPSIS"), "{verb}");
     }
-    let main = fs::read_to_string(place.path("pages/hyworld.1")).unwrap();
+    let main = fs::read_to_string(sandbox.path("pages/hyworld.1")).unwrap();
     let options = |page: &str| page.split(".SH SUBCOMMANDS").next().unwrap().to_owned();
     assert_eq!(options(&main), options(&page));
 }
@@ -60,7 +60,7 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 
 #[test]
 fn the_manual_has_every_option_and_refers_to_the_json() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let manual = manual();
     let benches = ["region", "chunk", "providers", "store"].map(|verb| ["bench", verb]);
     let of_worlds = ["list", "create", "copy", "delete"].map(|verb| ["world", verb]);
@@ -69,7 +69,7 @@ fn the_manual_has_every_option_and_refers_to_the_json() {
     let plain = PLAIN.map(|verb| vec![verb]);
     for words in commands.chain(plain) {
         let verb = words.join(" ");
-        let help = place.run(&[&words[..], &["--help"]].concat()).ok();
+        let help = sandbox.run(&[&words[..], &["--help"]].concat()).ok();
         let about = section(&manual, &format!("## {verb}"));
         let words = help.split([' ', ',', '\n', '[', ']', '`']);
         let options = words.filter(|word| word.starts_with("--") && word.len() > 2);
@@ -84,13 +84,13 @@ fn the_manual_has_every_option_and_refers_to_the_json() {
 
 #[test]
 fn help_and_version() {
-    let place = Place::new();
-    let help = place.run(&["--help"]).ok();
+    let sandbox = Sandbox::new();
+    let help = sandbox.run(&["--help"]).ok();
     assert!(help.contains("Exit codes:"), "{help}");
     for group in ["Look:", "Check and repair:", "Change:", "Move:", "Measure and try:"] {
         assert!(help.contains(group), "{help}");
     }
     assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
-    let version = place.run(&["--version"]).ok();
+    let version = sandbox.run(&["--version"]).ok();
     assert_eq!(version, format!("hyworld {}\n", env!("CARGO_PKG_VERSION")));
 }

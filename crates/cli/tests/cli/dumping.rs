@@ -8,23 +8,23 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::{WORLDS, region_files};
 
-use crate::run::{Place, Run};
+use crate::run::{Run, Sandbox};
 use crate::world::sample;
 
 /// A save with the worlds `caves` (4 chunks in 2 regions) and `hills` (1 chunk).
-fn save() -> Place {
-    let place = Place::new();
+fn save() -> Sandbox {
+    let sandbox = Sandbox::new();
     for (world, positions) in
         [("caves", &[(-33, 7), (0, 0), (1, 0), (0, 40)][..]), ("hills", &[(5, 5)])]
     {
-        let folder = place.path(&format!("save/universe/worlds/{world}/chunks"));
+        let folder = sandbox.path(&format!("save/universe/worlds/{world}/chunks"));
         let storage = RegionFiles::open(&folder).unwrap();
         for (x, z) in positions {
             storage.write(ChunkPos::new(*x, *z), &sample().encode()).unwrap();
         }
         storage.sync().unwrap();
     }
-    place
+    sandbox
 }
 
 /// The positions in lines of `dump` or `chunk`.
@@ -39,28 +39,28 @@ const CAVES: &str = "save/universe/worlds/caves";
 
 #[test]
 fn lines_are_those_of_chunk_in_order_whatever_the_number_of_threads() {
-    let place = save();
-    let dump = place.run(&["dump", CAVES, "--json", "-j", "8"]).ok();
-    assert_eq!(dump, place.run(&["dump", CAVES, "-j", "1"]).ok());
+    let sandbox = save();
+    let dump = sandbox.run(&["dump", CAVES, "--json", "-j", "8"]).ok();
+    assert_eq!(dump, sandbox.run(&["dump", CAVES, "-j", "1"]).ok());
     let mut lines = String::new();
     for at in ["0,0", "1,0", "-33,7", "0,40"] {
-        lines += &place.run(&["chunk", CAVES, "--chunk", at, "--json"]).ok();
+        lines += &sandbox.run(&["chunk", CAVES, "--chunk", at, "--json"]).ok();
     }
     let mut sorted: Vec<&str> = dump.lines().collect();
     let mut expected: Vec<&str> = lines.lines().collect();
     sorted.sort_unstable();
     expected.sort_unstable();
     assert_eq!(sorted, expected);
-    let run = place.run(&["dump", CAVES]).ends(0);
+    let run = sandbox.run(&["dump", CAVES]).ends(0);
     assert_eq!(positions(&run), [(-33, 7), (0, 0), (1, 0), (0, 40)], "by region, then by slot");
     assert_eq!(run.err, format!("{CAVES}/chunks: 4 chunks\n"));
 }
 
 #[test]
 fn chunks_are_chosen_one_by_one_and_by_area() {
-    let place = save();
+    let sandbox = save();
     for verb in ["dump", "chunk"] {
-        let run = |words: &[&str]| place.run(&[&[verb, CAVES, "--json"], words].concat());
+        let run = |words: &[&str]| sandbox.run(&[&[verb, CAVES, "--json"], words].concat());
         let some = run(&["--chunk", "0,40", "--chunk", "-33,7"]).ends(0);
         assert_eq!(positions(&some), [(-33, 7), (0, 40)], "{verb}");
         let area = run(&["--area", "1,10:-33,-5"]).ends(0);
@@ -74,42 +74,42 @@ fn chunks_are_chosen_one_by_one_and_by_area() {
         assert!(missing.err.contains("chunk 9,9 is not there"), "{verb}: {}", missing.err);
         assert!(run(&["--area", "nonsense"]).ends(2).err.contains("-3,7:0,9"));
     }
-    let text = place.run(&["chunk", CAVES, "--area", "0,0:1,0"]).ok();
+    let text = sandbox.run(&["chunk", CAVES, "--area", "0,0:1,0"]).ok();
     assert_eq!(text.lines().filter(|line| line.starts_with("chunk ")).count(), 2, "{text}");
-    place.run(&["chunk", CAVES]).ends(2);
-    place.run(&["chunk", CAVES, "--area", "0,0:1,0", "--bson", "out"]).fails(2);
+    sandbox.run(&["chunk", CAVES]).ends(2);
+    sandbox.run(&["chunk", CAVES, "--area", "0,0:1,0", "--bson", "out"]).fails(2);
 }
 
 #[test]
 fn damage_is_reported_and_the_rest_is_written() {
-    let place = save();
-    let storage = RegionFiles::open(&place.path(&format!("{CAVES}/chunks"))).unwrap();
+    let sandbox = save();
+    let storage = RegionFiles::open(&sandbox.path(&format!("{CAVES}/chunks"))).unwrap();
     storage.write(ChunkPos::new(2, 0), b"not a document").unwrap();
     storage.sync().unwrap();
     drop(storage);
-    place.file(&format!("{CAVES}/chunks/5.5.region.bin"), b"this is no region file at all...");
-    let run = place.run(&["dump", CAVES]).ends(1);
+    sandbox.file(&format!("{CAVES}/chunks/5.5.region.bin"), b"this is no region file at all...");
+    let run = sandbox.run(&["dump", CAVES]).ends(1);
     assert_eq!(run.json_lines().len(), 4);
     assert!(run.err.contains("chunk 2,0") && run.err.contains("5.5.region.bin"), "{}", run.err);
 }
 
 #[test]
 fn all_worlds_of_a_save_or_one_by_its_name() {
-    let place = save();
-    let dump = place.run(&["dump", "save"]).ends(0);
+    let sandbox = save();
+    let dump = sandbox.run(&["dump", "save"]).ends(0);
     assert_eq!(positions(&dump).last(), Some(&(5, 5)));
     assert_eq!(dump.json_lines().len(), 5);
     for verb in ["ls", "fingerprint"] {
-        let all = place.run(&[verb, "save", "--json"]).ends(0).json_lines();
+        let all = sandbox.run(&[verb, "save", "--json"]).ends(0).json_lines();
         let worlds: Vec<_> = all.iter().map(|line| line["world"].as_str().unwrap()).collect();
         assert_eq!(worlds, ["caves", "caves", "caves", "caves", "hills"], "{verb}");
-        let one = place.run(&[verb, "save", "--world", "hills", "--json"]).ends(0).json_lines();
+        let one = sandbox.run(&[verb, "save", "--world", "hills", "--json"]).ends(0).json_lines();
         assert_eq!(one.len(), 1, "{verb}");
         assert!(one[0].get("world").is_none(), "{verb}: as for the world by its path");
-        let text = place.run(&[verb, "save"]).ok();
+        let text = sandbox.run(&[verb, "save"]).ok();
         assert!(text.contains("world hills\n"), "{verb}: {text}");
     }
-    let verified = place.run(&["verify", "save", "--json"]).ends(0).json_lines();
+    let verified = sandbox.run(&["verify", "save", "--json"]).ends(0).json_lines();
     let chunks: Vec<_> = verified.iter().map(|line| line["chunks"].as_u64()).collect();
     assert_eq!(chunks, [Some(4), Some(1)]);
     assert_eq!(verified[1]["world"], "hills");
@@ -123,12 +123,12 @@ fn all_worlds_of_a_save_or_one_by_its_name() {
         &["resource", "list", "save"],
         &["migrate", "save", "--to", "IndexedStorage"],
     ] {
-        place.run(&[words, &["--world", "hills"]].concat()).ends(0);
-        let error = place.run(&[words, &["--world", "none"]].concat()).fails(2);
+        sandbox.run(&[words, &["--world", "hills"]].concat()).ends(0);
+        let error = sandbox.run(&[words, &["--world", "none"]].concat()).fails(2);
         assert!(error.contains("the worlds here are caves, hills"), "{error}");
     }
-    assert_eq!(fs::read_dir(place.path("copy/chunks")).unwrap().count(), 1);
-    let error = place.run(&["completions", "bash", "--world", "hills"]).fails(2);
+    assert_eq!(fs::read_dir(sandbox.path("copy/chunks")).unwrap().count(), 1);
+    let error = sandbox.run(&["completions", "bash", "--world", "hills"]).fails(2);
     assert!(error.contains("does not work on a world"), "{error}");
 }
 
@@ -138,14 +138,14 @@ fn all_worlds_of_a_save_or_one_by_its_name() {
 fn a_real_world_is_dumped_faster_than_by_one_process_per_chunk() {
     let Some(files) = region_files(WORLDS[0]) else { return };
     let chunks = files[0].parent().unwrap().to_str().unwrap();
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let start = Instant::now();
-    let dump = place.run(&["dump", chunks]).ok();
+    let dump = sandbox.run(&["dump", chunks]).ok();
     let (whole, count) = (start.elapsed(), dump.lines().count());
     let first: serde_json::Value = serde_json::from_str(dump.lines().next().unwrap()).unwrap();
     let at = format!("{},{}", first["chunk"]["x"], first["chunk"]["z"]);
     let start = Instant::now();
-    let line = place.run(&["chunk", chunks, "--chunk", &at, "--json"]).ok();
+    let line = sandbox.run(&["chunk", chunks, "--chunk", &at, "--json"]).ok();
     let one = start.elapsed();
     assert_eq!(dump.lines().next(), line.lines().next());
     assert!(whole < one * u32::try_from(count).unwrap(), "{whole:?} for {count}, {one:?} for one");

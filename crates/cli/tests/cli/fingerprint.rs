@@ -4,31 +4,32 @@ use std::fs;
 
 use hyworld_testkit::fixture;
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
-fn world() -> Place {
-    let place = Place::new();
-    fs::create_dir_all(place.path("world/chunks")).unwrap();
-    place.file("world/chunks/-1.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
-    place.file(
+fn world() -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("world/chunks")).unwrap();
+    sandbox
+        .file("world/chunks/-1.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    sandbox.file(
         "world/chunks/0.0.region.bin",
         &fixture("original/chunks/synthetic_migrations.region.bin"),
     );
-    place
+    sandbox
 }
 
 #[test]
 fn every_kind_of_path_gives_the_same_lines_sorted_by_z_then_x() {
-    let place = world();
-    let lines = place.run(&["fingerprint", "world", "--json"]).ends(0).json_lines();
+    let sandbox = world();
+    let lines = sandbox.run(&["fingerprint", "world", "--json"]).ends(0).json_lines();
     let at: Vec<_> =
         lines.iter().map(|l| (l["z"].as_i64().unwrap(), l["x"].as_i64().unwrap())).collect();
     assert_eq!(at.len(), 8);
     assert!(at.is_sorted(), "{at:?}");
-    let folder = place.run(&["fingerprint", "world/chunks", "--json"]).ends(0).json_lines();
+    let folder = sandbox.run(&["fingerprint", "world/chunks", "--json"]).ends(0).json_lines();
     assert_eq!(folder, lines);
     let file = ["fingerprint", "world/chunks/-1.0.region.bin", "--json", "-j", "1"];
-    let file = place.run(&file).ends(0).json_lines();
+    let file = sandbox.run(&file).ends(0).json_lines();
     assert_eq!(file.len(), 3);
     assert!(file.iter().all(|line| lines.contains(line)));
     let expected =
@@ -46,11 +47,11 @@ fn the_table_has_a_line_for_each_chunk() {
 
 #[test]
 fn a_bad_file_and_a_bad_chunk_do_not_hide_the_others() {
-    let place = world();
-    place.file("world/chunks/5.5.region.bin", b"nothing");
-    place.file("document", b"no document");
-    place.run(&["region", "put", "world/chunks/0.0.region.bin", "9", "document"]).ok();
-    let run = place.run(&["fingerprint", "world", "--json"]).ends(1);
+    let sandbox = world();
+    sandbox.file("world/chunks/5.5.region.bin", b"nothing");
+    sandbox.file("document", b"no document");
+    sandbox.run(&["region", "put", "world/chunks/0.0.region.bin", "9", "document"]).ok();
+    let run = sandbox.run(&["fingerprint", "world", "--json"]).ends(1);
     assert_eq!(run.json_lines().len(), 8);
     assert_eq!(run.err.lines().count(), 3, "{}", run.err);
     assert!(run.err.contains("chunk 9,0 in "), "{}", run.err);
@@ -59,9 +60,9 @@ fn a_bad_file_and_a_bad_chunk_do_not_hide_the_others() {
 
 #[test]
 fn paths_without_chunks() {
-    let place = Place::new();
-    fs::create_dir(place.path("empty")).unwrap();
-    let line = place.run(&["fingerprint", "empty", "--json"]).fails(1);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    let line = sandbox.run(&["fingerprint", "empty", "--json"]).fails(1);
     assert_eq!(line, "empty: no region files here or in chunks/, and no worlds");
-    place.run(&["fingerprint", "missing.txt", "--json"]).fails(2);
+    sandbox.run(&["fingerprint", "missing.txt", "--json"]).fails(2);
 }

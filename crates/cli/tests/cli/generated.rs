@@ -5,12 +5,12 @@ use hyworld_world::{
     BuiltInGenerator, OsFileSystem, Resources, Universe, WorldName, WorldSettings,
 };
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 /// A folder with the world `world`, which has no chunks yet.
-pub(crate) fn world(generator: &str, is_each_write: bool) -> Place {
-    let place = Place::new();
-    let universe = Universe::create(&place.path("universe")).unwrap();
+pub(crate) fn world(generator: &str, is_each_write: bool) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let universe = Universe::create(&sandbox.path("universe")).unwrap();
     let mut settings = WorldSettings::default();
     settings.seed = Some(77);
     settings.chunk_storage = ProviderConfig::hytale().with("FlushOnWrite", is_each_write.into());
@@ -18,6 +18,6 @@ pub(crate) fn world(generator: &str, is_each_write: bool) -> Place {
     let generator = BuiltInGenerator::ALL.into_iter().find(|known| known.name() == generator);
     let resources = Resources::in_folder(&OsFileSystem, path.join("resources"));
     resources.set_built_in_generator(generator.unwrap()).unwrap();
-    std::fs::rename(&path, place.path("world")).unwrap();
-    place
+    std::fs::rename(&path, sandbox.path("world")).unwrap();
+    sandbox
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::run::{Place, Run};
+use crate::run::{Run, Sandbox};
 use crate::world::{FILE, SLOT, sample, with_chunk};
 use hyworld_testkit::write_file;
 use hyworld_world::{ServerCheck, WritePermit};
@@ -36,20 +36,20 @@ impl Drop for Program {
 
 /// A world `world` whose chunk is sealed and whose entry for it is lost, and the same world in a
 /// universe `u`.
-fn worlds() -> Place {
-    let place = with_chunk(&sample());
-    place.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
-    place.file("content", b"content");
-    place.run(&["region", "seal", FILE]).ends(0);
-    place.run(&["region", "put", FILE, "5", "content"]).ends(0);
-    fs::create_dir_all(place.path("u/worlds/a/chunks")).unwrap();
-    fs::copy(place.path(FILE), place.path(UNIVERSE_FILE)).unwrap();
-    place.file("u/worlds/a/config.json", b"{\"Version\": 4, \"Seed\": 1}");
-    let mut bytes = place.bytes(FILE);
+fn worlds() -> Sandbox {
+    let sandbox = with_chunk(&sample());
+    sandbox.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
+    sandbox.file("content", b"content");
+    sandbox.run(&["region", "seal", FILE]).ends(0);
+    sandbox.run(&["region", "put", FILE, "5", "content"]).ends(0);
+    fs::create_dir_all(sandbox.path("u/worlds/a/chunks")).unwrap();
+    fs::copy(sandbox.path(FILE), sandbox.path(UNIVERSE_FILE)).unwrap();
+    sandbox.file("u/worlds/a/config.json", b"{\"Version\": 4, \"Seed\": 1}");
+    let mut bytes = sandbox.bytes(FILE);
     let entry = 32 + 4 * SLOT as usize;
     bytes.get_mut(entry..entry + 4).unwrap().fill(0);
-    place.file(FILE, &bytes);
-    place
+    sandbox.file(FILE, &bytes);
+    sandbox
 }
 
 /// Every file at any depth, with its bytes.
@@ -96,17 +96,17 @@ fn refuses(run: Run, program: &Program) {
 #[cfg(target_os = "linux")]
 #[test]
 fn no_verb_changes_a_world_that_another_program_has_open() {
-    let place = worlds();
-    let before = files(&place.path("."));
+    let sandbox = worlds();
+    let before = files(&sandbox.path("."));
     for (file, verbs) in [(FILE, &WRITING[..]), (UNIVERSE_FILE, &WRITING_UNIVERSE)] {
-        let program = Program::with_open(&place.path(file));
+        let program = Program::with_open(&sandbox.path(file));
         for verb in verbs {
-            refuses(place.run(verb), &program);
-            assert!(files(&place.path(".")) == before, "{verb:?} changed a file");
+            refuses(sandbox.run(verb), &program);
+            assert!(files(&sandbox.path(".")) == before, "{verb:?} changed a file");
         }
     }
     for verb in WRITING {
-        let run = place.run(verb);
+        let run = sandbox.run(verb);
         assert!(run.code < 2, "{verb:?}: {}", run.err);
     }
 }
@@ -114,19 +114,19 @@ fn no_verb_changes_a_world_that_another_program_has_open() {
 #[cfg(target_os = "linux")]
 #[test]
 fn region_files_without_a_world_are_guarded_too() {
-    let place = Place::new();
-    place.file("content", b"content");
-    place.run(&["region", "put", "a.bin", "5", "content"]).ends(0);
-    let before = place.state();
-    let program = Program::with_open(&place.path("a.bin"));
+    let sandbox = Sandbox::new();
+    sandbox.file("content", b"content");
+    sandbox.run(&["region", "put", "a.bin", "5", "content"]).ends(0);
+    let before = sandbox.state();
+    let program = Program::with_open(&sandbox.path("a.bin"));
     for verb in ["compact", "seal", "upgrade"] {
-        refuses(place.run(&["region", verb, "a.bin"]), &program);
+        refuses(sandbox.run(&["region", verb, "a.bin"]), &program);
     }
-    refuses(place.run(&["region", "rm", "a.bin", "5"]), &program);
-    assert_eq!(place.state(), before);
-    place.run(&["region", "rm", "a.bin", "5", "--dry-run"]).ends(0);
-    place.run(&["region", "put", "b.bin", "5", "content"]).ends(0);
-    assert!(!place.path(".hyworld.lock").exists());
+    refuses(sandbox.run(&["region", "rm", "a.bin", "5"]), &program);
+    assert_eq!(sandbox.state(), before);
+    sandbox.run(&["region", "rm", "a.bin", "5", "--dry-run"]).ends(0);
+    sandbox.run(&["region", "put", "b.bin", "5", "content"]).ends(0);
+    assert!(!sandbox.path(".hyworld.lock").exists());
 }
 
 /// Who knows that the program is no server may say so, where that cannot lose what it writes.
@@ -134,43 +134,43 @@ fn region_files_without_a_world_are_guarded_too() {
 #[test]
 fn force_writes_all_the_same() {
     for verb in &WRITING[..7] {
-        let place = worlds();
-        let _program = Program::with_open(&place.path(FILE));
-        let before = place.bytes(FILE);
-        place.run(&[verb, ["--force"].as_slice()].concat()).ends(0);
-        let is_changed = place.bytes(FILE) != before;
+        let sandbox = worlds();
+        let _program = Program::with_open(&sandbox.path(FILE));
+        let before = sandbox.bytes(FILE);
+        sandbox.run(&[verb, ["--force"].as_slice()].concat()).ends(0);
+        let is_changed = sandbox.bytes(FILE) != before;
         assert!(is_changed || verb.contains(&"--remove"), "{verb:?}");
     }
-    let place = worlds();
-    let program = Program::with_open(&place.path(FILE));
-    let error = place.run(&["region", "rm", FILE, "5"]).fails(3);
+    let sandbox = worlds();
+    let program = Program::with_open(&sandbox.path(FILE));
+    let error = sandbox.run(&["region", "rm", FILE, "5"]).fails(3);
     assert!(error.ends_with("or use --force if it does not write this file"), "{error}");
-    let error = place.run(&["region", "compact", FILE]).fails(3);
+    let error = sandbox.run(&["region", "compact", FILE]).fails(3);
     assert!(error.contains(&program.name()) && !error.contains("--force"), "{error}");
-    place.run(&["region", "compact", FILE, "--force"]).ends(2);
+    sandbox.run(&["region", "compact", FILE, "--force"]).ends(2);
 }
 
 #[test]
 fn our_own_lock_counts_and_is_never_forced() {
-    let place = worlds();
-    let permit = WritePermit::of_world(&place.path("world"), ServerCheck::Refuse).unwrap();
-    let before = files(&place.path("."));
+    let sandbox = worlds();
+    let permit = WritePermit::of_world(&sandbox.path("world"), ServerCheck::Refuse).unwrap();
+    let before = files(&sandbox.path("."));
     let holder = format!("hyworld, process {} writes this world", std::process::id());
     for verb in WRITING {
-        let run = place.run(verb).ends(3);
+        let run = sandbox.run(verb).ends(3);
         assert!(run.err.contains(&holder), "{}", run.err);
     }
-    place.run(&["region", "rm", FILE, "5", "--force"]).ends(3);
-    assert!(files(&place.path(".")) == before);
+    sandbox.run(&["region", "rm", FILE, "5", "--force"]).ends(3);
+    assert!(files(&sandbox.path(".")) == before);
     drop(permit);
-    place.run(&["region", "rm", FILE, "5"]).ends(0);
+    sandbox.run(&["region", "rm", FILE, "5"]).ends(0);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn other_files_in_the_folder_are_no_sign() {
-    let place = worlds();
-    write_file(&place.path("world/out.txt"), b"");
-    let _program = Program::with_open(&place.path("world/out.txt"));
-    place.run(&["region", "rm", FILE, "5"]).ends(0);
+    let sandbox = worlds();
+    write_file(&sandbox.path("world/out.txt"), b"");
+    let _program = Program::with_open(&sandbox.path("world/out.txt"));
+    sandbox.run(&["region", "rm", FILE, "5"]).ends(0);
 }

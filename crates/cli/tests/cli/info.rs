@@ -6,31 +6,31 @@ use std::io::Write;
 use hyworld_testkit::{WORLDS, shared};
 use serde_json::{Value, json};
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 use crate::world::{sample, with_chunk};
 
 /// The folder of `world::sample()` as a save, with what the game keeps around a world.
-fn save() -> Place {
-    let place = with_chunk(&sample());
+fn save() -> Sandbox {
+    let sandbox = with_chunk(&sample());
     for folder in ["universe/worlds", "universe/players", "backup/archive", "world/resources"] {
-        fs::create_dir_all(place.path(folder)).unwrap();
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
     }
     let config = br#"{"Version": 4, "DisplayName": "Mine", "Seed": 5, "IsTicking": false,
         "SpawnProvider": {"Id": "Global", "SpawnPoint": {"X": 1.5, "Y": 70, "Z": -2}}, "Own": 1}"#;
-    place.file("world/config.json", config);
-    place.file("world/resources/Time.json", b"{}");
+    sandbox.file("world/config.json", config);
+    sandbox.file("world/resources/Time.json", b"{}");
     let player = "universe/players/00000000-0000-0000-0000-00000000000";
-    place.file(&format!("{player}a.json"), b"{}");
-    place.file(&format!("{player}b.json.bak"), b"{}");
-    backup(&place, "backup/2026-03-26_18-05-00.zip");
-    place.file("backup/archive/2026-03-25_18-05-00.zip", b"");
-    fs::rename(place.path("world"), place.path("universe/worlds/default")).unwrap();
-    place
+    sandbox.file(&format!("{player}a.json"), b"{}");
+    sandbox.file(&format!("{player}b.json.bak"), b"{}");
+    backup(&sandbox, "backup/2026-03-26_18-05-00.zip");
+    sandbox.file("backup/archive/2026-03-25_18-05-00.zip", b"");
+    fs::rename(sandbox.path("world"), sandbox.path("universe/worlds/default")).unwrap();
+    sandbox
 }
 
 /// A backup of one world.
-pub(crate) fn backup(place: &Place, name: &str) {
-    let mut zip = zip::ZipWriter::new(File::create(place.path(name)).unwrap());
+pub(crate) fn backup(sandbox: &Sandbox, name: &str) {
+    let mut zip = zip::ZipWriter::new(File::create(sandbox.path(name)).unwrap());
     let options = zip::write::SimpleFileOptions::default();
     zip.start_file("worlds/default/config.json", options).unwrap();
     zip.write_all(b"{}").unwrap();
@@ -41,9 +41,9 @@ pub(crate) fn backup(place: &Place, name: &str) {
 #[cfg(feature = "rocksdb")]
 #[test]
 fn a_database_has_information_too() {
-    let place = with_chunk(&sample());
-    place.run(&["convert", "world", "rocksdb:elsewhere"]).ends(0);
-    let object = info(&place, "rocksdb:elsewhere", 0);
+    let sandbox = with_chunk(&sample());
+    sandbox.run(&["convert", "world", "rocksdb:elsewhere"]).ends(0);
+    let object = info(&sandbox, "rocksdb:elsewhere", 0);
     assert_eq!((&object["kind"], &object["worlds"]), (&json!("a database"), &json!([])));
     let storage = &object["storage"];
     assert_eq!((&storage["chunks"], &storage["contents"]["entities"]), (&json!(1), &json!(1)));
@@ -52,27 +52,27 @@ fn a_database_has_information_too() {
 /// A broken backup is reported before it is needed.
 #[test]
 fn the_newest_backup_is_opened() {
-    let place = save();
+    let sandbox = save();
     let name = "backup/2026-03-27_18-05-00.zip";
-    place.file(name, b"not a zip");
-    let object = info(&place, ".", 1);
+    sandbox.file(name, b"not a zip");
+    let object = info(&sandbox, ".", 1);
     assert_eq!(object["universe"]["backups"]["newest_worlds"], Value::Null);
     assert!(object["problems"][0].as_str().unwrap().contains(name), "{object}");
-    fs::remove_file(place.path(name)).unwrap();
-    let object = info(&place, ".", 0);
+    fs::remove_file(sandbox.path(name)).unwrap();
+    let object = info(&sandbox, ".", 0);
     assert_eq!(object["universe"]["backups"]["newest_worlds"], json!(["default"]));
 }
 
 const WORLD: &str = "universe/worlds/default";
 
-fn info(place: &Place, path: &str, code: i32) -> Value {
-    place.run(&["info", path, "--json"]).ends(code).json()
+fn info(sandbox: &Sandbox, path: &str, code: i32) -> Value {
+    sandbox.run(&["info", path, "--json"]).ends(code).json()
 }
 
 #[test]
 fn a_save_with_everything() {
-    let place = save();
-    let text = place.run(&["info", "."]).ok();
+    let sandbox = save();
+    let text = sandbox.run(&["info", "."]).ok();
     for line in [
         ".: a save",
         "  players        2, 1 of them only as a backup",
@@ -93,7 +93,7 @@ fn a_save_with_everything() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
-    let object = info(&place, ".", 0);
+    let object = info(&sandbox, ".", 0);
     let expected = ["path", "kind", "universe", "worlds", "storage", "problem_count", "problems"];
     assert_eq!(keys(&object), expected);
     let world = &object["worlds"][0];
@@ -104,13 +104,13 @@ fn a_save_with_everything() {
     let regions = &world["storage"]["regions"];
     let parts = ["overhead", "live", "slack", "unreferenced"];
     let sum: u64 = parts.iter().map(|part| regions[part].as_u64().unwrap()).sum();
-    let file = place.path(WORLD).join("chunks/-1.0.region.bin");
+    let file = sandbox.path(WORLD).join("chunks/-1.0.region.bin");
     assert_eq!(sum, fs::metadata(file).unwrap().len());
 }
 
 #[test]
 fn every_kind_of_path_is_understood() {
-    let place = save();
+    let sandbox = save();
     for (path, kind, is_part) in [
         (".", "a save", false),
         ("universe", "a universe", false),
@@ -119,7 +119,7 @@ fn every_kind_of_path_is_understood() {
         ("universe/worlds/default/chunks", "a folder of region files", true),
         ("universe/worlds/default/chunks/-1.0.region.bin", "a region file", true),
     ] {
-        let object = info(&place, path, 0);
+        let object = info(&sandbox, path, 0);
         assert_eq!(object["kind"], kind, "{path}");
         let world = &object["worlds"][0];
         assert_eq!(world["config"]["display_name"], "Mine", "{path}");
@@ -127,37 +127,37 @@ fn every_kind_of_path_is_understood() {
         assert_eq!(storages.map(Value::is_null), [!is_part, is_part], "{path}");
         assert_eq!(storages[usize::from(!is_part)]["chunks"], 1, "{path}");
     }
-    fs::rename(place.path(WORLD).join("config.json"), place.path(WORLD).join("instance.bson"))
+    fs::rename(sandbox.path(WORLD).join("config.json"), sandbox.path(WORLD).join("instance.bson"))
         .unwrap();
-    assert_eq!(info(&place, WORLD, 0)["kind"], "an instance template");
-    assert!(place.run(&["info", "nowhere"]).fails(2).ends_with("no such file or folder"));
-    assert!(place.run(&["info", "backup"]).fails(1).contains("no save (with universe/)"));
+    assert_eq!(info(&sandbox, WORLD, 0)["kind"], "an instance template");
+    assert!(sandbox.run(&["info", "nowhere"]).fails(2).ends_with("no such file or folder"));
+    assert!(sandbox.run(&["info", "backup"]).fails(1).contains("no save (with universe/)"));
 }
 
 #[test]
 fn fast_reads_no_chunk() {
-    let place = save();
-    place.file("rubbish", b"no document");
+    let sandbox = save();
+    sandbox.file("rubbish", b"no document");
     let file = format!("{WORLD}/chunks/-1.0.region.bin");
-    place.run(&["region", "put", &file, "7", "rubbish"]).ok();
-    let object = place.run(&["info", ".", "--fast", "--json"]).ends(0).json();
+    sandbox.run(&["region", "put", &file, "7", "rubbish"]).ok();
+    let object = sandbox.run(&["info", ".", "--fast", "--json"]).ends(0).json();
     let storage = &object["worlds"][0]["storage"];
     assert_eq!((&storage["chunks"], &storage["contents"]), (&2.into(), &Value::Null));
-    let text = place.run(&["info", ".", "--fast"]).ok();
+    let text = sandbox.run(&["info", ".", "--fast"]).ok();
     assert!(text.contains("entities are not counted with --fast"), "{text}");
-    let run = place.run(&["info", "."]).ends(1);
+    let run = sandbox.run(&["info", "."]).ends(1);
     assert!(run.text().contains("1 chunk, which the counts leave out"), "{}", run.text());
     assert!(run.text().contains("world default: chunk -25,0: "), "{}", run.text());
 }
 
 #[test]
 fn what_cannot_be_read_is_said_once_and_the_rest_is_shown() {
-    let place = save();
+    let sandbox = save();
     let other = "universe/worlds/other";
-    fs::create_dir_all(place.path(other)).unwrap();
-    place.file("universe/worlds/other/config.json", b"{\"Version\": 4, ");
-    place.file(&format!("{WORLD}/chunks/5.5.region.bin"), b"this is no region file, but long");
-    let object = info(&place, ".", 1);
+    fs::create_dir_all(sandbox.path(other)).unwrap();
+    sandbox.file("universe/worlds/other/config.json", b"{\"Version\": 4, ");
+    sandbox.file(&format!("{WORLD}/chunks/5.5.region.bin"), b"this is no region file, but long");
+    let object = info(&sandbox, ".", 1);
     let problems = object["problems"].as_array().unwrap();
     assert_eq!((problems.len(), &object["problem_count"]), (2, &2.into()), "{problems:?}");
     let problem = |number: usize| problems[number].as_str().unwrap();
@@ -166,34 +166,34 @@ fn what_cannot_be_read_is_said_once_and_the_rest_is_shown() {
     let storage = &object["worlds"][0]["storage"];
     assert_eq!((&storage["chunks"], &storage["regions"]["files"]), (&1.into(), &2.into()));
     assert_eq!(object["worlds"][1]["config"], Value::Null);
-    let text = place.run(&["info", "."]).ends(1);
+    let text = sandbox.run(&["info", "."]).ends(1);
     assert!(text.text().contains("\n2 problems\n"), "{}", text.text());
 }
 
 #[test]
 fn a_backup_that_stands_in_and_a_pending_migration_are_said() {
-    let place = save();
-    place.file(&format!("{WORLD}/config.json.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
-    place.file(&format!("{WORLD}/config.json"), b"");
+    let sandbox = save();
+    sandbox.file(&format!("{WORLD}/config.json.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
+    sandbox.file(&format!("{WORLD}/config.json"), b"");
     let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
-    place.file(&format!("{WORLD}/resources/ChunkStorage.json"), current);
-    let object = info(&place, ".", 1);
+    sandbox.file(&format!("{WORLD}/resources/ChunkStorage.json"), current);
+    let object = info(&sandbox, ".", 1);
     let world = &object["worlds"][0];
     assert_eq!(world["config"]["from"], "backup");
     assert_eq!(world["provider"], json!({"Type": "Hytale"}));
     assert_eq!(world["pending_provider"], json!({"Type": "Empty"}));
     assert_eq!(world["storage"]["chunks"], 1);
-    let text = place.run(&["info", "."]).ends(1);
+    let text = sandbox.run(&["info", "."]).ends(1);
     let line = "Hytale; config.json says Empty, where the game would move the chunks";
     assert!(text.text().contains(line), "{}", text.text());
 }
 
 #[test]
 fn a_provider_that_is_not_known_hides_no_configuration() {
-    let place = save();
+    let sandbox = save();
     let config = br#"{"Version": 4, "Seed": 9, "ChunkStorage": {"Type": "x:Cloud"}}"#;
-    place.file(&format!("{WORLD}/config.json"), config);
-    let object = info(&place, ".", 1);
+    sandbox.file(&format!("{WORLD}/config.json"), config);
+    let object = info(&sandbox, ".", 1);
     assert_eq!(object["worlds"][0]["config"]["seed"], 9);
     assert_eq!(object["worlds"][0]["storage"], Value::Null);
     assert!(object["problems"][0].as_str().unwrap().contains("x:Cloud"), "{object}");
@@ -203,14 +203,14 @@ fn a_provider_that_is_not_known_hides_no_configuration() {
 #[cfg(target_os = "linux")]
 #[test]
 fn who_writes_the_world_is_named() {
-    let place = save();
-    let file = place.path(WORLD).join("chunks/-1.0.region.bin");
+    let sandbox = save();
+    let file = sandbox.path(WORLD).join("chunks/-1.0.region.bin");
     let open = File::options().write(true).open(file).unwrap();
-    let writer = info(&place, ".", 0)["worlds"][0]["writer"].clone();
+    let writer = info(&sandbox, ".", 0)["worlds"][0]["writer"].clone();
     let expected = format!("a server seems to run on this world (process {}, ", std::process::id());
     assert!(writer.as_str().unwrap().starts_with(&expected), "{writer}");
     drop(open);
-    assert_eq!(info(&place, ".", 0)["worlds"][0]["writer"], Value::Null);
+    assert_eq!(info(&sandbox, ".", 0)["worlds"][0]["writer"], Value::Null);
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn real_worlds_have_what_an_independent_decoder_counted() {
         let Some(folder) = shared(&format!("worlds/{name}")) else { return };
         let oracle = shared(&format!("oracle/{name}.json")).unwrap();
         let oracle: Value = serde_json::from_slice(&fs::read(oracle).unwrap()).unwrap();
-        let place = Place::new();
-        let object = info(&place, folder.to_str().unwrap(), 0);
+        let sandbox = Sandbox::new();
+        let object = info(&sandbox, folder.to_str().unwrap(), 0);
         let storage = &object["worlds"][0]["storage"];
         let chunks = oracle["chunks"].as_array().unwrap();
         let sum = |key: &str| chunks.iter().map(|chunk| chunk[key].as_u64().unwrap()).sum::<u64>();
@@ -232,20 +232,20 @@ fn real_worlds_have_what_an_independent_decoder_counted() {
 
 #[test]
 fn everything_that_is_kept_and_not_read_is_named() {
-    let place = save();
+    let sandbox = save();
     for folder in ["universe/resources", "universe/auctions", "mods/Group_Shop"] {
-        fs::create_dir_all(place.path(folder)).unwrap();
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
     }
-    place.file("universe/resources/Hardcore.json", b"{}");
-    place.file("universe/memories.json", b"{}");
-    place.file("universe/auctions/7.bson", b"12345678");
-    place.file("whitelist.json.migrated", b"{}");
-    place.file(&format!("{WORLD}/paths.json"), b"{\"Paths\": {\"patrol\": {}}}");
-    place.file(&format!("{WORLD}/notes.txt"), b"mine");
+    sandbox.file("universe/resources/Hardcore.json", b"{}");
+    sandbox.file("universe/memories.json", b"{}");
+    sandbox.file("universe/auctions/7.bson", b"12345678");
+    sandbox.file("whitelist.json.migrated", b"{}");
+    sandbox.file(&format!("{WORLD}/paths.json"), b"{\"Paths\": {\"patrol\": {}}}");
+    sandbox.file(&format!("{WORLD}/notes.txt"), b"mine");
     let config = br#"{"Version": 4, "WorldMap": {"Type": "plugin:Map"}, "CrashRecovery": {"A": 1},
         "Own": 2}"#;
-    place.file(&format!("{WORLD}/config.json"), config);
-    let text = place.run(&["info", "."]).ok();
+    sandbox.file(&format!("{WORLD}/config.json"), config);
+    let text = sandbox.run(&["info", "."]).ok();
     for line in [
         "  resources      1: Hardcore",
         "  also here      auctions/: data store of a plugin; 1 file, 8 bytes",
@@ -260,12 +260,12 @@ fn everything_that_is_kept_and_not_read_is_named() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
-    place.run(&["world", "copy", ".", "default", "copy"]).ends(0);
+    sandbox.run(&["world", "copy", ".", "default", "copy"]).ends(0);
     for name in ["paths.json", "notes.txt"] {
-        let copied = place.bytes(&format!("universe/worlds/copy/{name}"));
-        assert_eq!(copied, place.bytes(&format!("{WORLD}/{name}")));
+        let copied = sandbox.bytes(&format!("universe/worlds/copy/{name}"));
+        assert_eq!(copied, sandbox.bytes(&format!("{WORLD}/{name}")));
     }
-    let copied = place.bytes("universe/worlds/copy/config.json");
+    let copied = sandbox.bytes("universe/worlds/copy/config.json");
     let copied: Value = serde_json::from_slice(&copied).unwrap();
     assert_eq!(copied["WorldMap"]["Type"], "plugin:Map");
     assert_eq!((&copied["CrashRecovery"], &copied["Own"]), (&json!({"A": 1}), &json!(2)));
@@ -273,10 +273,10 @@ fn everything_that_is_kept_and_not_read_is_named() {
 
 #[test]
 fn a_universe_in_the_install_folder_of_the_launcher_gets_a_warning() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let universe = "Hytale/install/release/package/game/latest/Server/universe";
-    fs::create_dir_all(place.path(&format!("{universe}/worlds"))).unwrap();
-    let text = place.run(&["info", universe]).ok();
+    fs::create_dir_all(sandbox.path(&format!("{universe}/worlds"))).unwrap();
+    let text = sandbox.run(&["info", universe]).ok();
     assert!(text.contains("  warning        inside the launcher's install folder"), "{text}");
-    assert_eq!(info(&place, universe, 0)["universe"]["in_installation"], true);
+    assert_eq!(info(&sandbox, universe, 0)["universe"]["in_installation"], true);
 }

@@ -18,7 +18,7 @@ use hyworld_testkit::Random;
 use hyworld_world::WorldFolder;
 
 use crate::generated;
-use crate::run::Place;
+use crate::run::Sandbox;
 
 const KILLS: u32 = 100;
 
@@ -42,8 +42,8 @@ struct Totals {
     generated: BTreeMap<ChunkPos, Chunk>,
 }
 
-fn read_log(place: &Place) -> (BTreeMap<ChunkPos, Edits>, u64) {
-    let log = if place.path("log").exists() { place.bytes("log") } else { Vec::new() };
+fn read_log(sandbox: &Sandbox) -> (BTreeMap<ChunkPos, Edits>, u64) {
+    let log = if sandbox.path("log").exists() { sandbox.bytes("log") } else { Vec::new() };
     let log = String::from_utf8(log).unwrap();
     assert!(log.is_empty() || log.ends_with('\n'), "lines are written whole");
     let (mut chunks, mut saves) = (BTreeMap::<ChunkPos, Edits>::new(), 0);
@@ -61,29 +61,29 @@ fn read_log(place: &Place) -> (BTreeMap<ChunkPos, Edits>, u64) {
     (chunks, saves)
 }
 
-fn log_bytes(place: &Place) -> u64 {
-    std::fs::metadata(place.path("log")).map_or(0, |log| log.len())
+fn log_bytes(sandbox: &Sandbox) -> u64 {
+    std::fs::metadata(sandbox.path("log")).map_or(0, |log| log.len())
 }
 
-fn wait_for_edits(place: &Place, log_bytes_before: u64) {
+fn wait_for_edits(sandbox: &Sandbox, log_bytes_before: u64) {
     let start = Instant::now();
-    while log_bytes(place) == log_bytes_before && start.elapsed() < Duration::from_secs(20) {
+    while log_bytes(sandbox) == log_bytes_before && start.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 /// Runs for a moment and is killed.
-fn live_and_die(place: &Place, random: &mut Random) {
+fn live_and_die(sandbox: &Sandbox, random: &mut Random) {
     let seed = random.number().to_string();
     let load = ["--viewers", "2", "--radius", "1", "--area", "2", "--edits-per-second", "1000"];
     let rest = ["--speed", "50", "--seconds", "60", "--log", "log", "--seed", &seed, "--yes"];
-    let log_bytes = log_bytes(place);
-    let mut command = place.command(&[&["stress", "world"], &load[..], &rest].concat());
+    let log_bytes = log_bytes(sandbox);
+    let mut command = sandbox.command(&[&["stress", "world"], &load[..], &rest].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     // Most lives are counted from the first edit, however busy the machine is; the others are
     // ended while the world is opened and the first chunks are made.
     if random.below(4) > 0 {
-        wait_for_edits(place, log_bytes);
+        wait_for_edits(sandbox, log_bytes);
     }
     std::thread::sleep(Duration::from_millis(50 + u64::from(random.below(251))));
     child.kill().unwrap();
@@ -93,10 +93,10 @@ fn live_and_die(place: &Place, random: &mut Random) {
 }
 
 /// Every chunk reads, decodes, and is exactly a state that was written.
-fn check(place: &Place, totals: &mut Totals) {
-    let (chunks, _) = read_log(place);
+fn check(sandbox: &Sandbox, totals: &mut Totals) {
+    let (chunks, _) = read_log(sandbox);
     // For writing, as the next process has to.
-    let world = WorldFolder::open(&place.path("world"), Access::ReadWrite).unwrap();
+    let world = WorldFolder::open(&sandbox.path("world"), Access::ReadWrite).unwrap();
     let mut findings = Vec::new();
     let mut tell = |finding: &Finding| findings.push(finding.clone());
     let report = verify(world.storage(), &ScanOptions::new(), &mut tell, &NoProgress);
@@ -128,14 +128,14 @@ fn check(place: &Place, totals: &mut Totals) {
 }
 
 fn kill_over_and_over(is_each_write: bool, seed: u64) {
-    let place = generated::world("Sample", is_each_write);
+    let sandbox = generated::world("Sample", is_each_write);
     let (mut random, mut totals) = (Random::new(seed), Totals::default());
     for _ in 0..KILLS {
-        live_and_die(&place, &mut random);
+        live_and_die(&sandbox, &mut random);
         totals.kills += 1;
-        check(&place, &mut totals);
+        check(&sandbox, &mut totals);
     }
-    let (chunks, saves) = read_log(&place);
+    let (chunks, saves) = read_log(&sandbox);
     let message = format!(
         "FlushOnWrite {is_each_write}: {} kills, {saves} acknowledged saves of {} chunks; {} \
          chunks checked, {} of them edited, {} with an edit that was stored but not acknowledged\n",

@@ -7,57 +7,57 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::converting::world;
-use crate::run::Place;
+use crate::run::Sandbox;
 
 /// A world with 200 chunks that says where they are.
-fn configured() -> Place {
-    let place = Place::new();
-    world(&place);
-    place.file("world/config.json", br#"{"Version": 4, "Seed": 7, "Own": [1]}"#);
-    fs::create_dir(place.path("world/resources")).unwrap();
+fn configured() -> Sandbox {
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    sandbox.file("world/config.json", br#"{"Version": 4, "Seed": 7, "Own": [1]}"#);
+    fs::create_dir(sandbox.path("world/resources")).unwrap();
     let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
-    place.file("world/resources/ChunkStorage.json", current);
-    place
+    sandbox.file("world/resources/ChunkStorage.json", current);
+    sandbox
 }
 
-fn json_of(place: &Place, name: &str) -> Value {
-    serde_json::from_slice(&place.bytes(name)).unwrap()
+fn json_of(sandbox: &Sandbox, name: &str) -> Value {
+    serde_json::from_slice(&sandbox.bytes(name)).unwrap()
 }
 
 /// What both files say about the provider.
-fn providers(place: &Place) -> [Value; 2] {
-    let config = json_of(place, "world/config.json")["ChunkStorage"].clone();
-    [config, json_of(place, "world/resources/ChunkStorage.json")["CurrentProvider"].clone()]
+fn providers(sandbox: &Sandbox) -> [Value; 2] {
+    let config = json_of(sandbox, "world/config.json")["ChunkStorage"].clone();
+    [config, json_of(sandbox, "world/resources/ChunkStorage.json")["CurrentProvider"].clone()]
 }
 
 #[test]
 fn options_of_the_provider_reach_both_files() {
-    let place = configured();
+    let sandbox = configured();
     let words = ["migrate", "world", "--to", "IndexedStorage", "--set", "FlushOnWrite=true"];
-    let before = place.bytes("world/chunks/0.0.region.bin");
-    assert_eq!(place.run(&words).ok(), "world: now uses IndexedStorage, was Hytale\n");
+    let before = sandbox.bytes("world/chunks/0.0.region.bin");
+    assert_eq!(sandbox.run(&words).ok(), "world: now uses IndexedStorage, was Hytale\n");
     let indexed = json!({"Type": "IndexedStorage", "FlushOnWrite": true});
-    assert_eq!(providers(&place), [indexed.clone(), indexed]);
-    assert_eq!(json_of(&place, "world/config.json")["Own"], json!([1]));
-    assert_eq!(place.bytes("world/chunks/0.0.region.bin"), before, "no chunk was touched");
+    assert_eq!(providers(&sandbox), [indexed.clone(), indexed]);
+    assert_eq!(json_of(&sandbox, "world/config.json")["Own"], json!([1]));
+    assert_eq!(sandbox.bytes("world/chunks/0.0.region.bin"), before, "no chunk was touched");
 }
 
 #[test]
 fn what_cannot_be_a_target_is_refused_and_nothing_changes() {
-    let place = configured();
+    let sandbox = configured();
     for (to, problem) in [
         ("Empty", "it keeps no chunks"),
         ("Migration", "it combines other providers"),
         ("x:Y", "this type is not known here"),
     ] {
-        let error = place.run(&["migrate", "world", "--to", to]).fails(3);
+        let error = sandbox.run(&["migrate", "world", "--to", to]).fails(3);
         assert!(error.contains(problem), "{to}: {error}");
     }
     let hytale = json!({"Type": "Hytale"});
-    assert_eq!(providers(&place), [Value::Null, hytale]);
-    place.run(&["migrate", "world"]).ends(2);
-    place.run(&["migrate", "world", "--to", "RocksDb", "--set", "novalue"]).ends(2);
-    place.run(&["migrate", "nowhere", "--to", "RocksDb"]).fails(2);
+    assert_eq!(providers(&sandbox), [Value::Null, hytale]);
+    sandbox.run(&["migrate", "world"]).ends(2);
+    sandbox.run(&["migrate", "world", "--to", "RocksDb", "--set", "novalue"]).ends(2);
+    sandbox.run(&["migrate", "nowhere", "--to", "RocksDb"]).fails(2);
 }
 
 #[cfg(feature = "rocksdb")]
@@ -72,83 +72,83 @@ mod to_rocksdb {
 
     #[test]
     fn a_world_moves_there_and_back_with_every_chunk() {
-        let place = configured();
-        let frames_before = frames(&place, "world/chunks");
-        let dry = place.run(&["migrate", "world", "--to", "RocksDb", "--dry-run"]).ok();
+        let sandbox = configured();
+        let frames_before = frames(&sandbox, "world/chunks");
+        let dry = sandbox.run(&["migrate", "world", "--to", "RocksDb", "--dry-run"]).ok();
         assert!(dry.contains("200 chunks") && dry.ends_with("nothing written\n"), "{dry}");
-        assert!(!place.path("world/db").exists());
-        let report = place.run(&["migrate", "world", "--to", "RocksDb", "--json"]).ends(0).json();
+        assert!(!sandbox.path("world/db").exists());
+        let report = sandbox.run(&["migrate", "world", "--to", "RocksDb", "--json"]).ends(0).json();
         assert_eq!((&report["verified"], &report["switched"]), (&200.into(), &true.into()));
-        assert_eq!(providers(&place), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
-        assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
-        assert!(frames(&place, "world/chunks") == frames_before, "the source stays");
-        let error = place.run(&["migrate", "world", "--to", "Hytale"]).fails(3);
+        assert_eq!(providers(&sandbox), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
+        assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+        assert!(frames(&sandbox, "world/chunks") == frames_before, "the source stays");
+        let error = sandbox.run(&["migrate", "world", "--to", "Hytale"]).fails(3);
         assert!(error.contains("has chunks already") && error.contains("--replace"), "{error}");
-        let back = place.run(&["migrate", "world", "--to", "Hytale", "--replace"]).ok();
+        let back = sandbox.run(&["migrate", "world", "--to", "Hytale", "--replace"]).ok();
         assert!(back.contains("world: now uses Hytale, was RocksDb"), "{back}");
-        assert_eq!(providers(&place), [json!({"Type": "Hytale"}), json!({"Type": "Hytale"})]);
+        assert_eq!(providers(&sandbox), [json!({"Type": "Hytale"}), json!({"Type": "Hytale"})]);
     }
 
     /// The journey of a new user: `stress` runs on the world in its new storage.
     #[test]
     fn stress_runs_on_a_world_that_was_moved() {
-        let place = crate::generated::world("Flat", false);
-        place.run(&["pregen", "world", "--radius", "3"]).ends(0);
-        place.run(&["migrate", "world", "--to", "RocksDb"]).ends(0);
-        let chunks = fs::read_dir(place.path("world/chunks")).unwrap();
+        let sandbox = crate::generated::world("Flat", false);
+        sandbox.run(&["pregen", "world", "--radius", "3"]).ends(0);
+        sandbox.run(&["migrate", "world", "--to", "RocksDb"]).ends(0);
+        let chunks = fs::read_dir(sandbox.path("world/chunks")).unwrap();
         let before: Vec<_> = chunks.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
         let load = ["--seconds", "1", "--viewers", "2", "--radius", "2", "--area", "4", "--yes"];
-        let report = place.run(&[&["stress", "world", "--json"], &load[..]].concat());
+        let report = sandbox.run(&[&["stress", "world", "--json"], &load[..]].concat());
         let report = report.ends(0).json();
         assert!(report["saved"].as_u64().unwrap() > 0, "{report}");
-        let chunks = fs::read_dir(place.path("world/chunks")).unwrap();
+        let chunks = fs::read_dir(sandbox.path("world/chunks")).unwrap();
         let after: Vec<_> = chunks.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
         assert!(before == after, "the old chunks are not written any more");
-        place.run(&["verify", "world"]).ends(0);
+        sandbox.run(&["verify", "world"]).ends(0);
     }
 
     #[test]
     fn killed_at_random_moments_the_world_opens_and_the_next_run_continues() {
-        let place = configured();
+        let sandbox = configured();
         let words = ["migrate", "world", "--to", "RocksDb", "-q"];
         let (mut random, mut killed) = (Random::new(5), 0);
         for _ in 0..40 {
-            let mut child = place.command(&words).stderr(Stdio::null()).spawn().unwrap();
+            let mut child = sandbox.command(&words).stderr(Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_micros(u64::from(random.below(150_000))));
             child.kill().unwrap();
             let is_done = child.wait().unwrap().success();
             // Wherever it was killed, the world has all of its chunks.
-            assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+            assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
             if is_done {
                 break;
             }
             killed += 1;
         }
         assert!(killed > 0, "it was never killed");
-        place.run(&words).ends(0);
-        assert_eq!(providers(&place), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
+        sandbox.run(&words).ends(0);
+        assert_eq!(providers(&sandbox), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
         let compare = ["convert", "world/chunks", "rocksdb:world", "--verify-only"];
-        place.run(&compare).ends(0);
-        assert!(!place.path("world/.hyworld-migration.json").exists());
+        sandbox.run(&compare).ends(0);
+        assert!(!sandbox.path("world/.hyworld-migration.json").exists());
     }
 
     /// Killed between the two files of the switch: reading finds every chunk, and the error of
     /// those that write has the command that finishes it.
     #[test]
     fn killed_between_both_files_the_advice_finishes_the_switch() {
-        let place = configured();
-        place.run(&["migrate", "world", "--to", "RocksDb"]).ends(0);
+        let sandbox = configured();
+        sandbox.run(&["migrate", "world", "--to", "RocksDb"]).ends(0);
         let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
-        place.file("world/resources/ChunkStorage.json", current);
+        sandbox.file("world/resources/ChunkStorage.json", current);
         let note = br#"{"From": {"Type": "Hytale"}, "To": {"Type": "RocksDb"}}"#;
-        place.file("world/.hyworld-migration.json", note);
-        assert_eq!(place.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
+        sandbox.file("world/.hyworld-migration.json", note);
+        assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
         let stress = ["stress", "world", "--seconds", "0.1", "--edits-per-second", "0"];
-        let error = place.run(&stress).fails(1);
+        let error = sandbox.run(&stress).fails(1);
         let advice = error.split('`').nth(1).unwrap().strip_prefix("hyworld ").unwrap();
         let words: Vec<&str> = advice.split(' ').collect();
-        let done = place.run(&words).ok();
+        let done = sandbox.run(&words).ok();
         assert!(done.contains("200 there already"), "{done}");
-        assert_eq!(providers(&place), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
+        assert_eq!(providers(&sandbox), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
     }
 }

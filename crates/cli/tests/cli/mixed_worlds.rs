@@ -6,17 +6,17 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::{sample, write_file};
 
-use crate::run::{Place, Run};
+use crate::run::{Run, Sandbox};
 
 /// A world at `path`, with a UUID if there is one, whose chunks begin at x.
-fn world(place: &Place, path: &str, uuid: Option<&str>, x: i32) {
-    let storage = RegionFiles::open(&place.path(path).join("chunks")).unwrap();
+fn world(sandbox: &Sandbox, path: &str, uuid: Option<&str>, x: i32) {
+    let storage = RegionFiles::open(&sandbox.path(path).join("chunks")).unwrap();
     for n in 0..46 {
         let seed = u64::from((x + n).unsigned_abs());
         storage.write(ChunkPos::new(x + n, 3), &sample(seed, 2000)).unwrap();
     }
     if let Some(uuid) = uuid {
-        place.file(&format!("{path}/config.json"), config(uuid).as_bytes());
+        sandbox.file(&format!("{path}/config.json"), config(uuid).as_bytes());
     }
 }
 
@@ -25,21 +25,21 @@ fn config(uuid: &str) -> String {
 }
 
 /// Begins a copy of `world` that stays unfinished, because a part of the world cannot be read.
-fn interrupted(place: &Place, folder: &str, target: &str) {
-    let damaged = place.path(folder).join("world/chunks/9.9.region.bin");
+fn interrupted(sandbox: &Sandbox, folder: &str, target: &str) {
+    let damaged = sandbox.path(folder).join("world/chunks/9.9.region.bin");
     write_file(&damaged, b"this is no region file, but it is long enough");
-    run_in(place, folder, target).ends(1);
+    run_in(sandbox, folder, target).ends(1);
     fs::remove_file(damaged).unwrap();
 }
 
-fn run_in(place: &Place, folder: &str, target: &str) -> Run {
+fn run_in(sandbox: &Sandbox, folder: &str, target: &str) -> Run {
     let arguments = ["convert", "world", target];
-    let mut command = place.command(&arguments);
-    Run::of(&arguments, &command.current_dir(place.path(folder)).output().unwrap())
+    let mut command = sandbox.command(&arguments);
+    Run::of(&arguments, &command.current_dir(sandbox.path(folder)).output().unwrap())
 }
 
-fn partial_chunks(place: &Place) -> usize {
-    let copy = RegionFiles::open_read_only(&place.path("copy/chunks.hyworld-partial")).unwrap();
+fn partial_chunks(sandbox: &Sandbox) -> usize {
+    let copy = RegionFiles::open_read_only(&sandbox.path("copy/chunks.hyworld-partial")).unwrap();
     copy.positions().map(Result::unwrap).count()
 }
 
@@ -49,49 +49,49 @@ const UUID_B: &str = "AAAAAAAAQACAAAAAAAAAAg==";
 /// The same relative name, from another working folder.
 #[test]
 fn another_world_of_the_same_relative_name_is_refused() {
-    let place = Place::new();
-    world(&place, "a/world", Some(UUID_A), 0);
-    world(&place, "b/world", Some(UUID_B), 100);
-    interrupted(&place, "a", "../copy");
-    let refused = run_in(&place, "b", "../copy").ends(3);
+    let sandbox = Sandbox::new();
+    world(&sandbox, "a/world", Some(UUID_A), 0);
+    world(&sandbox, "b/world", Some(UUID_B), 100);
+    interrupted(&sandbox, "a", "../copy");
+    let refused = run_in(&sandbox, "b", "../copy").ends(3);
     assert!(refused.err.contains("is an unfinished copy of"), "{}", refused.err);
     assert!(refused.err.contains("a/world") && refused.err.contains("b/world"), "{}", refused.err);
-    assert_eq!(partial_chunks(&place), 46, "nothing was mixed");
-    assert!(!place.path("copy/chunks").exists());
-    run_in(&place, "a", "../copy").ends(0);
-    let copy = RegionFiles::open_read_only(&place.path("copy/chunks")).unwrap();
+    assert_eq!(partial_chunks(&sandbox), 46, "nothing was mixed");
+    assert!(!sandbox.path("copy/chunks").exists());
+    run_in(&sandbox, "a", "../copy").ends(0);
+    let copy = RegionFiles::open_read_only(&sandbox.path("copy/chunks")).unwrap();
     assert_eq!(copy.positions().count(), 46);
 }
 
 /// Another world was moved to the same path.
 #[test]
 fn another_world_at_the_same_path_is_refused_by_its_uuid() {
-    let place = Place::new();
-    world(&place, "world", Some(UUID_A), 0);
-    interrupted(&place, "", "copy");
-    fs::rename(place.path("world"), place.path("moved")).unwrap();
-    world(&place, "world", Some(UUID_B), 100);
-    let refused = place.run(&["convert", "world", "copy"]).ends(3);
+    let sandbox = Sandbox::new();
+    world(&sandbox, "world", Some(UUID_A), 0);
+    interrupted(&sandbox, "", "copy");
+    fs::rename(sandbox.path("world"), sandbox.path("moved")).unwrap();
+    world(&sandbox, "world", Some(UUID_B), 100);
+    let refused = sandbox.run(&["convert", "world", "copy"]).ends(3);
     assert!(refused.err.contains("(world "), "{}", refused.err);
-    assert_eq!(partial_chunks(&place), 46);
+    assert_eq!(partial_chunks(&sandbox), 46);
 }
 
 /// Without a configuration only the chunks tell the worlds apart.
 #[test]
 fn chunks_of_another_world_keep_the_target_unfinished() {
-    let place = Place::new();
-    world(&place, "world", None, 0);
-    interrupted(&place, "", "copy");
-    fs::rename(place.path("world"), place.path("moved")).unwrap();
-    world(&place, "world", None, 100);
-    let run = place.run(&["convert", "world", "copy"]).ends(1);
+    let sandbox = Sandbox::new();
+    world(&sandbox, "world", None, 0);
+    interrupted(&sandbox, "", "copy");
+    fs::rename(sandbox.path("world"), sandbox.path("moved")).unwrap();
+    world(&sandbox, "world", None, 100);
+    let run = sandbox.run(&["convert", "world", "copy"]).ends(1);
     assert!(run.err.contains("chunk 0,3: the target has it, the source does not"), "{}", run.err);
     assert!(run.err.contains("remove it, and run the same command again"), "{}", run.err);
-    assert!(!place.path("copy/chunks").exists());
-    let object = place.run(&["convert", "world", "copy", "--skip-unreadable", "--json"]).ends(1);
+    assert!(!sandbox.path("copy/chunks").exists());
+    let object = sandbox.run(&["convert", "world", "copy", "--skip-unreadable", "--json"]).ends(1);
     let object = object.json();
     assert_eq!((&object["failed"], &object["finished"]), (&46.into(), &false.into()));
     assert_eq!(object["failures"][0]["stage"], "compare");
-    fs::remove_dir_all(place.path("copy")).unwrap();
-    place.run(&["convert", "world", "copy"]).ends(0);
+    fs::remove_dir_all(sandbox.path("copy")).unwrap();
+    sandbox.run(&["convert", "world", "copy"]).ends(0);
 }

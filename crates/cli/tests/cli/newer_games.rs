@@ -7,7 +7,7 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::{SectionNames, game_0_6_chunk, game_0_7_chunk};
 
-use crate::run::{Place, Run};
+use crate::run::{Run, Sandbox};
 use crate::world;
 
 const NEWER: &str = "written by game 0.7 or newer: Block version 7 is not supported yet";
@@ -15,11 +15,11 @@ const FILE: &str = "world/chunks/0.0.region.bin";
 
 /// A world with chunk 0,0 of game 0.5, chunk 1,0 of 0.6, and 2,0 and 3,0 of 0.7 if they are
 /// wanted.
-fn mixed(with_0_7: bool) -> Place {
-    let place = Place::new();
-    place.run(&["world", "create", "universe", "world", "--generator", "flat"]).ends(0);
-    fs::rename(place.path("universe/worlds/world"), place.path("world")).unwrap();
-    let storage = RegionFiles::open(&place.path("world/chunks")).unwrap();
+fn mixed(with_0_7: bool) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["world", "create", "universe", "world", "--generator", "flat"]).ends(0);
+    fs::rename(sandbox.path("universe/worlds/world"), sandbox.path("world")).unwrap();
+    let storage = RegionFiles::open(&sandbox.path("world/chunks")).unwrap();
     let mut chunks = vec![world::sample().encode(), game_0_6_chunk(SectionNames::LIKELY)];
     if with_0_7 {
         chunks.extend([game_0_7_chunk(), game_0_7_chunk()]);
@@ -28,36 +28,36 @@ fn mixed(with_0_7: bool) -> Place {
         storage.write(ChunkPos::new(x, 0), &document).unwrap();
     }
     drop(storage);
-    place
+    sandbox
 }
 
-fn run(place: &Place, words: &str) -> Run {
-    place.run(&words.split(' ').collect::<Vec<_>>())
+fn run(sandbox: &Sandbox, words: &str) -> Run {
+    sandbox.run(&words.split(' ').collect::<Vec<_>>())
 }
 
 #[test]
 fn entities_are_counted_wherever_they_are() {
-    let place = mixed(true);
-    let info = run(&place, "info world --json").ends(0).json();
+    let sandbox = mixed(true);
+    let info = run(&sandbox, "info world --json").ends(0).json();
     let contents = &info["worlds"][0]["storage"]["contents"];
     assert_eq!((&contents["entities"], &contents["block_entities"]), (&7.into(), &4.into()));
     let versions = &contents["newest_versions"];
     assert_eq!((&versions["Block"], &versions["BlockChunk"]), (&7.into(), &4.into()));
     assert_eq!(versions["HeightmapColumn"], 0);
-    let text = run(&place, "info world").ok();
+    let text = run(&sandbox, "info world").ok();
     assert!(text.contains("  versions       Block 7, BlockChunk 4\n"), "{text}");
 }
 
 #[test]
 fn a_chunk_says_where_its_entities_are_and_shows_them() {
-    let place = mixed(true);
-    let old = run(&place, "chunk world --chunk 0,0").ok();
+    let sandbox = mixed(true);
+    let old = run(&sandbox, "chunk world --chunk 0,0").ok();
     assert!(old.contains("entities        kept in the chunk, as up to game 0.5"), "{old}");
-    let new = run(&place, "chunk world --chunk 1,0").ok();
+    let new = run(&sandbox, "chunk world --chunk 1,0").ok();
     assert!(new.contains("entities        kept in the sections, as since game 0.6"), "{new}");
     assert!(new.contains("37,65,9") && new.contains("Furniture_Chest"), "{new}");
     assert!(new.contains("Sheep") && new.contains("Ore_Iron"), "{new}");
-    let json = run(&place, "chunk world --chunk 1,0 --json").ends(0).json();
+    let json = run(&sandbox, "chunk world --chunk 1,0 --json").ends(0).json();
     let chunk = &json["chunk"];
     assert_eq!(chunk["entities_kept_in"], "sections");
     assert_eq!(
@@ -66,27 +66,27 @@ fn a_chunk_says_where_its_entities_are_and_shows_them() {
     );
     let chest = &chunk["block_entities"][0];
     assert_eq!((&chest["x"], &chest["y"], &chest["z"]), (&37.into(), &65.into(), &9.into()));
-    let block = run(&place, "block world 37 65 9 --json").ends(0).json();
+    let block = run(&sandbox, "block world 37 65 9 --json").ends(0).json();
     assert!(block["block_entity"]["Components"]["ItemContainerBlock"].is_object(), "{block}");
 }
 
 #[test]
 fn what_needs_blocks_says_so_once() {
-    let place = mixed(true);
-    let shown = run(&place, "chunk world --chunk 2,0").ends(1);
+    let sandbox = mixed(true);
+    let shown = run(&sandbox, "chunk world --chunk 2,0").ends(1);
     assert_eq!(shown.err.matches("written by").count(), 1, "{}", shown.err);
     assert!(shown.err.contains(NEWER) && shown.text().contains("Sheep"), "{}", shown.err);
-    assert!(run(&place, "block world 64 0 0").fails(1).contains(NEWER));
-    let verify = run(&place, "verify world").ends(0);
+    assert!(run(&sandbox, "block world 64 0 0").fails(1).contains(NEWER));
+    let verify = run(&sandbox, "verify world").ends(0);
     assert_eq!(verify.text().matches(NEWER).count(), 1, "{}", verify.text());
     assert!(verify.text().contains("newer: 1 more finding"), "{}", verify.text());
-    let lines = run(&place, "verify world --json").ends(0).json_lines();
+    let lines = run(&sandbox, "verify world --json").ends(0).json_lines();
     assert_eq!(lines.iter().filter(|line| line["message"] == NEWER).count(), 2, "one a chunk");
     let summary = lines.last().unwrap();
     assert_eq!((&summary["errors"], &summary["warnings"]), (&0.into(), &2.into()));
     let kept = &summary["entities_kept_in_chunks"];
     assert_eq!((&kept["chunk"], &kept["sections"]), (&1.into(), &3.into()));
-    let digests = run(&place, "fingerprint world --json").ends(1);
+    let digests = run(&sandbox, "fingerprint world --json").ends(1);
     assert_eq!(digests.json_lines().len(), 2);
     assert_eq!(digests.err.matches(NEWER).count(), 2, "one a chunk: {}", digests.err);
 }
@@ -94,48 +94,48 @@ fn what_needs_blocks_says_so_once() {
 /// What needs no blocks does not notice.
 #[test]
 fn what_needs_no_blocks_works_on_all_of_them() {
-    let place = mixed(true);
-    let before = place.content(FILE);
+    let sandbox = mixed(true);
+    let before = sandbox.content(FILE);
     assert_eq!(before.len(), 4);
-    assert_eq!(run(&place, "ls world --json").ends(0).json_lines().len(), 4);
+    assert_eq!(run(&sandbox, "ls world --json").ends(0).json_lines().len(), 4);
     for words in ["region info", "region ls", "region verify", "region salvage"] {
-        run(&place, &format!("{words} {FILE}")).ends(0);
+        run(&sandbox, &format!("{words} {FILE}")).ends(0);
     }
-    assert_eq!(run(&place, &format!("region get {FILE} 2")).ends(0).out, before[&2]);
-    run(&place, "convert world copy").ends(0);
-    run(&place, "convert world copy --verify-only").ends(0);
-    assert_eq!(place.content("copy/chunks/0.0.region.bin"), before);
-    run(&place, &format!("region seal {FILE}")).ends(0);
-    run(&place, &format!("region compact {FILE}")).ends(0);
-    assert_eq!(place.content(FILE), before);
-    let bson = run(&place, "chunk world --chunk 2,0 --bson -").ends(0);
+    assert_eq!(run(&sandbox, &format!("region get {FILE} 2")).ends(0).out, before[&2]);
+    run(&sandbox, "convert world copy").ends(0);
+    run(&sandbox, "convert world copy --verify-only").ends(0);
+    assert_eq!(sandbox.content("copy/chunks/0.0.region.bin"), before);
+    run(&sandbox, &format!("region seal {FILE}")).ends(0);
+    run(&sandbox, &format!("region compact {FILE}")).ends(0);
+    assert_eq!(sandbox.content(FILE), before);
+    let bson = run(&sandbox, "chunk world --chunk 2,0 --bson -").ends(0);
     assert_eq!(bson.out, game_0_7_chunk());
     assert!(
-        run(&place, "chunk world --chunk 2,0 --component HeightmapColumn").ok().contains("Data")
+        run(&sandbox, "chunk world --chunk 2,0 --component HeightmapColumn").ok().contains("Data")
     );
 }
 
 /// The store loads, ticks and saves chunks of both games and leaves each in its own form.
 #[test]
 fn a_mixed_world_of_released_games_works_in_every_verb() {
-    let place = mixed(false);
-    let before = place.content(FILE);
-    let verify = run(&place, "verify world").ok();
+    let sandbox = mixed(false);
+    let before = sandbox.content(FILE);
+    let verify = run(&sandbox, "verify world").ok();
     assert!(verify.contains("all read and decode in full"), "{verify}");
-    assert_eq!(run(&place, "fingerprint world --json").ends(0).json_lines().len(), 2);
-    run(&place, "pregen world --radius 1").ends(0);
-    let verify = run(&place, "verify world").ok();
+    assert_eq!(run(&sandbox, "fingerprint world --json").ends(0).json_lines().len(), 2);
+    run(&sandbox, "pregen world --radius 1").ends(0);
+    let verify = run(&sandbox, "verify world").ok();
     assert!(verify.contains("as up to game 0.5: 8 chunks\n"), "{verify}");
     assert!(verify.contains("as since game 0.6: 1 chunk\n"), "{verify}");
     for (slot, document) in before {
-        assert!(place.content(FILE)[&slot] == document, "slot {slot}");
+        assert!(sandbox.content(FILE)[&slot] == document, "slot {slot}");
     }
     let store = "stress world --seconds 1 --viewers 2 --radius 2 --area 2 --speed 30 --yes";
-    run(&place, store).ends(0);
-    let chunk = run(&place, "chunk world --chunk 1,0 --json").ends(0).json();
+    run(&sandbox, store).ends(0);
+    let chunk = run(&sandbox, "chunk world --chunk 1,0 --json").ends(0).json();
     assert_eq!(chunk["chunk"]["entities_kept_in"], "sections");
     assert_eq!(chunk["chunk"]["entities"].as_array().unwrap().len(), 2);
     assert_eq!(chunk["chunk"]["entities"][1]["section"], 5);
     assert_eq!(chunk["chunk"]["block_entities"].as_array().unwrap().len(), 1);
-    run(&place, "verify world").ends(0);
+    run(&sandbox, "verify world").ends(0);
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::converting::world;
-use crate::run::{Place, Run};
+use crate::run::{Run, Sandbox};
 
 /// The user `nobody`, for tests that run as root, to whom everything is allowed.
 const NOBODY: u32 = 65_534;
@@ -25,60 +25,60 @@ fn set_mode(path: &Path, folders: u32, files: u32) {
 }
 
 /// Runs `hyworld` as somebody who is not root.
-fn run_as_user(place: &Place, arguments: &[&str]) -> Run {
-    let is_root = fs::metadata(place.path(".")).unwrap().uid() == 0;
+fn run_as_user(sandbox: &Sandbox, arguments: &[&str]) -> Run {
+    let is_root = fs::metadata(sandbox.path(".")).unwrap().uid() == 0;
     if !is_root {
-        return place.run(arguments);
+        return sandbox.run(arguments);
     }
     // Where the binary was built that user may not be able to go.
-    let binary = place.path("hyworld");
+    let binary = sandbox.path("hyworld");
     if !binary.exists() {
         fs::copy(env!("CARGO_BIN_EXE_hyworld"), &binary).unwrap();
     }
     let mut command = Command::new(binary);
-    command.args(arguments).current_dir(place.path(".")).uid(NOBODY).gid(NOBODY);
+    command.args(arguments).current_dir(sandbox.path(".")).uid(NOBODY).gid(NOBODY);
     Run::of(arguments, &command.output().unwrap())
 }
 
 #[test]
 fn where_nothing_may_be_written_nothing_is() {
-    let place = Place::new();
-    world(&place);
-    fs::create_dir(place.path("closed")).unwrap();
-    set_mode(&place.path("."), 0o755, 0o755);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    fs::create_dir(sandbox.path("closed")).unwrap();
+    set_mode(&sandbox.path("."), 0o755, 0o755);
     let mut targets = vec!["closed/copy", "closed/copy/chunks"];
     if cfg!(feature = "rocksdb") {
         targets.push("rocksdb:closed/db");
     }
     for target in targets {
-        set_mode(&place.path("closed"), 0o555, 0o444);
-        let error = run_as_user(&place, &["convert", "world", target]).fails(3);
+        set_mode(&sandbox.path("closed"), 0o555, 0o444);
+        let error = run_as_user(&sandbox, &["convert", "world", target]).fails(3);
         assert!(error.starts_with("closed"), "{target}: {error}");
         assert!(error.contains("Permission denied"), "{target}: {error}");
-        assert_eq!(fs::read_dir(place.path("closed")).unwrap().count(), 0, "{target}");
+        assert_eq!(fs::read_dir(sandbox.path("closed")).unwrap().count(), 0, "{target}");
     }
-    set_mode(&place.path("."), 0o755, 0o755);
+    set_mode(&sandbox.path("."), 0o755, 0o755);
 }
 
 #[test]
 fn what_may_only_be_read_is_read_and_what_may_not_is_an_error() {
-    let place = Place::new();
-    world(&place);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
     let mut storages = vec![("world", "world")];
     if cfg!(feature = "rocksdb") {
-        place.run(&["convert", "world", "rocksdb:db"]).ends(0);
+        sandbox.run(&["convert", "world", "rocksdb:db"]).ends(0);
         storages.push(("rocksdb:db", "db"));
     }
     for (storage, folder) in storages {
-        set_mode(&place.path("."), 0o755, 0o755);
-        set_mode(&place.path(folder), 0o555, 0o444);
-        let lines = run_as_user(&place, &["ls", storage, "--json"]).ends(0).json_lines();
+        set_mode(&sandbox.path("."), 0o755, 0o755);
+        set_mode(&sandbox.path(folder), 0o555, 0o444);
+        let lines = run_as_user(&sandbox, &["ls", storage, "--json"]).ends(0).json_lines();
         assert_eq!(lines.len(), 200, "{storage}");
-        set_mode(&place.path(folder), 0o555, 0o000);
-        let run = run_as_user(&place, &["ls", storage, "--json"]);
+        set_mode(&sandbox.path(folder), 0o555, 0o000);
+        let run = run_as_user(&sandbox, &["ls", storage, "--json"]);
         assert!(run.code == 1 || run.code == 3, "{storage}: {}", run.err);
         assert!(run.err.contains("ermission denied") && run.err.contains(folder), "{}", run.err);
         assert!(run.json_lines().is_empty(), "{storage}");
     }
-    set_mode(&place.path("."), 0o755, 0o755);
+    set_mode(&sandbox.path("."), 0o755, 0o755);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use hyworld_testkit::shared;
 use serde_json::{Value, json};
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 const ANNA: &str = "00010203-0405-0607-0809-0a0b0c0d0e0f";
 const BERT: &str = "00000000-0000-0000-0000-00000000000b";
@@ -62,29 +62,29 @@ const FILE: &str = r#"{
 }"#;
 
 /// A save with two worlds and the player Anna.
-pub(crate) fn save() -> Place {
-    let place = Place::new();
+pub(crate) fn save() -> Sandbox {
+    let sandbox = Sandbox::new();
     for folder in ["players", "resources", "worlds/one/resources", "worlds/two/resources"] {
-        fs::create_dir_all(place.path(&format!("universe/{folder}"))).unwrap();
+        fs::create_dir_all(sandbox.path(&format!("universe/{folder}"))).unwrap();
     }
-    place.file(&format!("universe/players/{ANNA}.json"), FILE.as_bytes());
-    place.file("universe/resources/Memories.json", b"{\"Kept\": [1]}");
+    sandbox.file(&format!("universe/players/{ANNA}.json"), FILE.as_bytes());
+    sandbox.file("universe/resources/Memories.json", b"{\"Kept\": [1]}");
     for world in ["one", "two"] {
-        place.file(&format!("universe/worlds/{world}/config.json"), b"{\"Version\": 4}");
-        place.file(&format!("universe/worlds/{world}/resources/Time.json"), b"{\"Now\": 1.0}");
+        sandbox.file(&format!("universe/worlds/{world}/config.json"), b"{\"Version\": 4}");
+        sandbox.file(&format!("universe/worlds/{world}/resources/Time.json"), b"{\"Now\": 1.0}");
     }
-    place.file("universe/worlds/one/resources/Bad.json", b"{");
-    place
+    sandbox.file("universe/worlds/one/resources/Bad.json", b"{");
+    sandbox
 }
 
 #[test]
 fn the_inventory_of_a_player_is_a_table() {
-    let place = save();
-    let list = place.run(&["player", "list", "."]).ok();
+    let sandbox = save();
+    let list = sandbox.run(&["player", "list", "."]).ok();
     let row = format!("{ANNA}  Anna  default  1.5 80.0 -3.0       1\n");
     assert!(list.ends_with(&row), "{list}");
     for player in ["anna", ANNA] {
-        let text = place.run(&["player", "show", "universe", player]).ok();
+        let text = sandbox.run(&["player", "show", "universe", player]).ok();
         for line in [
             &*format!("player {ANNA}: Anna"),
             "  world      default",
@@ -95,96 +95,96 @@ fn the_inventory_of_a_player_is_a_table() {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
     }
-    let object = place.run(&["player", "show", ".", "Anna", "--json"]).ends(0).json();
+    let object = sandbox.run(&["player", "show", ".", "Anna", "--json"]).ends(0).json();
     assert_eq!(object["containers"][0]["items"][0]["id"], "Weapon_Sword_Iron");
-    let error = place.run(&["player", "show", ".", "Carl"]).fails(2);
+    let error = sandbox.run(&["player", "show", ".", "Carl"]).fails(2);
     assert!(error.contains("`hyworld player list "), "{error}");
 }
 
 #[test]
 fn a_removed_player_is_kept_and_comes_back_byte_for_byte() {
-    let place = save();
+    let sandbox = save();
     let name = format!("universe/players/{ANNA}.json");
-    place.file(&format!("{name}.bak"), b"{\"Components\": {}}");
-    let dry = place.run(&["player", "remove", ".", "Anna", "--dry-run"]).ok();
+    sandbox.file(&format!("{name}.bak"), b"{\"Components\": {}}");
+    let dry = sandbox.run(&["player", "remove", ".", "Anna", "--dry-run"]).ok();
     assert!(dry.ends_with("would be removed; nothing changed\n"), "{dry}");
-    assert_eq!(place.bytes(&name), FILE.as_bytes());
-    let removed = place.run(&["player", "remove", ".", "Anna"]).ok();
+    assert_eq!(sandbox.bytes(&name), FILE.as_bytes());
+    let removed = sandbox.run(&["player", "remove", ".", "Anna"]).ok();
     assert!(removed.contains(&format!("kept as ./universe/players/{ANNA}.json.removed")));
-    assert!(!place.path(&name).exists() && !place.path(&format!("{name}.bak")).exists());
-    assert_eq!(place.bytes(&format!("{name}.removed")), FILE.as_bytes());
-    assert!(place.run(&["player", "list", ".", "--json"]).ends(0).json_lines().is_empty());
-    let back = place.run(&["player", "import", ".", &format!("{name}.removed")]).ok();
+    assert!(!sandbox.path(&name).exists() && !sandbox.path(&format!("{name}.bak")).exists());
+    assert_eq!(sandbox.bytes(&format!("{name}.removed")), FILE.as_bytes());
+    assert!(sandbox.run(&["player", "list", ".", "--json"]).ends(0).json_lines().is_empty());
+    let back = sandbox.run(&["player", "import", ".", &format!("{name}.removed")]).ok();
     assert_eq!(back, format!("player {ANNA}: added\n"));
-    assert_eq!(place.bytes(&name), FILE.as_bytes());
+    assert_eq!(sandbox.bytes(&name), FILE.as_bytes());
 }
 
 #[test]
 fn an_exported_player_is_imported_as_another_one() {
-    let place = save();
-    let stdout = place.run(&["player", "export", ".", "Anna"]).ok();
+    let sandbox = save();
+    let stdout = sandbox.run(&["player", "export", ".", "Anna"]).ok();
     assert_eq!(stdout.strip_suffix('\n'), Some(FILE));
-    place.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).ends(0);
-    assert_eq!(place.bytes("anna.json"), FILE.as_bytes());
-    place.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).fails(3);
-    let error = place.run(&["player", "import", ".", "anna.json"]).fails(2);
+    sandbox.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).ends(0);
+    assert_eq!(sandbox.bytes("anna.json"), FILE.as_bytes());
+    sandbox.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).fails(3);
+    let error = sandbox.run(&["player", "import", ".", "anna.json"]).fails(2);
     assert!(error.contains("--replace"), "{error}");
-    place.run(&["player", "import", ".", "anna.json", "--as", BERT]).ends(0);
+    sandbox.run(&["player", "import", ".", "anna.json", "--as", BERT]).ends(0);
     let bert: Value =
-        serde_json::from_slice(&place.bytes(&format!("universe/players/{BERT}.json"))).unwrap();
+        serde_json::from_slice(&sandbox.bytes(&format!("universe/players/{BERT}.json"))).unwrap();
     let uuid = json!({"$binary": "AAAAAAAAAAAAAAAAAAAACw==", "$type": "04"});
     assert_eq!(bert["Components"]["UUID"]["UUID"], uuid);
     assert_eq!(bert["Components"]["plugin:Own"], json!({"$odd": 1.0}));
-    place.file("other.json", b"{\"Components\": {}}");
-    place.run(&["player", "import", ".", "other.json"]).fails(1);
+    sandbox.file("other.json", b"{\"Components\": {}}");
+    sandbox.run(&["player", "import", ".", "other.json"]).fails(1);
     let words = ["player", "import", ".", "other.json", "--as", ANNA, "--replace"];
-    let replaced = place.run(&words).ok();
+    let replaced = sandbox.run(&words).ok();
     assert!(replaced.contains("the old file is now the backup"), "{replaced}");
     let backup = format!("universe/players/{ANNA}.json.bak");
-    assert_eq!(place.bytes(&backup), FILE.as_bytes());
+    assert_eq!(sandbox.bytes(&backup), FILE.as_bytes());
     for bad in [&b"{"[..], b"[]", b"{\"Other\": 1}", b""] {
-        place.file("bad.json", bad);
-        place.run(&["player", "import", ".", "bad.json", "--as", BERT, "--replace"]).fails(1);
+        sandbox.file("bad.json", bad);
+        sandbox.run(&["player", "import", ".", "bad.json", "--as", BERT, "--replace"]).fails(1);
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn players_are_not_changed_while_a_server_runs() {
-    let place = save();
-    fs::create_dir(place.path("universe/worlds/two/chunks")).unwrap();
-    let region = place.path("universe/worlds/two/chunks/0.0.region.bin");
+    let sandbox = save();
+    fs::create_dir(sandbox.path("universe/worlds/two/chunks")).unwrap();
+    let region = sandbox.path("universe/worlds/two/chunks/0.0.region.bin");
     let file = fs::File::create(region).unwrap();
     // The command, which has the file open too, ends with the statement.
     let mut program = Command::new("sleep").arg("600").stdout(file).spawn().unwrap();
-    place.file("anna.json", FILE.as_bytes());
-    let removed = place.run(&["player", "remove", ".", "Anna"]);
-    let imported = place.run(&["player", "import", ".", "anna.json", "--replace"]);
+    sandbox.file("anna.json", FILE.as_bytes());
+    let removed = sandbox.run(&["player", "remove", ".", "Anna"]);
+    let imported = sandbox.run(&["player", "import", ".", "anna.json", "--replace"]);
     program.kill().and_then(|()| program.wait()).unwrap();
     assert!(removed.fails(3).contains("sleep"));
     assert!(imported.fails(3).contains("sleep"));
-    assert_eq!(place.bytes(&format!("universe/players/{ANNA}.json")), FILE.as_bytes());
+    assert_eq!(sandbox.bytes(&format!("universe/players/{ANNA}.json")), FILE.as_bytes());
 }
 
 #[test]
 fn resources_of_the_universe_and_of_worlds_are_listed_and_shown() {
-    let place = save();
-    let lines = place.run(&["resource", "list", ".", "--json"]).ends(1).json_lines();
+    let sandbox = save();
+    let lines = sandbox.run(&["resource", "list", ".", "--json"]).ends(1).json_lines();
     let found: Vec<_> =
         lines.iter().map(|line| (line["world"].as_str(), line["id"].as_str().unwrap())).collect();
     let expected =
         [(None, "Memories"), (Some("one"), "Bad"), (Some("one"), "Time"), (Some("two"), "Time")];
     assert_eq!(found, expected);
-    let text = place.run(&["resource", "show", ".", "Memories"]).ok();
+    let text = sandbox.run(&["resource", "show", ".", "Memories"]).ok();
     assert_eq!(text, "{\n  \"Kept\": [\n    1\n  ]\n}\n");
-    let error = place.run(&["resource", "show", ".", "Time"]).fails(2);
+    let error = sandbox.run(&["resource", "show", ".", "Time"]).fails(2);
     assert!(error.contains("--world"), "{error}");
-    let one = place.run(&["resource", "show", ".", "Time", "--world", "one"]).ok();
+    let one = sandbox.run(&["resource", "show", ".", "Time", "--world", "one"]).ok();
     assert_eq!(one, "{\n  \"Now\": 1.0\n}\n");
-    let one = place.run(&["resource", "show", "universe/worlds/one", "Time", "--json"]).ok();
+    let one = sandbox.run(&["resource", "show", "universe/worlds/one", "Time", "--json"]).ok();
     assert_eq!(one, "{\"world\":\"one\",\"id\":\"Time\",\"value\":{\"Now\":1.0}}\n");
-    place.run(&["resource", "show", ".", "None"]).fails(2);
-    place.run(&["resource", "show", ".", "Bad"]).fails(1);
+    sandbox.run(&["resource", "show", ".", "None"]).fails(2);
+    sandbox.run(&["resource", "show", ".", "Bad"]).fails(1);
 }
 
 #[test]
@@ -192,14 +192,14 @@ fn real_players_are_shown_and_exported_as_they_are_stored() {
     let Some(worlds) = shared("worlds") else { return };
     for world in ["ocean-2026-01", "flat-2026-02", "explored-2026-01"] {
         let path = worlds.join(world);
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let save = path.to_str().unwrap();
-        let players = place.run(&["player", "list", save, "--json"]).ends(0).json_lines();
+        let players = sandbox.run(&["player", "list", save, "--json"]).ends(0).json_lines();
         assert_eq!(players.len(), 1, "{world}");
         let uuid = players[0]["uuid"].as_str().unwrap();
-        let object = place.run(&["player", "show", save, uuid, "--json"]).ends(0).json();
+        let object = sandbox.run(&["player", "show", save, uuid, "--json"]).ends(0).json();
         assert!(object["containers"].as_array().unwrap().len() >= 6, "{object}");
-        let exported = place.run(&["player", "export", save, uuid]).ok();
+        let exported = sandbox.run(&["player", "export", save, uuid]).ok();
         let stored = path.join(format!("universe/players/{uuid}.json"));
         let stored = fs::read_to_string(stored).unwrap();
         assert_eq!(exported.strip_suffix('\n'), Some(&*stored), "{world}");

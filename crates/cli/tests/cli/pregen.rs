@@ -3,25 +3,25 @@
 use hyworld_chunk::Chunk;
 use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_world::{ServerCheck, WritePermit};
 
 use crate::generated;
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 use crate::world;
 
-fn slot(at: ChunkPos) -> BlobIndex {
-    BlobIndex::new(at.slot().index().into())
+fn slot(at: ChunkPos) -> Slot {
+    Slot::new(at.slot().index().into())
 }
 
 #[test]
 fn a_square_is_made_and_what_is_there_is_kept() {
-    let place = generated::world("Sample", false);
+    let sandbox = generated::world("Sample", false);
     let command = ["pregen", "world", "--radius", "2", "--center", "-1,1", "--json"];
-    let dry = place.run(&[&command[..], &["--dry-run"]].concat()).ends(0).json();
+    let dry = sandbox.run(&[&command[..], &["--dry-run"]].concat()).ends(0).json();
     assert_eq!((&dry["chunks"], &dry["already"]), (&25.into(), &0.into()));
-    assert!(!place.path("world/chunks").exists(), "a dry run writes nothing");
-    let made = place.run(&command).ends(0).json();
+    assert!(!sandbox.path("world/chunks").exists(), "a dry run writes nothing");
+    let made = sandbox.run(&command).ends(0).json();
     let expected = [
         "world",
         "chunks",
@@ -40,21 +40,21 @@ fn a_square_is_made_and_what_is_there_is_kept() {
     assert_eq!(keys(&made), expected);
     assert_eq!((&made["generated"], &made["saved"]), (&25.into(), &25.into()));
     assert_eq!((&made["failed"], &made["finished"]), (&0.into(), &true.into()));
-    place.run(&["verify", "world"]).ends(0);
+    sandbox.run(&["verify", "world"]).ends(0);
     let request = |at| GenerateRequest { at, seed: 77, still_needed: None };
     let name = "world/chunks/-1.0.region.bin";
     let at = ChunkPos::new(-3, 2);
-    let file = IndexedStorageFile::open(place.path(name)).unwrap();
+    let file = IndexedStorageFile::open(sandbox.path(name)).unwrap();
     let stored = Chunk::decode(file.read(slot(at)).unwrap().unwrap()).unwrap();
     assert_eq!(stored, SampleTerrain.generate(&request(at)).unwrap().unwrap());
     // One is lost, another has changed: the first is made again, the second stays.
     file.remove(slot(ChunkPos::new(-2, 0))).unwrap();
     file.write(slot(at), &world::sample().encode()).unwrap();
     file.close().unwrap();
-    let again = place.run(&command).ends(0).json();
+    let again = sandbox.run(&command).ends(0).json();
     assert_eq!((&again["already"], &again["generated"]), (&24.into(), &1.into()));
-    assert_eq!(place.content(name)[&slot(at).get()], world::sample().encode());
-    let text = place.run(&["pregen", "world", "--radius", "3", "--center", "-1,1"]).ok();
+    assert_eq!(sandbox.content(name)[&slot(at).get()], world::sample().encode());
+    let text = sandbox.run(&["pregen", "world", "--radius", "3", "--center", "-1,1"]).ok();
     let expected = "world: 49 chunks, (-4, -2) to (2, 4): 25 there already, 24 generated, 24 \
                     saved, 0 failed, in ";
     assert!(text.starts_with(expected) && text.contains(" chunks/s, at most "), "{text}");
@@ -62,50 +62,50 @@ fn a_square_is_made_and_what_is_there_is_kept() {
 
 #[test]
 fn memory_is_bounded() {
-    let place = generated::world("Flat", false);
-    let made = place.run(&["pregen", "world", "--radius", "20", "--json"]).ends(0).json();
+    let sandbox = generated::world("Flat", false);
+    let made = sandbox.run(&["pregen", "world", "--radius", "20", "--json"]).ends(0).json();
     assert_eq!((&made["saved"], &made["chunks"]), (&1681.into(), &1681.into()));
     assert!(made["in_memory_max"].as_u64().unwrap() < 600, "{made}");
 }
 
 #[test]
 fn chunks_of_a_damaged_region_are_not_made_anew() {
-    let place = generated::world("Flat", false);
-    place.run(&["pregen", "world", "--radius", "1"]).ends(0);
+    let sandbox = generated::world("Flat", false);
+    sandbox.run(&["pregen", "world", "--radius", "1"]).ends(0);
     let name = "world/chunks/0.0.region.bin";
-    let whole = place.bytes(name);
+    let whole = sandbox.bytes(name);
     let mut no_region_file = whole.clone();
     no_region_file[3] ^= 1;
     // Chunks 2,0 and others have their entries behind this, and could be taken for missing.
     let cut_off = whole[..40].to_vec();
     for bytes in [no_region_file, cut_off] {
-        place.file(name, &bytes);
-        let run = place.run(&["pregen", "world", "--radius", "2"]).ends(1);
+        sandbox.file(name, &bytes);
+        let run = sandbox.run(&["pregen", "world", "--radius", "2"]).ends(1);
         assert!(run.err.contains("0.0.region.bin"), "{}", run.err);
-        assert_eq!(place.bytes(name), bytes);
+        assert_eq!(sandbox.bytes(name), bytes);
     }
 }
 
 #[test]
 fn only_worlds_of_ours_are_continued() {
-    let place = world::with_chunk(&world::sample());
-    place.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
-    let error = place.run(&["pregen", "world", "--radius", "1"]).fails(1);
+    let sandbox = world::with_chunk(&world::sample());
+    sandbox.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
+    let error = sandbox.run(&["pregen", "world", "--radius", "1"]).fails(1);
     let advice = "make a world with hyworld world create UNIVERSE NAME --generator sample";
     assert!(error.starts_with("world: no generator of ours made this world"), "{error}");
     assert!(error.ends_with(advice), "{error}");
-    let missing = Place::new().run(&["pregen", "none", "--radius", "1"]).fails(2);
+    let missing = Sandbox::new().run(&["pregen", "none", "--radius", "1"]).fails(2);
     assert_eq!(missing, "none: no such folder");
-    place.run(&["pregen", "world"]).ends(2);
+    sandbox.run(&["pregen", "world"]).ends(2);
 }
 
 #[test]
 fn a_world_that_somebody_writes_is_left_alone() {
-    let place = generated::world("Flat", false);
-    let path = place.path("world");
+    let sandbox = generated::world("Flat", false);
+    let path = sandbox.path("world");
     let permit = WritePermit::of_world(&path, ServerCheck::Skip).unwrap();
-    let error = place.run(&["pregen", "world", "--radius", "1"]).fails(3);
+    let error = sandbox.run(&["pregen", "world", "--radius", "1"]).fails(3);
     assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
     drop(permit);
-    place.run(&["pregen", "world", "--radius", "1"]).ends(0);
+    sandbox.run(&["pregen", "world", "--radius", "1"]).ends(0);
 }

@@ -1,17 +1,17 @@
 //! `info`, `ls`, `get`.
 
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_testkit::{Expected, manifest};
 use serde_json::{Value, json};
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 const FILE: &str = "3.-2.region.bin";
 
 #[test]
 fn info_says_what_a_file_is_and_what_its_bytes_are_for() {
-    let place = Place::with("v1/shrunk", FILE);
-    let run = place.run(&["region", "info", FILE]).ends(0);
+    let sandbox = Sandbox::with("v1/shrunk", FILE);
+    let run = sandbox.run(&["region", "info", FILE]).ends(0);
     let expected = "\
 3.-2.region.bin
   format         version 1, 1,024 slots, segments of 4,096 bytes
@@ -31,8 +31,8 @@ fn info_says_what_a_file_is_and_what_its_bytes_are_for() {
 
 #[test]
 fn info_as_json() {
-    let place = Place::with("v1/shrunk", FILE);
-    let object = place.run(&["region", "info", FILE, "--json"]).ends(0).json();
+    let sandbox = Sandbox::with("v1/shrunk", FILE);
+    let object = sandbox.run(&["region", "info", FILE, "--json"]).ends(0).json();
     let expected = json!({
         "file": FILE, "version": 1, "assumed": false, "slots": 1024, "segment_bytes": 4096,
         "region": {"x": 3, "z": -2},
@@ -48,40 +48,40 @@ fn info_as_json() {
 
 #[test]
 fn info_of_version_0_names_interrupted_writes_and_the_way_to_version_1() {
-    let place = Place::with("v0/crash_overwrite_midwrite", FILE);
-    let text = place.run(&["region", "info", FILE]).ok();
+    let sandbox = Sandbox::with("v0/crash_overwrite_midwrite", FILE);
+    let text = sandbox.run(&["region", "info", FILE]).ok();
     assert!(text.contains("version 0, 1,024 slots"), "{text}");
     assert!(text.contains("write to slot 2 (x 2, z 0); left over at segment 9"), "{text}");
     assert!(text.contains("`hyworld region upgrade 3.-2.region.bin`"), "{text}");
-    let object = place.run(&["region", "info", FILE, "--json"]).ends(0).json();
+    let object = sandbox.run(&["region", "info", FILE, "--json"]).ends(0).json();
     assert_eq!(object["interrupted"], json!([{"slot": 2, "x": 2, "z": 0, "segment": 9}]));
 }
 
 #[test]
 fn info_names_files_that_were_left_over() {
-    let place = Place::with("v1/basic", FILE);
-    assert!(!place.run(&["region", "info", FILE]).ok().contains(".old"));
-    place.file("3.-2.region.bin.old", b"");
-    let text = place.run(&["region", "info", FILE]).ok();
+    let sandbox = Sandbox::with("v1/basic", FILE);
+    assert!(!sandbox.run(&["region", "info", FILE]).ok().contains(".old"));
+    sandbox.file("3.-2.region.bin.old", b"");
+    let text = sandbox.run(&["region", "info", FILE]).ok();
     assert!(text.contains("3.-2.region.bin.old is beside it"), "{text}");
-    let object = place.run(&["region", "info", FILE, "--json"]).ends(0).json();
+    let object = sandbox.run(&["region", "info", FILE, "--json"]).ends(0).json();
     assert_eq!(object["leftovers"], json!(["3.-2.region.bin.old"]));
 }
 
 #[test]
 fn info_shows_damage_and_ends_with_1() {
-    let place = Place::with("corrupt/index_negative", "a.bin");
-    let text = place.run(&["region", "info", "a.bin"]).ends(1).text().to_owned();
+    let sandbox = Sandbox::with("corrupt/index_negative", "a.bin");
+    let text = sandbox.run(&["region", "info", "a.bin"]).ends(1).text().to_owned();
     assert!(text.contains("damage         1 finding\nslot 6: index-negative at byte 56"), "{text}");
-    let object = place.run(&["region", "info", "a.bin", "--json"]).ends(1).json();
+    let object = sandbox.run(&["region", "info", "a.bin", "--json"]).ends(1).json();
     assert_eq!(object["damage"][0]["class"], "index-negative");
     assert_eq!(object["region"], Value::Null);
 }
 
 #[test]
 fn ls_shows_a_table_and_a_sum() {
-    let place = Place::with("v1/tiny", FILE);
-    let run = place.run(&["region", "ls", FILE]).ends(0);
+    let sandbox = Sandbox::with("v1/tiny", FILE);
+    let run = sandbox.run(&["region", "ls", FILE]).ends(0);
     let expected = "\
 slot  x  z  segment  count      raw  compressed     ratio  chunk
    0  0  0        1      1        0           9     0.0:1  96,-64
@@ -95,10 +95,10 @@ slot  x  z  segment  count      raw  compressed     ratio  chunk
 
 #[test]
 fn ls_as_json_has_exactly_these_keys_and_the_numbers_of_the_file() {
-    let place = Place::with("v1/fragmented", FILE);
-    let run = place.run(&["region", "ls", FILE, "--json"]).ends(0);
+    let sandbox = Sandbox::with("v1/fragmented", FILE);
+    let run = sandbox.run(&["region", "ls", FILE, "--json"]).ends(0);
     assert_eq!(run.err, "");
-    let file = IndexedStorageFile::open_read_only(place.path(FILE)).unwrap();
+    let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     let lines = run.json_lines();
     assert_eq!(lines.len(), 31);
     for (line, slot) in lines.iter().zip(file.occupied()) {
@@ -115,20 +115,20 @@ fn ls_as_json_has_exactly_these_keys_and_the_numbers_of_the_file() {
 
 #[test]
 fn ls_of_other_geometries_has_no_x_and_z() {
-    let place = Place::with("v1/geometry_3x1", FILE);
-    let text = place.run(&["region", "ls", FILE]).ok();
+    let sandbox = Sandbox::with("v1/geometry_3x1", FILE);
+    let text = sandbox.run(&["region", "ls", FILE]).ok();
     assert!(text.starts_with("slot  x  z  segment"), "{text}");
     assert!(text.contains("\n   0  -  -  "), "{text}");
     assert!(!text.contains("chunk"), "{text}");
-    for line in place.run(&["region", "ls", FILE, "--json"]).ends(0).json_lines() {
+    for line in sandbox.run(&["region", "ls", FILE, "--json"]).ends(0).json_lines() {
         assert_eq!((&line["x"], &line["z"]), (&Value::Null, &Value::Null));
     }
 }
 
 #[test]
 fn ls_names_damaged_slots_on_stderr_and_goes_on() {
-    let place = Place::with("corrupt/index_past_eof", "a.bin");
-    let run = place.run(&["region", "ls", "a.bin", "--json"]).ends(1);
+    let sandbox = Sandbox::with("corrupt/index_past_eof", "a.bin");
+    let run = sandbox.run(&["region", "ls", "a.bin", "--json"]).ends(1);
     assert_eq!(run.json_lines().len(), 7);
     assert!(
         run.err.starts_with("hyworld: a.bin: slot 6 is damaged: its index entry"),
@@ -142,12 +142,12 @@ fn ls_names_damaged_slots_on_stderr_and_goes_on() {
 fn get_gives_what_the_game_wrote() {
     let names = ["v1/basic", "v1/geometry_3x1", "v1/tiny", "v0/basic", "v0/geometry_16x64"];
     for name in names {
-        let place = Place::with(name, FILE);
+        let sandbox = Sandbox::with(name, FILE);
         let known = manifest(&format!("{name}.region.bin")).remove(0);
         let blobs = known.blobs.unwrap();
         assert!(!blobs.is_empty());
         for (slot, expected) in blobs {
-            let run = place.run(&["region", "get", FILE, &slot.to_string()]).ends(0);
+            let run = sandbox.run(&["region", "get", FILE, &slot.to_string()]).ends(0);
             assert_eq!(Expected::of(&run.out), expected, "{name} slot {slot}");
             assert_eq!(run.err, "");
         }
@@ -156,88 +156,88 @@ fn get_gives_what_the_game_wrote() {
 
 #[test]
 fn slots_can_be_given_as_local_x_and_z() {
-    let place = Place::with("v1/basic", FILE);
-    let slots: Vec<u32> = place.content(FILE).into_keys().collect();
+    let sandbox = Sandbox::with("v1/basic", FILE);
+    let slots: Vec<u32> = sandbox.content(FILE).into_keys().collect();
     for slot in slots {
         let local = format!("{},{}", slot % 32, slot / 32);
-        let by_number = place.run(&["region", "get", FILE, &slot.to_string()]).ends(0).out;
-        assert_eq!(place.run(&["region", "get", FILE, &local]).ends(0).out, by_number);
+        let by_number = sandbox.run(&["region", "get", FILE, &slot.to_string()]).ends(0).out;
+        assert_eq!(sandbox.run(&["region", "get", FILE, &local]).ends(0).out, by_number);
     }
 }
 
 #[test]
 fn local_x_and_z_need_a_file_of_1024_slots() {
-    let place = Place::with("v1/geometry_2048x512", "a.bin");
-    let line = place.run(&["region", "get", "a.bin", "1,0"]).fails(2);
+    let sandbox = Sandbox::with("v1/geometry_2048x512", "a.bin");
+    let line = sandbox.run(&["region", "get", "a.bin", "1,0"]).fails(2);
     assert_eq!(
         line,
         "a.bin: x,z names a slot of a file with 1,024 slots; this one has 2,048: give a number \
          from 0 to 2047"
     );
-    place.run(&["region", "get", "a.bin", "2047"]).ends(0);
-    let line = place.run(&["region", "get", "a.bin", "2048"]).fails(2);
+    sandbox.run(&["region", "get", "a.bin", "2047"]).ends(0);
+    let line = sandbox.run(&["region", "get", "a.bin", "2048"]).fails(2);
     assert_eq!(line, "a.bin: there is no slot 2048; this file has slots 0 to 2047");
     for wrong in ["32,0", "0,32", "a", "1,2,3", "-1"] {
-        place.run(&["region", "get", "a.bin", wrong]).ends(2);
+        sandbox.run(&["region", "get", "a.bin", wrong]).ends(2);
     }
 }
 
 #[test]
 fn get_writes_to_a_file() {
-    let place = Place::with("v1/basic", FILE);
-    let (slot, content) = place.content(FILE).pop_first().unwrap();
+    let sandbox = Sandbox::with("v1/basic", FILE);
+    let (slot, content) = sandbox.content(FILE).pop_first().unwrap();
     let slot = slot.to_string();
-    let run = place.run(&["region", "get", FILE, &slot, "-o", "out"]).ends(0);
+    let run = sandbox.run(&["region", "get", FILE, &slot, "-o", "out"]).ends(0);
     assert_eq!(run.text(), "");
     assert!(run.err.ends_with("written to out\n"), "{}", run.err);
-    assert_eq!(place.bytes("out"), content);
-    let object = place.run(&["region", "get", FILE, &slot, "-o", "out", "--json"]).ends(0).json();
+    assert_eq!(sandbox.bytes("out"), content);
+    let object = sandbox.run(&["region", "get", FILE, &slot, "-o", "out", "--json"]).ends(0).json();
     assert_eq!(keys(&object), ["slot", "x", "z", "raw", "compressed", "written", "output"]);
     assert_eq!(object["written"], content.len());
-    assert_eq!(place.run(&["region", "get", FILE, &slot, "-o", "-"]).ends(0).out, content);
-    place.run(&["region", "get", FILE, &slot, "--json"]).ends(2);
-    place.run(&["region", "get", FILE, &slot, "--json", "-o", "-"]).fails(2);
+    assert_eq!(sandbox.run(&["region", "get", FILE, &slot, "-o", "-"]).ends(0).out, content);
+    sandbox.run(&["region", "get", FILE, &slot, "--json"]).ends(2);
+    sandbox.run(&["region", "get", FILE, &slot, "--json", "-o", "-"]).fails(2);
 }
 
 #[test]
 fn get_raw_gives_the_frames_as_they_are_stored() {
-    let place = Place::with("v1/payload_variants", FILE);
-    let file = IndexedStorageFile::open_read_only(place.path(FILE)).unwrap();
+    let sandbox = Sandbox::with("v1/payload_variants", FILE);
+    let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     for slot in 0..7 {
-        let blob = file.read_encoded(BlobIndex::new(slot)).unwrap().unwrap();
-        let run = place.run(&["region", "get", FILE, &slot.to_string(), "--raw"]).ends(0);
+        let blob = file.read_encoded(Slot::new(slot)).unwrap().unwrap();
+        let run = sandbox.run(&["region", "get", FILE, &slot.to_string(), "--raw"]).ends(0);
         assert_eq!(run.out, blob.frames());
     }
 }
 
 #[test]
 fn get_of_an_empty_or_damaged_slot_ends_with_1_and_makes_no_file() {
-    let place = Place::with("corrupt/zstd_magic_broken", "a.bin");
-    let line = place.run(&["region", "get", "a.bin", "1", "-o", "out"]).fails(1);
+    let sandbox = Sandbox::with("corrupt/zstd_magic_broken", "a.bin");
+    let line = sandbox.run(&["region", "get", "a.bin", "1", "-o", "out"]).fails(1);
     assert_eq!(line, "a.bin: slot 1 is empty");
-    let line = place.run(&["region", "get", "a.bin", "6", "-o", "out"]).fails(1);
+    let line = sandbox.run(&["region", "get", "a.bin", "6", "-o", "out"]).fails(1);
     assert!(line.starts_with("a.bin: slot 6 is damaged: zstd: "), "{line}");
     assert!(line.contains("salvage"), "{line}");
-    assert_eq!(place.names(), ["a.bin"]);
+    assert_eq!(sandbox.names(), ["a.bin"]);
 }
 
 #[test]
 fn get_does_not_write_over_the_region_file() {
-    let place = Place::with("v1/basic", FILE);
-    let before = place.state();
-    let line = place.run(&["region", "get", FILE, "0", "-o", "./3.-2.region.bin"]).fails(2);
+    let sandbox = Sandbox::with("v1/basic", FILE);
+    let before = sandbox.state();
+    let line = sandbox.run(&["region", "get", FILE, "0", "-o", "./3.-2.region.bin"]).fails(2);
     assert!(line.contains("this is the region file itself"), "{line}");
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[test]
 fn a_destroyed_header_does_not_hide_the_blobs() {
-    let place = Place::with("corrupt/bad_magic", "a.bin");
-    let line = place.run(&["region", "ls", "a.bin"]).fails(1);
+    let sandbox = Sandbox::with("corrupt/bad_magic", "a.bin");
+    let line = sandbox.run(&["region", "ls", "a.bin"]).fails(1);
     assert!(line.contains("region verify a.bin --assume-geometry 1024x4096"), "{line}");
     let assume = ["--assume-geometry", "32x256"];
-    let with = |verb: &[&str]| place.run(&[&["region"], verb, &assume].concat());
-    let whole = Place::with("corrupt/base", "a.bin");
+    let with = |verb: &[&str]| sandbox.run(&[&["region"], verb, &assume].concat());
+    let whole = Sandbox::with("corrupt/base", "a.bin");
     let listed = whole.run(&["region", "ls", "a.bin", "--json"]).ok();
     assert_eq!(with(&["ls", "a.bin", "--json"]).ok(), listed);
     for (slot, content) in whole.content("a.bin") {
@@ -248,15 +248,15 @@ fn a_destroyed_header_does_not_hide_the_blobs() {
     with(&["verify", "a.bin"]).ends(0);
     with(&["salvage", "a.bin"]).ends(0);
     for wrong in ["0x4096", "1024", "1024x0", "99999999x1"] {
-        place.run(&["region", "ls", "a.bin", "--assume-geometry", wrong]).ends(2);
+        sandbox.run(&["region", "ls", "a.bin", "--assume-geometry", wrong]).ends(2);
     }
 }
 
 #[test]
 fn names_that_begin_with_a_minus_are_files() {
-    let place = Place::with("v1/basic", "-1.-7.region.bin");
-    let text = place.run(&["region", "info", "-1.-7.region.bin"]).ok();
+    let sandbox = Sandbox::with("v1/basic", "-1.-7.region.bin");
+    let text = sandbox.run(&["region", "info", "-1.-7.region.bin"]).ok();
     assert!(text.contains("region         -1,-7: chunks x -32 to -1, z -224 to -193"), "{text}");
-    let listed = place.run(&["region", "ls", "--json", "-1.-7.region.bin"]).ends(0);
+    let listed = sandbox.run(&["region", "ls", "--json", "-1.-7.region.bin"]).ends(0);
     assert_eq!(listed.json_lines().len(), 13);
 }

@@ -2,31 +2,31 @@
 
 use serde_json::{Value, json};
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 const FILE: &str = "0.0.region.bin";
 const SLOTS: [&str; 3] = ["0", "33", "1023"];
 
 /// A sealed file whose index table was overwritten with zeros, and the same file before.
-fn lost_index() -> (Place, Vec<u8>) {
-    let place = Place::new();
+fn lost_index() -> (Sandbox, Vec<u8>) {
+    let sandbox = Sandbox::new();
     for slot in SLOTS {
         let content = format!("content of {slot}");
         let put = ["region", "put", FILE, slot, "-", "--seal"];
-        place.run_with(&put, content.as_bytes()).ends(0);
+        sandbox.run_with(&put, content.as_bytes()).ends(0);
     }
-    let whole = place.bytes(FILE);
+    let whole = sandbox.bytes(FILE);
     let mut damaged = whole.clone();
     damaged.get_mut(32..4128).unwrap().fill(0);
-    place.file(FILE, &damaged);
-    (place, whole)
+    sandbox.file(FILE, &damaged);
+    (sandbox, whole)
 }
 
 #[test]
 fn a_lost_index_table_is_put_back() {
-    let (place, whole) = lost_index();
-    let damaged = place.bytes(FILE);
-    let text = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
+    let (sandbox, whole) = lost_index();
+    let damaged = sandbox.bytes(FILE);
+    let text = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
     let expected = "\
 0.0.region.bin: 0 blobs checked, all whole; 0 sealed
 slot   x   z  segment  saves  now    identity
@@ -36,9 +36,9 @@ slot   x   z  segment  saves  now    identity
 index table changed; what it was before is in 0.0.region.bin.index.bak
 ";
     assert_eq!(text, expected);
-    assert_eq!(place.bytes(FILE), whole);
-    assert_eq!(place.bytes("0.0.region.bin.index.bak"), damaged[..4128]);
-    let text = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
+    assert_eq!(sandbox.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes("0.0.region.bin.index.bak"), damaged[..4128]);
+    let text = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
     assert!(
         text.contains("no sealed blob was found for a slot that is empty or damaged"),
         "{text}"
@@ -47,19 +47,20 @@ index table changed; what it was before is in 0.0.region.bin.index.bak
 
 #[test]
 fn nothing_changes_before_somebody_says_so() {
-    let (place, _) = lost_index();
-    let before = place.state();
-    let dry = place.run(&["region", "verify", FILE, "--rebuild-index", "--dry-run"]).ends(1);
+    let (sandbox, _) = lost_index();
+    let before = sandbox.state();
+    let dry = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--dry-run"]).ends(1);
     assert!(dry.text().contains("chunk:31,31"), "{}", dry.text());
-    let asked = place.run(&["region", "verify", FILE, "--rebuild-index"]).ends(1);
+    let asked = sandbox.run(&["region", "verify", FILE, "--rebuild-index"]).ends(1);
     assert!(asked.text().ends_with("nothing was changed; --yes applies the plan\n"));
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[test]
 fn rebuilding_as_json() {
-    let (place, whole) = lost_index();
-    let run = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes", "--json"]).ends(0);
+    let (sandbox, whole) = lost_index();
+    let run =
+        sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes", "--json"]).ends(0);
     let lines = run.json_lines();
     let types: Vec<&Value> = lines.iter().map(|line| &line["type"]).collect();
     assert_eq!(types, ["summary", "change", "change", "change", "rebuild"]);
@@ -80,77 +81,77 @@ fn rebuilding_as_json() {
     let backup = "0.0.region.bin.index.bak";
     let expected = json!({"type": "rebuild", "changes": 3, "applied": true, "backup": backup});
     assert_eq!(lines[4].to_string(), expected.to_string());
-    assert_eq!(place.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes(FILE), whole);
 }
 
 #[test]
 fn a_wrong_entry_is_put_right_and_still_counts_as_found() {
-    let (place, whole) = lost_index();
+    let (sandbox, whole) = lost_index();
     let mut crossed = whole.clone();
     // Slot 0 points at the blob of slot 33 and the other way round.
     crossed.copy_within(32..36, 32 + 4 * 33);
     crossed[32..36].copy_from_slice(&whole[32 + 4 * 33..][..4]);
-    place.file(FILE, &crossed);
-    let run = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
+    sandbox.file(FILE, &crossed);
+    let run = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
     assert!(run.text().contains("seal-slot"), "{}", run.text());
-    assert_eq!(place.bytes(FILE), whole);
-    place.run(&["region", "verify", FILE]).ends(0);
+    assert_eq!(sandbox.bytes(FILE), whole);
+    sandbox.run(&["region", "verify", FILE]).ends(0);
 }
 
 #[test]
 fn version_0_is_not_rebuilt() {
-    let place = Place::with("v0/basic", "a.bin");
-    let before = place.state();
-    let line = place.run(&["region", "verify", "a.bin", "--rebuild-index", "--yes"]).fails(1);
+    let sandbox = Sandbox::with("v0/basic", "a.bin");
+    let before = sandbox.state();
+    let line = sandbox.run(&["region", "verify", "a.bin", "--rebuild-index", "--yes"]).fails(1);
     assert!(line.contains("`hyworld region upgrade a.bin` does that"), "{line}");
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[test]
 fn dry_run_and_yes_belong_to_rebuilding() {
-    let place = Place::with("v1/basic", "a.bin");
+    let sandbox = Sandbox::with("v1/basic", "a.bin");
     for wrong in [["--dry-run", "-v"], ["--yes", "-v"], ["--yes", "--dry-run"]] {
         let arguments = [["region", "verify"].as_slice(), &["a.bin"], &wrong].concat();
-        place.run(&arguments).ends(2);
+        sandbox.run(&arguments).ends(2);
     }
     let both = ["region", "verify", "a.bin", "--rebuild-index", "--yes", "--dry-run"];
-    place.run(&both).ends(2);
+    sandbox.run(&both).ends(2);
 }
 
 /// The game removes a chunk by emptying its entry: its sealed blob must not come back unasked.
 #[test]
 fn chunks_that_were_removed_since_come_back_only_when_asked_for() {
-    let (place, whole) = lost_index();
+    let (sandbox, whole) = lost_index();
     let mut removed = whole.clone();
     removed[32 + 4 * 33..][..4].fill(0);
-    place.file(FILE, &removed);
-    let run = place.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
+    sandbox.file(FILE, &removed);
+    let run = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
     assert!(run.text().contains("removed  chunk:1,1\n"));
     assert!(run.text().contains("1 removed chunk left alone; --removed brings them back\n"));
-    assert_eq!(place.bytes(FILE), removed);
-    place.run(&["region", "verify", FILE, "--rebuild-index", "--removed"]).ends(0);
-    assert_eq!(place.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes(FILE), removed);
+    sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--removed"]).ends(0);
+    assert_eq!(sandbox.bytes(FILE), whole);
 }
 
 #[test]
 fn a_destroyed_header_is_written_again() {
-    let (place, whole) = lost_index();
+    let (sandbox, whole) = lost_index();
     let mut destroyed = whole.clone();
     destroyed[..32].fill(0xEE);
-    place.file(FILE, &destroyed);
+    sandbox.file(FILE, &destroyed);
     let verify = ["region", "verify", FILE];
-    let told = place.run(&verify).fails(1);
+    let told = sandbox.run(&verify).fails(1);
     assert!(told.contains("--rebuild-header"), "{told}");
     let assumed = [&verify[..], &["--assume-geometry", "1024x4096", "--rebuild-header"]].concat();
-    place.run(&[&assumed[..], &["--dry-run"]].concat()).ends(1);
-    assert_eq!(place.bytes(FILE), destroyed);
+    sandbox.run(&[&assumed[..], &["--dry-run"]].concat()).ends(1);
+    assert_eq!(sandbox.bytes(FILE), destroyed);
     let wrong = [&verify[..], &["--assume-geometry", "512x512", "--rebuild-header"]].concat();
-    place.run(&[&wrong[..], &["--yes"]].concat()).ends(1);
-    assert_eq!(place.bytes(FILE), destroyed);
-    let text = place.run(&[&assumed[..], &["--yes"]].concat()).ok();
+    sandbox.run(&[&wrong[..], &["--yes"]].concat()).ends(1);
+    assert_eq!(sandbox.bytes(FILE), destroyed);
+    let text = sandbox.run(&[&assumed[..], &["--yes"]].concat()).ok();
     assert!(text.ends_with("what was there before is in 0.0.region.bin.header.bak\n"), "{text}");
-    assert_eq!(place.bytes(FILE), whole);
-    assert_eq!(place.bytes("0.0.region.bin.header.bak"), [0xEE; 32]);
+    assert_eq!(sandbox.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes("0.0.region.bin.header.bak"), [0xEE; 32]);
     // A whole header is left alone.
-    place.run(&[&assumed[..], &["--yes"]].concat()).ends(2);
+    sandbox.run(&[&assumed[..], &["--yes"]].concat()).ends(2);
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use hyworld_indexed_storage::IndexedStorageFile;
 use serde_json::json;
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 const FILE: &str = "4.0.region.bin";
 
 /// The frames of every slot.
-fn frames(place: &Place) -> BTreeMap<u32, Vec<u8>> {
-    let file = IndexedStorageFile::open_read_only(place.path(FILE)).unwrap();
+fn frames(sandbox: &Sandbox) -> BTreeMap<u32, Vec<u8>> {
+    let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     let frames = |slot| file.read_encoded(slot).unwrap().unwrap().frames().to_vec();
     file.occupied().into_iter().map(|slot| (slot.get(), frames(slot))).collect()
 }
@@ -19,61 +19,62 @@ fn frames(place: &Place) -> BTreeMap<u32, Vec<u8>> {
 #[test]
 fn compact_makes_the_file_as_small_as_it_said() {
     for name in ["v1/fragmented", "v1/shrunk", "v1/all_removed", "v1/geometry_16x64", "v1/tiny"] {
-        let place = Place::with(name, FILE);
-        let (content, before) = (place.content(FILE), place.state());
-        let dry = place.run(&["region", "compact", FILE, "--dry-run", "--json"]).ends(0).json();
+        let sandbox = Sandbox::with(name, FILE);
+        let (content, before) = (sandbox.content(FILE), sandbox.state());
+        let dry = sandbox.run(&["region", "compact", FILE, "--dry-run", "--json"]).ends(0).json();
         assert_eq!(keys(&dry), ["before", "after", "blobs", "dropped", "orphans", "dry_run"]);
-        assert_eq!(place.state(), before);
-        let done = place.run(&["region", "compact", FILE, "--json"]).ends(0).json();
+        assert_eq!(sandbox.state(), before);
+        let done = sandbox.run(&["region", "compact", FILE, "--json"]).ends(0).json();
         for key in ["before", "after", "blobs", "dropped"] {
             assert_eq!(dry[key], done[key], "{name}: {key}");
         }
-        assert_eq!(done["after"], place.bytes(FILE).len(), "{name}");
-        assert_eq!(place.content(FILE), content, "{name}");
-        assert_eq!(place.names(), [FILE]);
+        assert_eq!(done["after"], sandbox.bytes(FILE).len(), "{name}");
+        assert_eq!(sandbox.content(FILE), content, "{name}");
+        assert_eq!(sandbox.names(), [FILE]);
     }
 }
 
 #[test]
 fn compact_in_words() {
-    let place = Place::with("v1/shrunk", FILE);
-    let dry = place.run(&["region", "compact", FILE, "--dry-run"]).ok();
+    let sandbox = Sandbox::with("v1/shrunk", FILE);
+    let dry = sandbox.run(&["region", "compact", FILE, "--dry-run"]).ok();
     let tail = "13,242 bytes, was 33,151 (60.1 % less), with 2 blobs\n";
     assert_eq!(dry, format!("{FILE} would be {tail}"));
-    assert_eq!(place.run(&["region", "compact", FILE]).ok(), format!("{FILE} is now {tail}"));
-    let quiet = place.run(&["region", "compact", FILE, "-q"]).ends(0);
+    assert_eq!(sandbox.run(&["region", "compact", FILE]).ok(), format!("{FILE} is now {tail}"));
+    let quiet = sandbox.run(&["region", "compact", FILE, "-q"]).ends(0);
     assert_eq!((quiet.text(), quiet.err.as_str()), ("", ""));
 }
 
 #[test]
 fn compact_does_not_drop_damaged_slots_by_itself() {
-    let place = Place::with("corrupt/index_negative", "a.bin");
-    let before = place.state();
+    let sandbox = Sandbox::with("corrupt/index_negative", "a.bin");
+    let before = sandbox.state();
     for more in [["--json", "--dry-run"], ["--json", "-q"]] {
-        let line = place.run(&[&["region", "compact", "a.bin"], more.as_slice()].concat()).fails(1);
+        let line =
+            sandbox.run(&[&["region", "compact", "a.bin"], more.as_slice()].concat()).fails(1);
         assert!(line.starts_with("a.bin: damaged slots would be lost (1)"), "{line}");
         assert!(line.contains("--drop-damaged"), "{line}");
     }
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
     let compact = ["region", "compact", "a.bin", "--drop-damaged", "--json"];
-    let object = place.run(&compact).ends(0).json();
+    let object = sandbox.run(&compact).ends(0).json();
     assert_eq!(object["blobs"], 7);
     let message = "its index entry is -5, which is no segment number";
     let dropped = json!([
         {"slot": 6, "x": null, "z": null, "class": "index-negative", "message": message}
     ]);
     assert_eq!(object["dropped"].to_string(), dropped.to_string());
-    place.run(&["region", "verify", "a.bin"]).ends(0);
+    sandbox.run(&["region", "verify", "a.bin"]).ends(0);
 }
 
 #[test]
 fn sealing_and_unsealing_gives_the_original_bytes_back() {
-    let place = Place::with("v1/fragmented", FILE);
-    let (original, content) = (frames(&place), place.content(FILE));
-    let text = place.run(&["region", "seal", FILE]).ok();
+    let sandbox = Sandbox::with("v1/fragmented", FILE);
+    let (original, content) = (frames(&sandbox), sandbox.content(FILE));
+    let text = sandbox.run(&["region", "seal", FILE]).ok();
     assert!(text.starts_with("4.0.region.bin: 31 blobs sealed, 0 sealed already\n"), "{text}");
-    assert_eq!(place.content(FILE), content);
-    let file = IndexedStorageFile::open_read_only(place.path(FILE)).unwrap();
+    assert_eq!(sandbox.content(FILE), content);
+    let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     for slot in file.occupied() {
         let seal = file.seal(slot).unwrap().unwrap();
         let (x, z) = (128 + slot.get() % 32, slot.get() / 32);
@@ -81,37 +82,37 @@ fn sealing_and_unsealing_gives_the_original_bytes_back() {
         assert_eq!(seal.save_counter, 1);
     }
     drop(file);
-    let sealed = frames(&place);
-    let again = place.run(&["region", "seal", FILE]).ok();
+    let sealed = frames(&sandbox);
+    let again = sandbox.run(&["region", "seal", FILE]).ok();
     assert!(again.starts_with("4.0.region.bin: 0 blobs sealed, 31 sealed already\n"), "{again}");
-    assert_eq!(frames(&place), sealed);
-    let text = place.run(&["region", "seal", FILE, "--remove"]).ok();
+    assert_eq!(frames(&sandbox), sealed);
+    let text = sandbox.run(&["region", "seal", FILE, "--remove"]).ok();
     assert!(text.starts_with("4.0.region.bin: 31 blobs unsealed, 0 without seal already\n"));
-    assert_eq!(frames(&place), original);
-    place.run(&["region", "seal", FILE]).ends(0);
-    let file = IndexedStorageFile::open_read_only(place.path(FILE)).unwrap();
+    assert_eq!(frames(&sandbox), original);
+    sandbox.run(&["region", "seal", FILE]).ends(0);
+    let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     let seal = file.seal(file.occupied()[0]).unwrap().unwrap();
     assert_eq!(seal.save_counter, 2, "the first seal is remembered as long as it is in the file");
 }
 
 #[test]
 fn a_flipped_bit_of_a_sealed_blob_is_found_or_costs_no_more_than_its_seal() {
-    let place = Place::with("corrupt/base", FILE);
-    place.run(&["region", "seal", FILE]).ends(0);
-    place.run(&["region", "compact", FILE]).ends(0);
-    let (whole, content) = (place.bytes(FILE), place.content(FILE));
-    let file = IndexedStorageFile::open_read_only(place.path(FILE)).unwrap();
+    let sandbox = Sandbox::with("corrupt/base", FILE);
+    sandbox.run(&["region", "seal", FILE]).ends(0);
+    sandbox.run(&["region", "compact", FILE]).ends(0);
+    let (whole, content) = (sandbox.bytes(FILE), sandbox.content(FILE));
+    let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     let stat = file.stat(file.occupied()[0]).unwrap().unwrap();
     let frames = 160 + 8 + (stat.segment.get() as usize - 1) * 256;
     let last = stat.compressed_bytes as usize - 1;
     for step in 0..48 {
         let mut bytes = whole.clone();
         bytes[frames + step * last / 47] ^= 1 << (step % 8);
-        place.file(FILE, &bytes);
-        let run = place.run(&["region", "verify", FILE, "--json"]);
+        sandbox.file(FILE, &bytes);
+        let run = sandbox.run(&["region", "verify", FILE, "--json"]);
         if run.code == 0 {
             assert_eq!(run.json()["sealed"], 7, "the seal is not recognised any more");
-            assert_eq!(place.content(FILE), content);
+            assert_eq!(sandbox.content(FILE), content);
         } else {
             run.ends(1);
         }
@@ -120,20 +121,20 @@ fn a_flipped_bit_of_a_sealed_blob_is_found_or_costs_no_more_than_its_seal() {
 
 #[test]
 fn seal_dry_run_and_json() {
-    let place = Place::with("v1/basic", FILE);
-    let before = place.state();
-    let dry = place.run(&["region", "seal", FILE, "--dry-run", "--json"]).ends(0).json();
-    let len = place.bytes(FILE).len();
+    let sandbox = Sandbox::with("v1/basic", FILE);
+    let before = sandbox.state();
+    let dry = sandbox.run(&["region", "seal", FILE, "--dry-run", "--json"]).ends(0).json();
+    let len = sandbox.bytes(FILE).len();
     let expected = json!({
         "action": "seal", "rewritten": 13, "unchanged": 0, "damaged": [], "before": len,
         "after": null, "dry_run": true,
     });
     assert_eq!(dry.to_string(), expected.to_string());
-    let text = place.run(&["region", "seal", FILE, "--dry-run", "--remove"]).ok();
+    let text = sandbox.run(&["region", "seal", FILE, "--dry-run", "--remove"]).ok();
     assert_eq!(text, "4.0.region.bin: 0 blobs would be unsealed, 13 without seal already\n");
-    assert_eq!(place.state(), before);
-    let done = place.run(&["region", "seal", FILE, "--json", "-j", "3"]).ends(0).json();
-    assert_eq!(done["after"], place.bytes(FILE).len());
+    assert_eq!(sandbox.state(), before);
+    let done = sandbox.run(&["region", "seal", FILE, "--json", "-j", "3"]).ends(0).json();
+    assert_eq!(done["after"], sandbox.bytes(FILE).len());
 }
 
 #[test]
@@ -141,12 +142,12 @@ fn seal_leaves_damaged_blobs_alone() {
     for (name, class) in
         [("src_len_bigger", "content-shorter"), ("index_negative", "index-negative")]
     {
-        let place = Place::with(&format!("corrupt/{name}"), "a.bin");
-        let run = place.run(&["region", "seal", "a.bin", "--json"]).ends(1);
+        let sandbox = Sandbox::with(&format!("corrupt/{name}"), "a.bin");
+        let run = sandbox.run(&["region", "seal", "a.bin", "--json"]).ends(1);
         let object = run.json();
         assert_eq!(object["rewritten"], 7);
         assert_eq!(object["damaged"][0]["class"], class);
-        let verified = place.run(&["region", "verify", "a.bin", "--json"]).ends(1).json_lines();
+        let verified = sandbox.run(&["region", "verify", "a.bin", "--json"]).ends(1).json_lines();
         assert_eq!(verified[0]["class"], class, "it is still known as damaged");
         assert_eq!(verified[1]["sealed"], 7);
     }
@@ -154,9 +155,9 @@ fn seal_leaves_damaged_blobs_alone() {
 
 #[test]
 fn rewriting_needs_version_1() {
-    let place = Place::with("v0/basic", "a.bin");
-    place.file("content", b"x");
-    let before = place.state();
+    let sandbox = Sandbox::with("v0/basic", "a.bin");
+    sandbox.file("content", b"x");
+    let before = sandbox.state();
     let verbs: [&[&str]; 6] = [
         &["compact", "a.bin"],
         &["compact", "a.bin", "--dry-run"],
@@ -166,9 +167,9 @@ fn rewriting_needs_version_1() {
         &["salvage", "a.bin", "--segment", "1", "--restore", "0"],
     ];
     for verb in verbs {
-        let line = place.run(&[&["region"], verb].concat()).fails(1);
+        let line = sandbox.run(&[&["region"], verb].concat()).fails(1);
         assert!(line.starts_with("a.bin: version 0 files can only be read"), "{line}");
         assert!(line.ends_with("`hyworld region upgrade a.bin` does that"), "{line}");
     }
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }

@@ -7,28 +7,28 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_testkit::{fixture, write_file};
 use serde_json::Value;
 
 /// A folder with files, in which commands run.
-pub(crate) struct Place {
+pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
 }
 
 /// Bytes and modification time of every file, by name: what must not change.
 pub(crate) type State = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
 
-impl Place {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// A folder with one fixture of `fixtures/original`.
     pub(crate) fn with(fixture_name: &str, name: &str) -> Self {
-        let place = Self::new();
-        place.file(name, &fixture(&format!("original/{fixture_name}.region.bin")));
-        place
+        let sandbox = Self::new();
+        sandbox.file(name, &fixture(&format!("original/{fixture_name}.region.bin")));
+        sandbox
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -63,7 +63,7 @@ impl Place {
     /// What every slot of a file holds, as the library reads it.
     pub(crate) fn content(&self, name: &str) -> BTreeMap<u32, Vec<u8>> {
         let file = IndexedStorageFile::open_read_only(self.path(name)).unwrap();
-        let read = |slot: BlobIndex| (slot.get(), file.read(slot).unwrap().unwrap());
+        let read = |slot: Slot| (slot.get(), file.read(slot).unwrap().unwrap());
         file.occupied().into_iter().map(read).collect()
     }
 

@@ -5,30 +5,30 @@ use std::collections::BTreeMap;
 use hyworld_testkit::{manifest, sha256};
 use serde_json::{Value, json};
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 /// A file in which slot 2 was written twice and slot 5 was removed, with the two contents that no
 /// slot refers to.
-fn left_overs() -> (Place, [Vec<u8>; 2]) {
-    let place = Place::new();
+fn left_overs() -> (Sandbox, [Vec<u8>; 2]) {
+    let sandbox = Sandbox::new();
     let old = b"first version".repeat(100);
     let removed = b"removed".repeat(1000);
     for (slot, content) in [("2", &old), ("5", &removed), ("2", &b"second version".to_vec())] {
-        place.run_with(&["region", "put", "a.bin", slot, "-"], content).ends(0);
+        sandbox.run_with(&["region", "put", "a.bin", slot, "-"], content).ends(0);
     }
-    place.run(&["region", "rm", "a.bin", "5"]).ends(0);
-    (place, [old, removed])
+    sandbox.run(&["region", "rm", "a.bin", "5"]).ends(0);
+    (sandbox, [old, removed])
 }
 
-fn segments(place: &Place) -> Vec<Value> {
-    place.run(&["region", "salvage", "a.bin", "--json"]).ends(0).json_lines()
+fn segments(sandbox: &Sandbox) -> Vec<Value> {
+    sandbox.run(&["region", "salvage", "a.bin", "--json"]).ends(0).json_lines()
 }
 
 #[test]
 fn old_and_removed_blobs_are_listed() {
-    let (place, [old, removed]) = left_overs();
-    let before = place.state();
-    let run = place.run(&["region", "salvage", "a.bin"]).ends(0);
+    let (sandbox, [old, removed]) = left_overs();
+    let before = sandbox.state();
+    let run = sandbox.run(&["region", "salvage", "a.bin"]).ends(0);
     let mut lines = run.text().lines();
     assert_eq!(
         lines.next().unwrap(),
@@ -38,7 +38,7 @@ fn old_and_removed_blobs_are_listed() {
     assert!(lines.next().unwrap().starts_with("      2      1     8,224  7,000"));
     assert_eq!(lines.next(), None);
     assert!(run.err.starts_with("a.bin: 2 blobs that no slot refers to"), "{}", run.err);
-    let objects = segments(&place);
+    let objects = segments(&sandbox);
     let expected = [
         "segment",
         "segments",
@@ -54,114 +54,114 @@ fn old_and_removed_blobs_are_listed() {
     assert_eq!(keys(&objects[0]), expected);
     assert_eq!([&objects[0]["raw"], &objects[1]["raw"]], [old.len(), removed.len()]);
     assert_eq!((&objects[0]["slot"], &objects[0]["sealed"]), (&Value::Null, &json!(false)));
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[test]
 fn one_blob_is_extracted() {
-    let (place, [_, removed]) = left_overs();
+    let (sandbox, [_, removed]) = left_overs();
     let salvage = ["region", "salvage", "a.bin", "--segment", "2", "-o"];
-    let run = place.run(&[salvage.as_slice(), &["out"]].concat()).ends(0);
+    let run = sandbox.run(&[salvage.as_slice(), &["out"]].concat()).ends(0);
     assert_eq!((run.text(), run.err.as_str()), ("", "segment 2: 7,000 bytes written to out\n"));
-    assert_eq!(place.bytes("out"), removed);
-    assert_eq!(place.run(&[salvage.as_slice(), &["-"]].concat()).ends(0).out, removed);
-    let object = place.run(&[salvage.as_slice(), &["out", "--json"]].concat()).ends(0).json();
+    assert_eq!(sandbox.bytes("out"), removed);
+    assert_eq!(sandbox.run(&[salvage.as_slice(), &["-"]].concat()).ends(0).out, removed);
+    let object = sandbox.run(&[salvage.as_slice(), &["out", "--json"]].concat()).ends(0).json();
     assert_eq!(keys(&object), ["segment", "raw", "compressed", "output"]);
 }
 
 #[test]
 fn all_blobs_are_extracted_and_nothing_is_replaced() {
-    let (place, [old, removed]) = left_overs();
+    let (sandbox, [old, removed]) = left_overs();
     let all = ["region", "salvage", "a.bin", "--all", "-o", "found", "--json"];
-    let objects = place.run(&all).ends(0).json_lines();
+    let objects = sandbox.run(&all).ends(0).json_lines();
     let found: Vec<Vec<u8>> =
-        objects.iter().map(|object| place.bytes(object["output"].as_str().unwrap())).collect();
+        objects.iter().map(|object| sandbox.bytes(object["output"].as_str().unwrap())).collect();
     assert_eq!(found, [old, removed.clone()]);
     assert_eq!(objects[0]["output"], "found/segment-1.bin");
-    place.file("found/segment-1.bin", b"mine");
-    std::fs::remove_file(place.path("found/segment-2.bin")).unwrap();
-    let run = place.run(&all).ends(3);
+    sandbox.file("found/segment-1.bin", b"mine");
+    std::fs::remove_file(sandbox.path("found/segment-2.bin")).unwrap();
+    let run = sandbox.run(&all).ends(3);
     assert!(run.err.starts_with("hyworld: found/segment-1.bin: cannot write: "), "{}", run.err);
-    assert_eq!(place.bytes("found/segment-1.bin"), b"mine");
-    assert_eq!(place.bytes("found/segment-2.bin"), removed, "one failure does not stop the rest");
+    assert_eq!(sandbox.bytes("found/segment-1.bin"), b"mine");
+    assert_eq!(sandbox.bytes("found/segment-2.bin"), removed, "one failure does not stop the rest");
 }
 
 #[test]
 fn a_blob_goes_back_into_its_slot() {
-    let (place, [_, removed]) = left_overs();
+    let (sandbox, [_, removed]) = left_overs();
     let restore = ["region", "salvage", "a.bin", "--segment", "2", "--restore", "5"];
-    let before = place.state();
-    let dry = place.run(&[restore.as_slice(), &["--dry-run"]].concat()).ok();
+    let before = sandbox.state();
+    let dry = sandbox.run(&[restore.as_slice(), &["--dry-run"]].concat()).ok();
     assert_eq!(dry, "slot 5 (x 5, z 0): 7,000 bytes from segment 2 would be restored\n");
-    assert_eq!(place.state(), before);
-    let text = place.run(&restore).ok();
+    assert_eq!(sandbox.state(), before);
+    let text = sandbox.run(&restore).ok();
     assert_eq!(text, "slot 5 (x 5, z 0): 7,000 bytes from segment 2 restored\n");
-    assert_eq!(place.run(&["region", "get", "a.bin", "5,0"]).ends(0).out, removed);
-    place.run(&["region", "verify", "a.bin"]).ends(0);
+    assert_eq!(sandbox.run(&["region", "get", "a.bin", "5,0"]).ends(0).out, removed);
+    sandbox.run(&["region", "verify", "a.bin"]).ends(0);
 }
 
 #[test]
 fn restoring_over_another_blob_needs_a_yes() {
-    let (place, [old, _]) = left_overs();
+    let (sandbox, [old, _]) = left_overs();
     let restore = ["region", "salvage", "a.bin", "--segment", "1", "--restore", "2"];
-    let before = place.state();
-    let line = place.run(&restore).fails(1);
+    let before = sandbox.state();
+    let line = sandbox.run(&restore).fails(1);
     assert_eq!(line, "a.bin: slot 2 (x 2, z 0) is in use; --yes replaces its blob");
-    assert_eq!(place.state(), before);
-    let run = place.run(&[restore.as_slice(), &["--yes", "--json"]].concat()).ends(0);
+    assert_eq!(sandbox.state(), before);
+    let run = sandbox.run(&[restore.as_slice(), &["--yes", "--json"]].concat()).ends(0);
     let object = run.json();
     let expected =
         ["segment", "slot", "x", "z", "raw", "compressed", "replaced", "restored", "dry_run"];
     assert_eq!(keys(&object), expected);
     assert_eq!((&object["replaced"], &object["restored"]), (&json!(true), &json!(true)));
-    assert_eq!(place.content("a.bin"), BTreeMap::from([(2, old)]));
+    assert_eq!(sandbox.content("a.bin"), BTreeMap::from([(2, old)]));
 }
 
 #[test]
 fn a_sealed_blob_is_restored_only_where_it_belongs() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for content in [b"one", b"two"] {
-        place.run_with(&["region", "put", "a.bin", "7", "-", "--seal"], content).ends(0);
+        sandbox.run_with(&["region", "put", "a.bin", "7", "-", "--seal"], content).ends(0);
     }
-    let objects = segments(&place);
+    let objects = segments(&sandbox);
     assert_eq!((&objects[0]["slot"], &objects[0]["sealed"]), (&json!(7), &json!(true)));
     let restore = ["region", "salvage", "a.bin", "--segment", "1", "--yes", "--restore"];
-    let line = place.run(&[restore.as_slice(), &["8"]].concat()).fails(1);
+    let line = sandbox.run(&[restore.as_slice(), &["8"]].concat()).fails(1);
     assert!(line.contains("is sealed for slot 7 (x 7, z 0)"), "{line}");
-    place.run(&[restore.as_slice(), &["7"]].concat()).ends(0);
-    assert_eq!(place.run(&["region", "get", "a.bin", "7"]).ok(), "one");
+    sandbox.run(&[restore.as_slice(), &["7"]].concat()).ends(0);
+    assert_eq!(sandbox.run(&["region", "get", "a.bin", "7"]).ok(), "one");
 }
 
 #[test]
 fn a_segment_without_a_blob_ends_with_1() {
-    let (place, _) = left_overs();
+    let (sandbox, _) = left_overs();
     for segment in ["4", "2147483647"] {
         let salvage = ["region", "salvage", "a.bin", "--segment", segment, "-o", "out"];
-        let line = place.run(&salvage).fails(1);
+        let line = sandbox.run(&salvage).fails(1);
         assert!(line.contains(&format!("no complete blob begins at segment {segment}")), "{line}");
     }
-    assert_eq!(place.names(), ["a.bin"]);
-    place.run(&["region", "salvage", "a.bin", "--segment", "0", "-o", "out"]).ends(2);
+    assert_eq!(sandbox.names(), ["a.bin"]);
+    sandbox.run(&["region", "salvage", "a.bin", "--segment", "0", "-o", "out"]).ends(2);
 }
 
 #[test]
 fn what_a_crash_of_the_game_left_is_found() {
-    let place = Place::with("v1/orphan_segments", "a.bin");
-    let objects = segments(&place);
+    let sandbox = Sandbox::with("v1/orphan_segments", "a.bin");
+    let objects = segments(&sandbox);
     assert_eq!(objects.len(), 1);
     // Version 0: the journal knows to which slot the old blob belonged.
-    let place = Place::with("v0/crash_overwrite_before_clear", "a.bin");
-    let objects = segments(&place);
+    let sandbox = Sandbox::with("v0/crash_overwrite_before_clear", "a.bin");
+    let objects = segments(&sandbox);
     assert_eq!((&objects[0]["slot"], &objects[0]["raw"]), (&json!(2), &json!(15_000)));
     let out = ["region", "salvage", "a.bin", "--segment", "2", "-o", "out"];
-    place.run(&out).ends(0);
+    sandbox.run(&out).ends(0);
     let before = manifest("v0/crash_overwrite_midwrite.region.bin").remove(0).blobs.unwrap();
-    assert_eq!(sha256(&place.bytes("out")), before[&2].sha256, "the version before the crash");
+    assert_eq!(sha256(&sandbox.bytes("out")), before[&2].sha256, "the version before the crash");
 }
 
 #[test]
 fn options_that_need_each_other() {
-    let place = Place::with("v1/basic", "a.bin");
+    let sandbox = Sandbox::with("v1/basic", "a.bin");
     let wrong: [&[&str]; 7] = [
         &["--segment", "1"],
         &["--all"],
@@ -172,6 +172,6 @@ fn options_that_need_each_other() {
         &["--dry-run"],
     ];
     for wrong in wrong {
-        place.run(&[&["region", "salvage", "a.bin"], wrong].concat()).ends(2);
+        sandbox.run(&[&["region", "salvage", "a.bin"], wrong].concat()).ends(2);
     }
 }

@@ -2,26 +2,26 @@
 
 use std::fs;
 
-use crate::run::{Place, Run};
+use crate::run::{Run, Sandbox};
 
 /// Runs `saves` with a home that has two saves and an installed game.
 pub(crate) fn found(options: &[&str]) -> Run {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let home = ".var/app/com.hypixel.HytaleLauncher/data/Hytale";
     for world in ["One/universe/worlds/default", "Two/universe/worlds/a", "Two/universe/worlds/b"] {
-        fs::create_dir_all(place.path(&format!("{home}/UserData/Saves/{world}"))).unwrap();
+        fs::create_dir_all(sandbox.path(&format!("{home}/UserData/Saves/{world}"))).unwrap();
     }
-    fs::create_dir_all(place.path(&format!("{home}/UserData/Saves/not a save"))).unwrap();
+    fs::create_dir_all(sandbox.path(&format!("{home}/UserData/Saves/not a save"))).unwrap();
     let game = format!("{home}/install/release/package/game/latest");
-    fs::create_dir_all(place.path(&game)).unwrap();
-    place.file(&format!("{game}/Assets.zip"), b"1234");
-    run(&place, options)
+    fs::create_dir_all(sandbox.path(&game)).unwrap();
+    sandbox.file(&format!("{game}/Assets.zip"), b"1234");
+    run(&sandbox, options)
 }
 
-fn run(place: &Place, options: &[&str]) -> Run {
+fn run(sandbox: &Sandbox, options: &[&str]) -> Run {
     let words = [&["saves"], options].concat();
-    let mut command = place.command(&words);
-    command.env_remove("APPDATA").env_remove("XDG_DATA_HOME").env("HOME", place.path(""));
+    let mut command = sandbox.command(&words);
+    command.env_remove("APPDATA").env_remove("XDG_DATA_HOME").env("HOME", sandbox.path(""));
     Run::of(&words, &command.output().unwrap())
 }
 
@@ -37,8 +37,8 @@ fn saves_and_games_are_found_where_the_environment_says() {
 
 #[test]
 fn what_was_looked_for_is_said_where_nothing_is_found() {
-    let place = Place::new();
-    let found = run(&place, &[]).ends(0);
+    let sandbox = Sandbox::new();
+    let found = run(&sandbox, &[]).ends(0);
     assert_eq!(found.text(), "");
     assert!(found.err.starts_with("nothing found; looked in "), "{}", found.err);
     assert!(found.err.contains(".local/share/Hytale"), "{}", found.err);

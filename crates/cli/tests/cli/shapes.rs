@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::run::Place;
+use crate::run::Sandbox;
 use shape::Shape;
 
 fn page() -> PathBuf {
@@ -80,15 +80,15 @@ fn the_shapes_in_the_documentation_are_those_of_the_program() {
 
 #[test]
 fn the_man_page_of_every_verb_has_its_shape_and_the_help_refers_to_it() {
-    let (place, text) = (Place::new(), fs::read_to_string(page()).unwrap());
-    place.run(&["man", "pages"]).ends(0);
+    let (sandbox, text) = (Sandbox::new(), fs::read_to_string(page()).unwrap());
+    sandbox.run(&["man", "pages"]).ends(0);
     for section in text.split("\n## ").skip(1) {
         let verb = section.lines().next().unwrap();
         let words: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
-        let help = place.run(&words).ok();
+        let help = sandbox.run(&words).ok();
         assert!(help.contains("`hyworld man DIR`"), "{verb}: {help}");
         let page = format!("pages/hyworld-{}.1", verb.replace(' ', "-"));
-        let page = fs::read_to_string(place.path(&page)).unwrap().replace('\\', "");
+        let page = fs::read_to_string(sandbox.path(&page)).unwrap().replace('\\', "");
         for line in section.split("```").skip(1).step_by(2).flat_map(str::lines) {
             assert!(page.contains(line), "{verb}: {line}\n{page}");
             assert!(line.len() < 20 || !help.contains(line), "{verb}: {line}\n{help}");

@@ -3,16 +3,16 @@
 use std::fs;
 use std::process::Stdio;
 
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_testkit::sample;
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let place = Place::new();
-    place.file("content", &sample(3, 3_000_000));
-    place.run(&["region", "put", "a.bin", "0", "content"]).ends(0);
+    let sandbox = Sandbox::new();
+    sandbox.file("content", &sample(3, 3_000_000));
+    sandbox.run(&["region", "put", "a.bin", "0", "content"]).ends(0);
     let verbs: [&[&str]; 6] = [
         &["region", "get", "a.bin", "0"],
         &["region", "info", "a.bin"],
@@ -22,7 +22,7 @@ fn a_reader_that_goes_away_is_no_error() {
         &["man"],
     ];
     for verb in verbs {
-        let mut command = place.command(verb);
+        let mut command = sandbox.command(verb);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
@@ -36,10 +36,11 @@ fn a_reader_that_goes_away_is_no_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_under_stdout_is_an_error() {
-    let place = Place::with("v1/basic", "a.bin");
+    let sandbox = Sandbox::with("v1/basic", "a.bin");
     for verb in ["info", "ls", "verify"] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = place.command(&["region", verb, "a.bin", "-q"]).stdout(full).output().unwrap();
+        let output =
+            sandbox.command(&["region", verb, "a.bin", "-q"]).stdout(full).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         let expected = if verb == "verify" { (Some(0), 0) } else { (Some(3), 1) };
         assert_eq!((output.status.code(), err.lines().count()), expected, "{verb}: {err}");
@@ -49,10 +50,10 @@ fn a_full_disk_under_stdout_is_an_error() {
 
 #[test]
 fn a_file_that_somebody_writes_can_be_read_but_not_changed() {
-    let place = Place::with("v1/basic", "a.bin");
-    place.file("content", b"x");
-    let writer = IndexedStorageFile::open(place.path("a.bin")).unwrap();
-    let before = place.state();
+    let sandbox = Sandbox::with("v1/basic", "a.bin");
+    sandbox.file("content", b"x");
+    let writer = IndexedStorageFile::open(sandbox.path("a.bin")).unwrap();
+    let before = sandbox.state();
     let changing: [&[&str]; 7] = [
         &["put", "a.bin", "0", "content"],
         &["rm", "a.bin", "0"],
@@ -62,24 +63,24 @@ fn a_file_that_somebody_writes_can_be_read_but_not_changed() {
         &["put", "a.bin", "0", "content", "--seal"],
         &["rm", "a.bin", "0", "--json"],
     ];
-    assert!(writer.contains(BlobIndex::new(0)).unwrap(), "`rm` has something to do");
+    assert!(writer.contains(Slot::new(0)).unwrap(), "`rm` has something to do");
     for verb in changing {
-        let line = place.run(&[&["region"], verb].concat()).fails(3);
+        let line = sandbox.run(&[&["region"], verb].concat()).fails(3);
         assert!(line.starts_with("a.bin: another program has this file open"), "{line}");
     }
     for verb in ["info", "ls", "verify", "salvage"] {
-        place.run(&["region", verb, "a.bin"]).ends(0);
+        sandbox.run(&["region", verb, "a.bin"]).ends(0);
     }
-    place.run(&["region", "compact", "a.bin", "--dry-run"]).ends(0);
-    assert_eq!(place.state(), before);
+    sandbox.run(&["region", "compact", "a.bin", "--dry-run"]).ends(0);
+    assert_eq!(sandbox.state(), before);
     drop(writer);
-    place.run(&["region", "rm", "a.bin", "0"]).ends(0);
+    sandbox.run(&["region", "rm", "a.bin", "0"]).ends(0);
 }
 
 #[test]
 fn read_only_files_in_read_only_folders_can_be_read() {
-    let place = Place::with("v1/basic", "a.bin");
-    let (path, before) = (place.path("a.bin"), place.state());
+    let sandbox = Sandbox::with("v1/basic", "a.bin");
+    let (path, before) = (sandbox.path("a.bin"), sandbox.state());
     let folder = path.parent().unwrap();
     let set = |read_only| {
         for path in [path.as_path(), folder] {
@@ -90,24 +91,24 @@ fn read_only_files_in_read_only_folders_can_be_read() {
     };
     set(true);
     let runs =
-        ["info", "ls", "verify", "salvage"].map(|verb| place.run(&["region", verb, "a.bin"]));
-    let get = place.run(&["region", "get", "a.bin", "0"]);
+        ["info", "ls", "verify", "salvage"].map(|verb| sandbox.run(&["region", verb, "a.bin"]));
+    let get = sandbox.run(&["region", "get", "a.bin", "0"]);
     set(false);
-    assert_eq!(get.ends(0).out, place.content("a.bin")[&0]);
+    assert_eq!(get.ends(0).out, sandbox.content("a.bin")[&0]);
     for run in runs {
         run.ends(0);
     }
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[test]
 fn data_goes_to_stdout_and_talk_to_stderr() {
-    let place = Place::with("v1/orphan_segments", "a.bin");
+    let sandbox = Sandbox::with("v1/orphan_segments", "a.bin");
     for verb in ["ls", "salvage"] {
-        let run = place.run(&["region", verb, "a.bin"]).ends(0);
+        let run = sandbox.run(&["region", verb, "a.bin"]).ends(0);
         assert_eq!(run.text().lines().count(), 2, "a title and one row: {}", run.text());
         assert!(!run.err.is_empty() && !run.err.contains("hyworld:"), "{}", run.err);
-        let quiet = place.run(&["region", verb, "a.bin", "--quiet"]).ends(0);
+        let quiet = sandbox.run(&["region", verb, "a.bin", "--quiet"]).ends(0);
         assert_eq!(quiet.text(), run.text());
         assert_eq!(quiet.err, "");
     }
@@ -115,9 +116,9 @@ fn data_goes_to_stdout_and_talk_to_stderr() {
 
 #[test]
 fn no_terminal_no_progress_and_no_colour() {
-    let place = Place::with("v1/fragmented", "a.bin");
+    let sandbox = Sandbox::with("v1/fragmented", "a.bin");
     for verb in ["verify", "seal", "salvage", "compact"] {
-        let run = place.run(&["region", verb, "a.bin"]).ends(0);
+        let run = sandbox.run(&["region", verb, "a.bin"]).ends(0);
         let all = [run.text(), &run.err].concat();
         assert!(!all.contains(['\u{1b}', '\r']), "{verb}: {all:?}");
     }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use hyworld_indexed_storage::IndexedStorageFile;
 
 use crate::generated;
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 use crate::world;
 
 /// How often each kind of line is in the log.
-fn lines(place: &Place) -> BTreeMap<String, u64> {
-    let log = String::from_utf8(place.bytes("log")).unwrap();
+fn lines(sandbox: &Sandbox) -> BTreeMap<String, u64> {
+    let log = String::from_utf8(sandbox.bytes("log")).unwrap();
     let mut lines = BTreeMap::new();
     for line in log.lines() {
         *lines.entry(line.split(' ').next().unwrap().to_owned()).or_default() += 1;
@@ -40,9 +40,9 @@ const LOAD: [&str; 14] = [
 
 #[test]
 fn everything_that_was_edited_is_stored_at_the_end() {
-    let place = generated::world("Flat", false);
+    let sandbox = generated::world("Flat", false);
     let command = [&LOAD[..], &["--seconds", "1.5", "--yes", "--json"]].concat();
-    let object = place.run(&command).ends(0).json();
+    let object = sandbox.run(&command).ends(0).json();
     let expected = [
         "world",
         "generator",
@@ -76,9 +76,9 @@ fn everything_that_was_edited_is_stored_at_the_end() {
     assert_eq!(object["save"]["count"], object["saved"]);
     let edits = number("edits");
     let both = [("edit".to_owned(), edits), ("saved".to_owned(), edits)];
-    assert_eq!(lines(&place), BTreeMap::from(both));
-    place.run(&["verify", "world"]).ends(0);
-    let text = place.run(&[&LOAD[..], &["--seconds", "0.5", "--yes"]].concat()).ok();
+    assert_eq!(lines(&sandbox), BTreeMap::from(both));
+    sandbox.run(&["verify", "world"]).ends(0);
+    let text = sandbox.run(&[&LOAD[..], &["--seconds", "0.5", "--yes"]].concat()).ok();
     for part in ["relaxed, Flat generates", "p99 at most", "acknowledged as stored"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -86,40 +86,40 @@ fn everything_that_was_edited_is_stored_at_the_end() {
 
 #[test]
 fn nothing_is_edited_unless_somebody_says_so() {
-    let place = generated::world("Flat", false);
-    let error = place.run(&LOAD).fails(2);
+    let sandbox = generated::world("Flat", false);
+    let error = sandbox.run(&LOAD).fails(2);
     assert!(error.contains("say --yes, or --edits-per-second 0"), "{error}");
-    assert!(!place.path("world/chunks").exists() && !place.path("log").exists());
+    assert!(!sandbox.path("world/chunks").exists() && !sandbox.path("log").exists());
 }
 
 #[test]
 fn a_world_of_the_game_is_walked_where_it_has_chunks() {
-    let place = world::with_chunk(&world::sample());
-    place.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
-    let before = place.content(world::FILE);
+    let sandbox = world::with_chunk(&world::sample());
+    sandbox.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
+    let before = sandbox.content(world::FILE);
     let look = ["stress", "world", "--seconds", "0.4", "--edits-per-second", "0", "--json"];
-    let object = place.run(&look).ends(0).json();
+    let object = sandbox.run(&look).ends(0).json();
     assert_eq!((&object["loaded"], &object["generated"]), (&1.into(), &0.into()));
     assert_eq!((&object["generator"], &object["saved"]), (&serde_json::Value::Null, &0.into()));
-    assert_eq!(place.content(world::FILE), before);
-    let file = IndexedStorageFile::open(place.path(world::FILE)).unwrap();
-    file.write(hyworld_indexed_storage::BlobIndex::new(world::SLOT), b"no chunk").unwrap();
+    assert_eq!(sandbox.content(world::FILE), before);
+    let file = IndexedStorageFile::open(sandbox.path(world::FILE)).unwrap();
+    file.write(hyworld_indexed_storage::Slot::new(world::SLOT), b"no chunk").unwrap();
     file.close().unwrap();
-    let run = place.run(&look).ends(1);
+    let run = sandbox.run(&look).ends(1);
     assert!(run.err.contains("chunk (-3, 7): "), "{}", run.err);
     assert!(run.json()["failed_loads"].as_u64().unwrap() > 0);
-    assert_eq!(place.content(world::FILE)[&world::SLOT], b"no chunk");
+    assert_eq!(sandbox.content(world::FILE)[&world::SLOT], b"no chunk");
 }
 
 #[cfg(unix)]
 #[test]
 fn it_can_be_interrupted_and_saves_everything_first() {
-    let place = generated::world("Flat", false);
+    let sandbox = generated::world("Flat", false);
     let arguments = [&LOAD[..], &["--seconds", "600", "--yes", "--json"]].concat();
-    let mut command = place.command(&arguments);
+    let mut command = sandbox.command(&arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
-    let is_busy = || fs::read(place.path("log")).is_ok_and(|log| log.len() > 1000);
+    let is_busy = || fs::read(sandbox.path("log")).is_ok_and(|log| log.len() > 1000);
     while !is_busy() && start.elapsed() < Duration::from_mins(1) {
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -129,27 +129,27 @@ fn it_can_be_interrupted_and_saves_everything_first() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(object["edits"], object["acknowledged"]);
-    let lines = lines(&place);
+    let lines = lines(&sandbox);
     assert!(lines["edit"] > 0 && lines["edit"] == lines["saved"], "{lines:?}");
-    assert!(!place.path("world/.hyworld.lock").exists());
+    assert!(!sandbox.path("world/.hyworld.lock").exists());
 }
 
 #[test]
 fn a_log_that_cannot_be_opened_is_an_error() {
-    let place = generated::world("Flat", false);
+    let sandbox = generated::world("Flat", false);
     let arguments = ["stress", "world", "--yes", "--log", "none/log"];
-    let error = place.run(&arguments).fails(3);
+    let error = sandbox.run(&arguments).fails(3);
     assert!(error.starts_with("none/log: cannot open: "), "{error}");
 }
 
 /// What has not begun is dropped: there is work for ten seconds in the queue.
 #[test]
 fn a_store_under_load_shuts_down_soon() {
-    let place = generated::world("Sample", false);
+    let sandbox = generated::world("Sample", false);
     let load = ["--viewers", "16", "--radius", "24", "--area", "200", "--seconds", "1"];
     let command = [&["stress", "world"], &load[..], &["--yes", "--json"]].concat();
     let start = Instant::now();
-    let object = place.run(&command).ends(0).json();
+    let object = sandbox.run(&command).ends(0).json();
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
     assert!(object["generated"].as_u64() > Some(0), "{object}");
     assert_eq!((&object["unsaved"], &object["failed_loads"]), (&0.into(), &0.into()));

@@ -6,12 +6,12 @@ use hyworld_testkit::write_file;
 use serde_json::json;
 
 use crate::converting::world;
-use crate::run::Place;
+use crate::run::Sandbox;
 
 #[test]
 fn a_path_that_is_not_there_is_a_usage_error_in_every_verb() {
-    let place = Place::new();
-    place.file("content", b"x");
+    let sandbox = Sandbox::new();
+    sandbox.file("content", b"x");
     let verbs: [&[&str]; 20] = [
         &["info", "none"],
         &["verify", "none"],
@@ -35,26 +35,26 @@ fn a_path_that_is_not_there_is_a_usage_error_in_every_verb() {
         &["bench", "region", "none"],
     ];
     for verb in verbs {
-        let line = place.run(verb).fails(2);
+        let line = sandbox.run(verb).fails(2);
         assert!(line.starts_with("none"), "{verb:?}: {line}");
     }
     #[cfg(feature = "rocksdb")]
     for verb in [&["info", "rocksdb:none"], &["verify", "rocksdb:none"], &["ls", "rocksdb:none"]] {
-        place.run(verb).fails(2);
+        sandbox.run(verb).fails(2);
     }
-    assert_eq!(place.names(), ["content"]);
+    assert_eq!(sandbox.names(), ["content"]);
 }
 
 #[test]
 fn targets_that_cannot_be_meant_are_refused_and_nothing_is_created() {
-    let place = Place::new();
-    world(&place);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
     for folder in ["save/universe/worlds", "4.4.region.bin"] {
-        fs::create_dir_all(place.path(folder)).unwrap();
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
     }
-    fs::rename(place.path("world"), place.path("save/universe/worlds/default")).unwrap();
+    fs::rename(sandbox.path("world"), sandbox.path("save/universe/worlds/default")).unwrap();
     let source = "save/universe/worlds/default";
-    let before = tree(&place);
+    let before = tree(&sandbox);
     let targets = [
         "save/universe/worlds/default/copy",
         "save/universe/worlds/default/chunks/copy",
@@ -74,18 +74,18 @@ fn targets_that_cannot_be_meant_are_refused_and_nothing_is_created() {
             if target == "save/copy" && source != "save" {
                 continue;
             }
-            let line = place.run(&["convert", source, target]).fails(2);
+            let line = sandbox.run(&["convert", source, target]).fails(2);
             assert!(line.starts_with(target), "{line}");
-            assert_eq!(tree(&place), before, "{target}");
+            assert_eq!(tree(&sandbox), before, "{target}");
         }
     }
-    place.run(&["convert", "save", "save/universe/worlds/copy"]).ends(0);
+    sandbox.run(&["convert", "save", "save/universe/worlds/copy"]).ends(0);
 }
 
 /// All files and folders.
-fn tree(place: &Place) -> Vec<String> {
+fn tree(sandbox: &Sandbox) -> Vec<String> {
     let mut found = Vec::new();
-    let mut open = vec![place.path(".")];
+    let mut open = vec![sandbox.path(".")];
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -102,9 +102,9 @@ fn tree(place: &Place) -> Vec<String> {
 /// A chunk with damage is exit code 1, whatever the provider, and advice fits the storage.
 #[test]
 fn damage_is_the_same_through_every_provider() {
-    let place = Place::new();
-    world(&place);
-    let file = place.path("world/chunks/0.0.region.bin");
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    let file = sandbox.path("world/chunks/0.0.region.bin");
     let mut bytes = fs::read(&file).unwrap();
     // The payload of the first blob.
     bytes[4128 + 8..4128 + 400].fill(0x55);
@@ -113,15 +113,15 @@ fn damage_is_the_same_through_every_provider() {
     let migration = json!({"Type": "Migration", "Loaders": [hytale], "Saver": hytale});
     for provider in [hytale, migration] {
         let config = json!({"Version": 4, "ChunkStorage": provider});
-        place.file("world/config.json", config.to_string().as_bytes());
-        let run = place.run(&["verify", "world", "--json"]).ends(1);
+        sandbox.file("world/config.json", config.to_string().as_bytes());
+        let run = sandbox.run(&["verify", "world", "--json"]).ends(1);
         let lines = run.json_lines();
         let damaged = lines.iter().find(|line| line["class"] == "unreadable").unwrap();
         let advice = damaged["advice"].as_str().unwrap();
         assert!(advice.contains("`hyworld region salvage world/chunks/0.0"), "{advice}");
         let at = format!("{},{}", damaged["x"], damaged["z"]);
-        place.run(&["chunk", "world", &format!("--chunk={at}")]).ends(1);
-        place.run(&["fingerprint", "world"]).ends(1);
+        sandbox.run(&["chunk", "world", &format!("--chunk={at}")]).ends(1);
+        sandbox.run(&["fingerprint", "world"]).ends(1);
     }
 }
 
@@ -130,13 +130,13 @@ fn damage_is_the_same_through_every_provider() {
 fn copying_a_world_that_is_being_written_warns() {
     use crate::in_use::Program;
 
-    let place = Place::new();
-    world(&place);
-    place.file("world/config.json", br#"{"Version": 4}"#);
-    let quiet = place.run(&["convert", "world", "copy"]).ends(0);
+    let sandbox = Sandbox::new();
+    world(&sandbox);
+    sandbox.file("world/config.json", br#"{"Version": 4}"#);
+    let quiet = sandbox.run(&["convert", "world", "copy"]).ends(0);
     assert!(!quiet.err.contains("warning"), "{}", quiet.err);
-    let program = Program::with_open(&place.path("world/chunks/0.0.region.bin"));
-    let told = place.run(&["convert", "world", "copy2"]).ends(0);
+    let program = Program::with_open(&sandbox.path("world/chunks/0.0.region.bin"));
+    let told = sandbox.run(&["convert", "world", "copy2"]).ends(0);
     assert!(told.err.contains("warning: "), "{}", told.err);
     assert!(told.err.contains(&program.name()), "{}", told.err);
 }

@@ -3,41 +3,42 @@
 use hyworld_testkit::{V0Writer, fixture, manifest};
 use serde_json::json;
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 #[test]
 fn every_version_0_file_of_the_game_becomes_version_1() {
     for known in manifest("v0/") {
-        let place = Place::new();
-        place.file("a.bin", &fixture(&format!("original/{}", known.file)));
-        let (content, before) = (place.content("a.bin"), place.state());
-        let dry = place.run(&["region", "upgrade", "a.bin", "--dry-run", "--json"]).ends(0).json();
+        let sandbox = Sandbox::new();
+        sandbox.file("a.bin", &fixture(&format!("original/{}", known.file)));
+        let (content, before) = (sandbox.content("a.bin"), sandbox.state());
+        let dry =
+            sandbox.run(&["region", "upgrade", "a.bin", "--dry-run", "--json"]).ends(0).json();
         assert_eq!(keys(&dry), ["from", "copied", "damaged", "old", "dry_run"]);
         assert_eq!(dry["copied"], content.len(), "{}", known.file);
-        assert_eq!(place.state(), before);
-        let text = place.run(&["region", "upgrade", "a.bin"]).ok();
+        assert_eq!(sandbox.state(), before);
+        let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
         let plural = if content.len() == 1 { "" } else { "s" };
         let expected = format!("a.bin: now version 1, {} blob{plural} copied\n", content.len());
         assert_eq!(text, expected);
-        assert_eq!(place.content("a.bin"), content, "{}", known.file);
-        assert_eq!(place.names(), ["a.bin"]);
-        let info = place.run(&["region", "info", "a.bin", "--json"]).ends(0).json();
+        assert_eq!(sandbox.content("a.bin"), content, "{}", known.file);
+        assert_eq!(sandbox.names(), ["a.bin"]);
+        let info = sandbox.run(&["region", "info", "a.bin", "--json"]).ends(0).json();
         assert_eq!(info["version"], 1);
     }
 }
 
 #[test]
 fn upgrading_again_does_nothing() {
-    let place = Place::with("v1/basic", "a.bin");
-    let before = place.state();
-    let text = place.run(&["region", "upgrade", "a.bin"]).ok();
+    let sandbox = Sandbox::with("v1/basic", "a.bin");
+    let before = sandbox.state();
+    let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
     assert_eq!(text, "a.bin: is version 1 already, nothing to do\n");
-    let object = place.run(&["region", "upgrade", "a.bin", "--json"]).ends(0).json();
+    let object = sandbox.run(&["region", "upgrade", "a.bin", "--json"]).ends(0).json();
     let expected = json!({
         "from": 1, "copied": 0, "damaged": [], "old": null, "dry_run": false,
     });
     assert_eq!(object.to_string(), expected.to_string());
-    assert_eq!(place.state(), before);
+    assert_eq!(sandbox.state(), before);
 }
 
 #[test]
@@ -46,34 +47,34 @@ fn damaged_blobs_keep_the_old_file() {
     v0.append(3, &b"whole".repeat(200));
     v0.append(4, &b"damaged".repeat(200));
     let last = v0.segment_count();
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let at = v0.segment_offset(last) + 20;
     v0.bytes[at] ^= 0xFF;
-    place.file("a.bin", &v0.bytes);
-    let dry = place.run(&["region", "upgrade", "a.bin", "--dry-run"]).ends(1);
+    sandbox.file("a.bin", &v0.bytes);
+    let dry = sandbox.run(&["region", "upgrade", "a.bin", "--dry-run"]).ends(1);
     assert!(dry.text().contains("the old file would be kept as a.bin.old"), "{}", dry.text());
-    assert_eq!(place.bytes("a.bin"), v0.bytes);
-    let run = place.run(&["region", "upgrade", "a.bin"]).ends(1);
+    assert_eq!(sandbox.bytes("a.bin"), v0.bytes);
+    let run = sandbox.run(&["region", "upgrade", "a.bin"]).ends(1);
     let mut lines = run.text().lines();
     assert_eq!(lines.next(), Some("a.bin: now version 1, 2 blobs copied"));
     let heading = "1 damaged slot, copied as they are where that is possible:";
     assert_eq!(lines.next(), Some(heading));
     assert!(lines.next().unwrap().starts_with("  slot 4: frame: zstd: "));
     assert_eq!(lines.next(), Some("the old file was kept as a.bin.old"));
-    assert_eq!(place.bytes("a.bin.old"), v0.bytes);
-    assert_eq!(place.run(&["region", "get", "a.bin", "3"]).ends(0).out, b"whole".repeat(200));
+    assert_eq!(sandbox.bytes("a.bin.old"), v0.bytes);
+    assert_eq!(sandbox.run(&["region", "get", "a.bin", "3"]).ends(0).out, b"whole".repeat(200));
 }
 
 #[test]
 fn a_pair_that_the_game_left_behind_is_joined() {
-    let place = Place::with("v0/basic", "a.bin.old");
-    let content = place.content("a.bin.old");
+    let sandbox = Sandbox::with("v0/basic", "a.bin.old");
+    let content = sandbox.content("a.bin.old");
     let (slot, first) = content.first_key_value().unwrap();
-    place.run_with(&["region", "put", "b.bin", &slot.to_string(), "-"], first).ends(0);
-    place.file("a.bin", &place.bytes("b.bin"));
-    std::fs::remove_file(place.path("b.bin")).unwrap();
-    let text = place.run(&["region", "upgrade", "a.bin"]).ok();
+    sandbox.run_with(&["region", "put", "b.bin", &slot.to_string(), "-"], first).ends(0);
+    sandbox.file("a.bin", &sandbox.bytes("b.bin"));
+    std::fs::remove_file(sandbox.path("b.bin")).unwrap();
+    let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
     assert_eq!(text, "a.bin: 12 blobs brought over from the old file\n");
-    assert_eq!(place.content("a.bin"), content);
-    assert_eq!(place.names(), ["a.bin"]);
+    assert_eq!(sandbox.content("a.bin"), content);
+    assert_eq!(sandbox.names(), ["a.bin"]);
 }

@@ -11,31 +11,31 @@ use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFiles};
 use hyworld_testkit::{Random, fixture};
 use serde_json::Value;
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 const WORLD: &str = "save/universe/worlds/default";
 
 /// A save whose world has the chunks of a fixture, and the migrations that the fixture was made
 /// with as an unpacked folder of assets.
-fn save(name: &str) -> Place {
-    let place = Place::new();
-    fs::create_dir_all(place.path(&format!("{WORLD}/chunks"))).unwrap();
-    place.file(&format!("{WORLD}/config.json"), b"{\"Version\": 4}");
+fn save(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path(&format!("{WORLD}/chunks"))).unwrap();
+    sandbox.file(&format!("{WORLD}/config.json"), b"{\"Version\": 4}");
     let region = fixture(&format!("original/chunks/{name}.region.bin"));
-    place.file(&format!("{WORLD}/chunks/0.0.region.bin"), &region);
+    sandbox.file(&format!("{WORLD}/chunks/0.0.region.bin"), &region);
     let migrations = fixture("original/chunks/synthetic_migrations.migrations.json");
     let migrations: Value = serde_json::from_slice(&migrations).unwrap();
     let folder = "assets/Server/Item/Block/Migrations";
-    fs::create_dir_all(place.path(folder)).unwrap();
+    fs::create_dir_all(sandbox.path(folder)).unwrap();
     for (number, asset) in migrations.as_object().unwrap() {
-        place.file(&format!("{folder}/{number}.json"), asset.to_string().as_bytes());
+        sandbox.file(&format!("{folder}/{number}.json"), asset.to_string().as_bytes());
     }
-    place
+    sandbox
 }
 
 /// Packs migrations into a zip, as the game and mods have them.
-fn pack(place: &Place, name: &str, assets: &[(u32, &str)]) {
-    let mut zip = zip::ZipWriter::new(fs::File::create(place.path(name)).unwrap());
+fn pack(sandbox: &Sandbox, name: &str, assets: &[(u32, &str)]) {
+    let mut zip = zip::ZipWriter::new(fs::File::create(sandbox.path(name)).unwrap());
     for (number, text) in assets {
         let path = format!("Server/Item/Block/Migrations/{number}.json");
         zip.start_file(path, zip::write::SimpleFileOptions::default()).unwrap();
@@ -45,15 +45,16 @@ fn pack(place: &Place, name: &str, assets: &[(u32, &str)]) {
 }
 
 /// All documents of the world.
-fn documents(place: &Place) -> Vec<(ChunkPos, Vec<u8>)> {
-    let storage = RegionFiles::open_read_only(&place.path(&format!("{WORLD}/chunks"))).unwrap();
+fn documents(sandbox: &Sandbox) -> Vec<(ChunkPos, Vec<u8>)> {
+    let storage = RegionFiles::open_read_only(&sandbox.path(&format!("{WORLD}/chunks"))).unwrap();
     let positions = storage.all_positions().unwrap().into_iter();
     positions.map(|at| (at, storage.read(at).unwrap().unwrap())).collect()
 }
 
 pub(crate) fn samples() -> Vec<Value> {
-    let place = save("synthetic_migrations");
-    let run = |words: &[&str]| place.run(&[&["upgrade", "save", "--json"], words].concat()).json();
+    let sandbox = save("synthetic_migrations");
+    let run =
+        |words: &[&str]| sandbox.run(&[&["upgrade", "save", "--json"], words].concat()).json();
     let mut lines = vec![run(&["--assets", "none"]), run(&["--assets", "assets"])];
     lines[1]["failures"] = serde_json::json!(["text"]);
     lines
@@ -61,15 +62,15 @@ pub(crate) fn samples() -> Vec<Value> {
 
 #[test]
 fn blocks_are_renamed_and_the_old_chunks_can_be_put_back() {
-    let place = save("synthetic_migrations");
-    let before = documents(&place);
+    let sandbox = save("synthetic_migrations");
+    let before = documents(&sandbox);
     let words = ["upgrade", "save", "--assets", "assets"];
-    let dry = place.run(&[&words[..], &["--dry-run"]].concat()).ok();
+    let dry = sandbox.run(&[&words[..], &["--dry-run"]].concat()).ok();
     assert!(dry.starts_with("assets: 3 block migrations\n"), "{dry}");
     assert!(dry.contains("Lab_Mid") && dry.ends_with("nothing written\n"), "{dry}");
-    assert_eq!(documents(&place), before);
-    let shown = place.run(&["dump", "save", "--assets", "assets"]).ok();
-    let report = place.run(&[&words[..], &["--json"]].concat()).ends(0).json();
+    assert_eq!(documents(&sandbox), before);
+    let shown = sandbox.run(&["dump", "save", "--assets", "assets"]).ok();
+    let report = sandbox.run(&[&words[..], &["--json"]].concat()).ends(0).json();
     assert!(report["written"].as_u64().unwrap() > 0, "{report}");
     assert_eq!((&report["written"], &report["failed"]), (&report["behind"], &0.into()));
     let kept = report["kept"].as_str().unwrap();
@@ -83,71 +84,72 @@ fn blocks_are_renamed_and_the_old_chunks_can_be_put_back() {
         };
         lines.map(blocks).collect()
     };
-    assert_eq!(names(&shown), names(&place.run(&["dump", "save"]).ok()));
-    let again = place.run(&[&words[..], &["--json"]].concat()).ends(0).json();
+    assert_eq!(names(&shown), names(&sandbox.run(&["dump", "save"]).ok()));
+    let again = sandbox.run(&[&words[..], &["--json"]].concat()).ends(0).json();
     assert_eq!((&again["behind"], &again["kept"]), (&0.into(), &Value::Null));
-    let undone = place.run(&["upgrade", "save", "--undo", kept]).ok();
+    let undone = sandbox.run(&["upgrade", "save", "--undo", kept]).ok();
     assert!(undone.contains("put back") && undone.contains("hyworld-undo-2"), "{undone}");
-    assert_eq!(documents(&place), before, "byte for byte");
+    assert_eq!(documents(&sandbox), before, "byte for byte");
 }
 
 #[test]
 fn old_sections_are_upgraded_without_assets_too() {
-    let place = save("synthetic_old_versions");
-    let report = place.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
+    let sandbox = save("synthetic_old_versions");
+    let report = sandbox.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
     assert!(report["old_versions"].as_u64().unwrap() > 0, "{report}");
     assert_eq!(report["written"], report["behind"]);
-    let again = place.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
+    let again = sandbox.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
     assert_eq!(again["behind"], 0);
-    place.run(&["verify", "save"]).ends(0);
+    sandbox.run(&["verify", "save"]).ends(0);
 }
 
 #[test]
 fn assets_are_found_and_mods_override_them_by_number() {
-    let place = save("synthetic_migrations");
-    fs::create_dir(place.path("elsewhere")).unwrap();
+    let sandbox = save("synthetic_migrations");
+    fs::create_dir(sandbox.path("elsewhere")).unwrap();
     pack(
-        &place,
+        &sandbox,
         "elsewhere/Assets.zip",
         &[(0, r#"{"DirectMigrations": {"Lab_Mid": "Of_The_Game"}}"#)],
     );
-    fs::create_dir(place.path("save/mods")).unwrap();
-    pack(&place, "save/mods/other.zip", &[]);
+    fs::create_dir(sandbox.path("save/mods")).unwrap();
+    pack(&sandbox, "save/mods/other.zip", &[]);
     let words = ["upgrade", "save", "--dry-run", "--json"];
-    let run = |place: &Place| {
-        let mut command = place.command(&words);
-        command.env("HOME", place.path("home")).env_remove("XDG_DATA_HOME");
+    let run = |sandbox: &Sandbox| {
+        let mut command = sandbox.command(&words);
+        command.env("HOME", sandbox.path("home")).env_remove("XDG_DATA_HOME");
         let run = crate::run::Run::of(&words, &command.output().unwrap()).ends(0);
         let renames = run.json()["renames"].as_array().unwrap().clone();
         let new = |rename: &Value| (rename["from"] == "Lab_Mid").then(|| rename["to"].clone());
         renames.iter().find_map(new)
     };
     // Nothing beside the save, nothing in the home.
-    assert_eq!(run(&place), None);
-    fs::rename(place.path("elsewhere/Assets.zip"), place.path("save/Assets.zip")).unwrap();
-    assert_eq!(run(&place), Some("Of_The_Game".into()));
+    assert_eq!(run(&sandbox), None);
+    fs::rename(sandbox.path("elsewhere/Assets.zip"), sandbox.path("save/Assets.zip")).unwrap();
+    assert_eq!(run(&sandbox), Some("Of_The_Game".into()));
     let latest = "home/.local/share/Hytale/install/release/package/game/latest";
-    fs::create_dir_all(place.path(latest)).unwrap();
-    fs::rename(place.path("save/Assets.zip"), place.path(&format!("{latest}/Assets.zip"))).unwrap();
-    assert_eq!(run(&place), Some("Of_The_Game".into()));
+    fs::create_dir_all(sandbox.path(latest)).unwrap();
+    fs::rename(sandbox.path("save/Assets.zip"), sandbox.path(&format!("{latest}/Assets.zip")))
+        .unwrap();
+    assert_eq!(run(&sandbox), Some("Of_The_Game".into()));
     let of_mod = r#"{"NameMigrations": {"Lab_Mid": "Of_The_Mod"}}"#;
-    pack(&place, "save/mods/blocks.jar", &[(0, of_mod)]);
-    assert_eq!(run(&place), Some("Of_The_Mod".into()));
+    pack(&sandbox, "save/mods/blocks.jar", &[(0, of_mod)]);
+    assert_eq!(run(&sandbox), Some("Of_The_Mod".into()));
     for bad in ["nowhere", "save"] {
-        let run = place.run(&["upgrade", "save", "--assets", bad, "--dry-run"]);
+        let run = sandbox.run(&["upgrade", "save", "--assets", bad, "--dry-run"]);
         assert!((1..=2).contains(&run.code), "{run:?}");
     }
-    place.file("bad.zip", b"this is not a zip");
-    place.run(&["upgrade", "save", "--assets", "bad.zip"]).fails(3);
+    sandbox.file("bad.zip", b"this is not a zip");
+    sandbox.run(&["upgrade", "save", "--assets", "bad.zip"]).fails(3);
 }
 
 #[test]
 fn numbers_in_very_old_sections_become_names() {
-    let place = save("synthetic_old_versions");
-    let all = place.run(&["dump", "save"]).ok();
+    let sandbox = save("synthetic_old_versions");
+    let all = sandbox.run(&["dump", "save"]).ok();
     assert!(!all.contains("\"From_The_Map\""));
     // A section of version 3 whose only block is called by its number.
-    let storage = RegionFiles::open(&place.path(&format!("{WORLD}/chunks"))).unwrap();
+    let storage = RegionFiles::open(&sandbox.path(&format!("{WORLD}/chunks"))).unwrap();
     let json = format!(
         r#"{{"Components": {{"ChunkColumn": {{"Sections": [{{"Components": {{"Block": {{
             "Version": 3, "Data": {{"$binary": "{}", "$type": "00"}}}}}}}}]}}}}}}"#,
@@ -158,11 +160,11 @@ fn numbers_in_very_old_sections_become_names() {
     storage.sync().unwrap();
     drop(storage);
     let map = br#"{"Blocks": [{"Id": 17, "BlockType": "From_The_Map"}]}"#;
-    place.file("save/universe/blockIdMap.legacy.json", map);
-    let report = place.run(&["upgrade", "save", "--assets", "none", "--json"]).json();
+    sandbox.file("save/universe/blockIdMap.legacy.json", map);
+    let report = sandbox.run(&["upgrade", "save", "--assets", "none", "--json"]).json();
     let renames = report["renames"].as_array().unwrap();
     assert!(renames.iter().any(|rename| rename["to"] == "From_The_Map"), "{report}");
-    let block = place.run(&["block", "save", "288", "0", "288", "--json"]).json();
+    let block = sandbox.run(&["block", "save", "288", "0", "288", "--json"]).json();
     assert_eq!(block["block"], "From_The_Map");
 }
 
@@ -186,9 +188,9 @@ fn base64(bytes: &[u8]) -> String {
     for three in bytes.chunks(3) {
         let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
         let bits = bits << (8 * (3 - three.len()));
-        for place in 0..4 {
-            let digit = digits[(bits >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= three.len() { char::from(digit) } else { '=' });
+        for sandbox in 0..4 {
+            let digit = digits[(bits >> (18 - 6 * sandbox) & 63) as usize];
+            out.push(if sandbox <= three.len() { char::from(digit) } else { '=' });
         }
     }
     out
@@ -196,40 +198,40 @@ fn base64(bytes: &[u8]) -> String {
 
 #[test]
 fn killed_at_random_moments_every_chunk_is_old_or_new_and_the_old_one_is_kept() {
-    let place = save("synthetic_migrations");
-    let chunks = place.path(&format!("{WORLD}/chunks"));
-    let (first, document) = documents(&place).remove(0);
+    let sandbox = save("synthetic_migrations");
+    let chunks = sandbox.path(&format!("{WORLD}/chunks"));
+    let (first, document) = documents(&sandbox).remove(0);
     let storage = RegionFiles::open(&chunks).unwrap();
     for n in 0..300 {
         storage.write(ChunkPos::new(first.x + 40 + n % 60, n / 60), &document).unwrap();
     }
     storage.sync().unwrap();
     drop(storage);
-    let before = documents(&place);
+    let before = documents(&sandbox);
     let whole = save("synthetic_migrations");
     whole.run(&["upgrade", "save", "--assets", "assets"]).ends(0);
     let upgraded = documents(&whole).remove(0).1;
     let words = ["upgrade", "save", "--assets", "assets", "-q"];
     let (mut random, mut killed) = (Random::new(3), 0);
     for _ in 0..15 {
-        let mut child = place.command(&words).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = sandbox.command(&words).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(u64::from(random.below(400))));
         child.kill().unwrap();
         killed += u32::from(!child.wait().unwrap().success());
-        for ((at, old), (_, now)) in before.iter().zip(documents(&place)) {
+        for ((at, old), (_, now)) in before.iter().zip(documents(&sandbox)) {
             let is_known = now == *old || now == upgraded || at.x < first.x + 40;
             assert!(is_known, "{at}: neither old nor new");
         }
     }
     assert!(killed > 0, "it was never killed");
-    place.run(&words).ends(0);
+    sandbox.run(&words).ends(0);
     let mut undo = Vec::new();
     for number in 1..20 {
         let kept = format!("{WORLD}/hyworld-undo-{number}");
-        undo.extend(place.path(&kept).exists().then_some(kept));
+        undo.extend(sandbox.path(&kept).exists().then_some(kept));
     }
     for kept in undo.iter().rev() {
-        place.run(&["upgrade", "save", "--undo", kept]).ends(0);
+        sandbox.run(&["upgrade", "save", "--undo", kept]).ends(0);
     }
-    assert!(documents(&place) == before, "all of it is put back");
+    assert!(documents(&sandbox) == before, "all of it is put back");
 }

@@ -7,11 +7,11 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
 use serde_json::Value;
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
-fn world(place: &Place) -> RegionFiles {
-    fs::create_dir_all(place.path("world")).unwrap();
-    let storage = RegionFiles::open(&place.path("world/chunks")).unwrap();
+fn world(sandbox: &Sandbox) -> RegionFiles {
+    fs::create_dir_all(sandbox.path("world")).unwrap();
+    let storage = RegionFiles::open(&sandbox.path("world/chunks")).unwrap();
     for x in 0..5 {
         storage.write(ChunkPos::new(x, 0), &Chunk::new().encode()).unwrap();
     }
@@ -20,14 +20,14 @@ fn world(place: &Place) -> RegionFiles {
 
 #[test]
 fn a_clean_world_is_clean() {
-    let place = Place::new();
-    drop(world(&place));
-    let text = place.run(&["verify", "world"]).ok();
+    let sandbox = Sandbox::new();
+    drop(world(&sandbox));
+    let text = sandbox.run(&["verify", "world"]).ok();
     assert!(text.starts_with("world/chunks: 5 chunks, "), "{text}");
     assert!(text.contains(": all read and decode in full\n"), "{text}");
     let kept = "entities are kept in the chunk, as up to game 0.5: 5 chunks\n";
     assert!(text.ends_with(kept), "{text}");
-    let object = place.run(&["verify", "world", "--json"]).ends(0).json();
+    let object = sandbox.run(&["verify", "world", "--json"]).ends(0).json();
     let expected =
         ["type", "chunks", "raw", "errors", "warnings", "classes", "entities_kept_in_chunks"];
     assert_eq!(keys(&object), expected);
@@ -35,14 +35,14 @@ fn a_clean_world_is_clean() {
 
 #[test]
 fn findings_have_a_class_a_chunk_and_advice_and_do_not_end_the_run() {
-    let place = Place::new();
-    let storage = world(&place);
+    let sandbox = Sandbox::new();
+    let storage = world(&sandbox);
     storage.write(ChunkPos::new(1, 0), b"garbage").unwrap();
     let mut chunk = Chunk::new();
     chunk.remove("BlockChunk");
     storage.write(ChunkPos::new(3, 0), &chunk.encode()).unwrap();
     drop(storage);
-    let lines = place.run(&["verify", "world", "--json", "-j", "1"]).ends(1).json_lines();
+    let lines = sandbox.run(&["verify", "world", "--json", "-j", "1"]).ends(1).json_lines();
     let expected = [("document", 1), ("missing", 3)];
     for (line, (class, x)) in lines.iter().zip(expected) {
         assert_eq!(
@@ -53,21 +53,21 @@ fn findings_have_a_class_a_chunk_and_advice_and_do_not_end_the_run() {
         assert_eq!(line["level"], "error");
     }
     assert_eq!((lines.len(), &lines[2]["chunks"], &lines[2]["errors"]), (3, &5.into(), &2.into()));
-    let run = place.run(&["verify", "world"]).ends(1);
+    let run = sandbox.run(&["verify", "world"]).ends(1);
     assert!(run.text().contains("error (missing): chunk 3,0: the component BlockChunk is missing"));
     assert!(run.text().contains("5 chunks, ") && run.text().contains("2 errors, 0 warnings"));
 }
 
 #[test]
 fn many_findings_of_one_kind_are_counted_not_listed() {
-    let place = Place::new();
-    let storage = world(&place);
+    let sandbox = Sandbox::new();
+    let storage = world(&sandbox);
     for x in 0..30 {
         storage.write(ChunkPos::new(x, 9), b"garbage").unwrap();
     }
     drop(storage);
-    let run = place.run(&["verify", "world"]).ends(1);
+    let run = sandbox.run(&["verify", "world"]).ends(1);
     assert_eq!(run.text().matches("error (document)").count(), 20);
     assert!(run.text().contains("document: 10 more findings, not shown; --json has them all"));
-    assert_eq!(place.run(&["verify", "world", "--json"]).json_lines().len(), 31);
+    assert_eq!(sandbox.run(&["verify", "world", "--json"]).json_lines().len(), 31);
 }

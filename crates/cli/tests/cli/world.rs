@@ -9,9 +9,9 @@ use hyworld_chunk::{
     Rotation,
 };
 use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, LocalColumn, SectionY};
-use hyworld_indexed_storage::{BlobIndex, IndexedStorageFile};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 
-use crate::run::Place;
+use crate::run::Sandbox;
 
 /// Where the chunk is: blocks x -96 to -65 and z 224 to 255.
 pub(crate) const AT: ChunkPos = ChunkPos::new(-3, 7);
@@ -19,18 +19,18 @@ pub(crate) const SLOT: u32 = 7 * 32 + 29;
 pub(crate) const FILE: &str = "world/chunks/-1.0.region.bin";
 
 /// A folder with a world that has this chunk.
-pub(crate) fn with_chunk(chunk: &Chunk) -> Place {
+pub(crate) fn with_chunk(chunk: &Chunk) -> Sandbox {
     with_document(&chunk.encode())
 }
 
 /// A folder with a world that has a chunk with this document.
-pub(crate) fn with_document(document: &[u8]) -> Place {
-    let place = Place::new();
-    fs::create_dir_all(place.path("world/chunks")).unwrap();
-    let file = IndexedStorageFile::create(place.path(FILE)).unwrap();
-    file.write(BlobIndex::new(SLOT), document).unwrap();
+pub(crate) fn with_document(document: &[u8]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("world/chunks")).unwrap();
+    let file = IndexedStorageFile::create(sandbox.path(FILE)).unwrap();
+    file.write(Slot::new(SLOT), document).unwrap();
     file.close().unwrap();
-    place
+    sandbox
 }
 
 pub(crate) fn key(name: &str) -> AssetKey {

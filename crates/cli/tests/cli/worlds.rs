@@ -7,54 +7,54 @@ use hyworld_providers::{Access, ChunkStorage, RegionFiles};
 use hyworld_world::{BuiltInGenerator, WorldConfig, WorldFolder, WorldSettings};
 use serde_json::{Value, json};
 
-use crate::run::{Place, keys};
+use crate::run::{Sandbox, keys};
 
 const AT: ChunkPos = ChunkPos::new(-5, 9);
 
-fn settings(place: &Place, world: &str) -> WorldSettings {
-    let world = WorldFolder::open(&place.path(world), Access::ReadOnly).unwrap();
+fn settings(sandbox: &Sandbox, world: &str) -> WorldSettings {
+    let world = WorldFolder::open(&sandbox.path(world), Access::ReadOnly).unwrap();
     let config: WorldConfig = world.config().unwrap().clone();
     config.settings
 }
 
 /// A universe with a world that has a chunk.
-fn universe() -> Place {
-    let place = Place::new();
-    place.run(&["world", "create", "u", "a", "--seed", "7"]).ok();
-    let storage = RegionFiles::open(&place.path("u/worlds/a/chunks")).unwrap();
+fn universe() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["world", "create", "u", "a", "--seed", "7"]).ok();
+    let storage = RegionFiles::open(&sandbox.path("u/worlds/a/chunks")).unwrap();
     storage.write(AT, b"a document").unwrap();
-    place
+    sandbox
 }
 
 #[test]
 fn a_world_is_made_as_told_and_its_universe_with_it() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["world", "create", "save/u", "new", "--generator", "flat", "--seed", "-7"];
     let more = ["--display-name", "My World", "--provider", "IndexedStorage"];
-    let dry = place.run(&[&words[..], &more, &["--dry-run"]].concat()).ok();
+    let dry = sandbox.run(&[&words[..], &more, &["--dry-run"]].concat()).ok();
     assert_eq!(dry.lines().count(), 2);
     assert!(dry.starts_with("save/u: the universe would be made\n"), "{dry}");
-    assert!(!place.path("save").exists());
-    let text = place.run(&[&words[..], &more].concat()).ok();
+    assert!(!sandbox.path("save").exists());
+    let text = sandbox.run(&[&words[..], &more].concat()).ok();
     assert_eq!(
         text,
         "save/u: universe made\nsave/u/worlds/new: world made; generator: Flat, seed: -7, \
          provider: IndexedStorage\n"
     );
-    let made = settings(&place, "save/u/worlds/new");
+    let made = settings(&sandbox, "save/u/worlds/new");
     assert_eq!((made.seed, made.display_name.as_deref()), (Some(-7), Some("My World")));
     assert_eq!(made.world_gen.type_name(), Some("Void"));
     assert_eq!(made.chunk_storage.type_name(), "IndexedStorage");
-    let world = WorldFolder::open(&place.path("save/u/worlds/new"), Access::ReadWrite).unwrap();
+    let world = WorldFolder::open(&sandbox.path("save/u/worlds/new"), Access::ReadWrite).unwrap();
     let generator = world.resources().built_in_generator().unwrap();
     assert_eq!(generator, Some(BuiltInGenerator::Flat));
 }
 
 #[test]
 fn without_a_generator_of_ours_the_game_has_its_own() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("save/universe/worlds")).unwrap();
-    let object = place.run(&["world", "create", "save", "b", "--json"]).ends(0).json();
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("save/universe/worlds")).unwrap();
+    let object = sandbox.run(&["world", "create", "save", "b", "--json"]).ends(0).json();
     let expected = [
         "name",
         "path",
@@ -69,100 +69,100 @@ fn without_a_generator_of_ours_the_game_has_its_own() {
     ];
     assert_eq!(keys(&object), expected);
     assert_eq!(object["path"], "save/universe/worlds/b");
-    let made = settings(&place, "save/universe/worlds/b");
+    let made = settings(&sandbox, "save/universe/worlds/b");
     assert_eq!(made.world_gen.type_name(), Some("Hytale"));
     assert_eq!(object["uuid"], made.uuid.unwrap().to_string());
     assert_eq!(object["seed"], made.seed.unwrap());
-    assert!(!place.path("save/universe/worlds/b/resources/HyworldGenerator.json").exists());
+    assert!(!sandbox.path("save/universe/worlds/b/resources/HyworldGenerator.json").exists());
 }
 
 #[test]
 fn nothing_is_made_over_something_or_outside() {
-    let place = universe();
-    place.file("notes", b"mine");
+    let sandbox = universe();
+    sandbox.file("notes", b"mine");
     for (words, part) in [
         (["u", "a"], "is there already"),
         (["u", "A"], "is there already"),
         (["u", "../b"], "it leads elsewhere"),
         (["u/worlds/a", "b"], "this is a world; name the universe"),
     ] {
-        let line = place.run(&["world", "create", words[0], words[1]]).fails(2);
+        let line = sandbox.run(&["world", "create", words[0], words[1]]).fails(2);
         assert!(line.contains(part), "{words:?}: {line}");
     }
-    place.run(&["world", "create", "notes", "b"]).fails(1);
-    place.run(&["world", "create", "u", "b", "--provider", "Cloud"]).ends(2);
-    assert_eq!(fs::read_dir(place.path("u/worlds")).unwrap().count(), 1);
-    assert_eq!(place.bytes("notes"), b"mine");
+    sandbox.run(&["world", "create", "notes", "b"]).fails(1);
+    sandbox.run(&["world", "create", "u", "b", "--provider", "Cloud"]).ends(2);
+    assert_eq!(fs::read_dir(sandbox.path("u/worlds")).unwrap().count(), 1);
+    assert_eq!(sandbox.bytes("notes"), b"mine");
 }
 
 #[test]
 fn worlds_are_listed_and_a_bad_one_hides_no_other() {
-    let place = universe();
-    place.run(&["world", "create", "u", "b", "--display-name", "Second"]).ok();
-    let run = place.run(&["world", "list", "u"]).ends(0);
+    let sandbox = universe();
+    sandbox.run(&["world", "create", "u", "b", "--display-name", "Second"]).ok();
+    let run = sandbox.run(&["world", "list", "u"]).ends(0);
     assert_eq!(run.err, "u: 2 worlds\n");
     let rows: Vec<_> = run.text().lines().collect();
     assert_eq!(rows.len(), 3, "{}", run.text());
     assert!(rows[2].starts_with("b     Second"), "{}", run.text());
-    place.file("u/worlds/b/config.json", b"damaged");
-    let run = place.run(&["world", "list", "u", "--json"]).ends(1);
+    sandbox.file("u/worlds/b/config.json", b"damaged");
+    let run = sandbox.run(&["world", "list", "u", "--json"]).ends(1);
     let lines = run.json_lines();
     assert_eq!(lines[0]["provider"], json!({"Type": "Hytale"}));
     assert_eq!((&lines[0]["seed"], &lines[0]["chunks"]), (&7.into(), &1.into()));
-    let file = fs::metadata(place.path("u/worlds/a/chunks/-1.0.region.bin")).unwrap();
+    let file = fs::metadata(sandbox.path("u/worlds/a/chunks/-1.0.region.bin")).unwrap();
     assert_eq!(lines[0]["bytes"], file.len());
     assert_eq!((&lines[1]["name"], &lines[1]["uuid"]), (&json!("b"), &Value::Null));
     assert!(run.err.starts_with("hyworld: world b: u/worlds/b/config.json: "), "{}", run.err);
-    place.run(&["world", "list", "nowhere"]).fails(2);
+    sandbox.run(&["world", "list", "nowhere"]).fails(2);
 }
 
 #[test]
 fn a_copy_is_another_world_with_the_same_chunks() {
-    let place = universe();
-    let dry = place.run(&["world", "copy", "u", "a", "b", "--dry-run"]).ok();
+    let sandbox = universe();
+    let dry = sandbox.run(&["world", "copy", "u", "a", "b", "--dry-run"]).ok();
     assert!(dry.starts_with("u/worlds/a would be copied to u/worlds/b: 3 files, "), "{dry}");
-    assert!(!place.path("u/worlds/b").exists());
-    let object = place.run(&["world", "copy", "u", "a", "b", "--json"]).ends(0).json();
+    assert!(!sandbox.path("u/worlds/b").exists());
+    let object = sandbox.run(&["world", "copy", "u", "a", "b", "--json"]).ends(0).json();
     assert_eq!(keys(&object), ["from", "to", "path", "uuid", "files", "bytes", "dry_run"]);
     assert_eq!(object["files"], 3);
-    let (old, new) = (settings(&place, "u/worlds/a"), settings(&place, "u/worlds/b"));
+    let (old, new) = (settings(&sandbox, "u/worlds/a"), settings(&sandbox, "u/worlds/b"));
     assert_ne!(old.uuid, new.uuid);
     assert_eq!(
         (new.seed, object["uuid"].as_str()),
         (Some(7), new.uuid.map(|u| u.to_string()).as_deref())
     );
-    let copy = RegionFiles::open_read_only(&place.path("u/worlds/b/chunks")).unwrap();
+    let copy = RegionFiles::open_read_only(&sandbox.path("u/worlds/b/chunks")).unwrap();
     assert_eq!(copy.read(AT).unwrap().as_deref(), Some(b"a document".as_slice()));
-    place.run(&["world", "copy", "u", "a", "b"]).fails(2);
-    let line = place.run(&["world", "copy", "u", "z", "c"]).fails(1);
+    sandbox.run(&["world", "copy", "u", "a", "b"]).fails(2);
+    let line = sandbox.run(&["world", "copy", "u", "z", "c"]).fails(1);
     assert!(line.ends_with("there is no world \"z\", only a, b"), "{line}");
 }
 
 #[test]
 fn a_world_is_deleted_only_when_somebody_says_yes() {
-    let place = universe();
-    let line = place.run(&["world", "delete", "u", "a"]).fails(2);
+    let sandbox = universe();
+    let line = sandbox.run(&["world", "delete", "u", "a"]).fails(2);
     assert!(line.starts_with("u/worlds/a: 3 files, ") && line.contains("--yes"), "{line}");
-    place.run(&["world", "delete", "u", "a", "--yes", "--dry-run"]).ok();
-    assert!(place.path("u/worlds/a/config.json").exists());
-    let world = WorldFolder::open(&place.path("u/worlds/a"), Access::ReadWrite).unwrap();
-    let line = place.run(&["world", "delete", "u", "a", "--yes"]).fails(3);
+    sandbox.run(&["world", "delete", "u", "a", "--yes", "--dry-run"]).ok();
+    assert!(sandbox.path("u/worlds/a/config.json").exists());
+    let world = WorldFolder::open(&sandbox.path("u/worlds/a"), Access::ReadWrite).unwrap();
+    let line = sandbox.run(&["world", "delete", "u", "a", "--yes"]).fails(3);
     assert!(line.contains("writes this world"), "{line}");
     drop(world);
-    let object = place.run(&["world", "delete", "u", "a", "--yes", "--json"]).ends(0).json();
+    let object = sandbox.run(&["world", "delete", "u", "a", "--yes", "--json"]).ends(0).json();
     assert_eq!(keys(&object), ["name", "path", "files", "bytes", "deleted", "dry_run"]);
     assert_eq!((&object["files"], &object["deleted"]), (&3.into(), &true.into()));
-    assert!(!place.path("u/worlds/a").exists() && !place.path("u/worlds-deleted").exists());
-    place.run(&["world", "delete", "u", "a", "--yes"]).fails(1);
+    assert!(!sandbox.path("u/worlds/a").exists() && !sandbox.path("u/worlds-deleted").exists());
+    sandbox.run(&["world", "delete", "u", "a", "--yes"]).fails(1);
 }
 
 /// The game may know it, so the world is made.
 #[test]
 fn a_provider_that_this_program_lacks_is_said_when_a_world_is_made() {
-    let place = Place::new();
-    let known = place.run(&["world", "create", "u", "b", "--provider", "IndexedStorage"]).ends(0);
+    let sandbox = Sandbox::new();
+    let known = sandbox.run(&["world", "create", "u", "b", "--provider", "IndexedStorage"]).ends(0);
     assert_eq!(known.err, "");
     let lacks = !cfg!(feature = "rocksdb");
-    let rocks = place.run(&["world", "create", "u", "c", "--provider", "RocksDb"]).ends(0);
+    let rocks = sandbox.run(&["world", "create", "u", "c", "--provider", "RocksDb"]).ends(0);
     assert_eq!(rocks.err.starts_with("warning: "), lacks, "{}", rocks.err);
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hyworld_world::{Place, discover};
+use hyworld_world::{PathKind, discover};
 
 use super::{
     CHUNKS_FOLDER, DATABASE_FOLDER, Location, ROCKSDB_SCHEME, S3_SCHEME, bad_location,
@@ -77,7 +77,7 @@ impl Location {
 /// The folder of worlds of a save or universe, or of what is going to be one.
 fn worlds_folder(path: &Path) -> Option<PathBuf> {
     match discover(path) {
-        Ok(Place::Save { universe } | Place::Universe { universe }) => {
+        Ok(PathKind::Save { universe } | PathKind::Universe { universe }) => {
             Some(universe.path().join("worlds"))
         }
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hyworld_world::{Place, Universe, WorldEntry, discover};
+use hyworld_world::{PathKind, Universe, WorldEntry, discover};
 
 use super::{CHUNKS_FOLDER, DATABASE_FOLDER, bad_location, not_found};
 use crate::error::{Error, ErrorKind, Result};
@@ -78,7 +78,7 @@ pub fn find_universe(path: &Path) -> Result<Universe> {
         return Err(not_found(path, "no such folder"));
     }
     match discover(path)? {
-        Place::Save { universe } | Place::Universe { universe } => Ok(universe),
+        PathKind::Save { universe } | PathKind::Universe { universe } => Ok(universe),
         other => {
             let wanted = "name the universe, which is the folder with worlds/ in it";
             Err(bad_location(path, &format!("this is {}; {wanted}", other.kind())))
@@ -90,7 +90,7 @@ pub fn find_universe(path: &Path) -> Result<Universe> {
 /// folder that is not a universe.
 pub(super) fn only_world_with_chunks(path: &Path) -> Result<Option<PathBuf>> {
     let worlds = match discover(path) {
-        Ok(Place::Chunks { .. } | Place::Region { .. }) => Vec::new(),
+        Ok(PathKind::Chunks { .. } | PathKind::Region { .. }) => Vec::new(),
         Ok(place) => place.worlds()?.into_iter().map(|world| world.path).collect(),
         Err(hyworld_world::Error::NotFound { .. }) => {
             entries(path)?.into_iter().filter(|path| has_storage(path)).collect()

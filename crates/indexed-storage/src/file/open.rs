@@ -16,7 +16,7 @@ use crate::index_table;
 use crate::layout::{Geometry, HEADER_BYTES};
 use crate::limits::{BLOB_BYTES_MAX, RELEASED_BYTES_MAX};
 use crate::raw_file::{self, Access, OsFile, RawFile};
-use crate::slot::{Slot, SlotState};
+use crate::slot::{SlotEntry, SlotState};
 use crate::v0;
 
 /// How to open a file.
@@ -241,7 +241,7 @@ impl OpenOptions {
     }
 }
 
-type Slots = Box<[RwLock<Slot>]>;
+type Slots = Box<[RwLock<SlotEntry>]>;
 
 fn known(states: Vec<SlotState>) -> Slots {
     states.into_iter().map(|state| RwLock::new(state.into())).collect()
@@ -251,7 +251,7 @@ fn known(states: Vec<SlotState>) -> Slots {
 fn unseen(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Slots> {
     let table = read_table(raw, geometry, HEADER_BYTES)?;
     let entries = index_table::decode(&table, geometry).into_iter();
-    Ok(entries.map(|entry| RwLock::new(Slot::unseen(entry))).collect())
+    Ok(entries.map(|entry| RwLock::new(SlotEntry::unseen(entry))).collect())
 }
 
 fn is_v0(raw: &dyn RawFile, path: &Path) -> Result<bool> {

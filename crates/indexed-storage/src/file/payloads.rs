@@ -57,7 +57,7 @@ mod tests {
     use std::sync::Arc;
 
     use crate::raw_file::{FaultPlan, FaultyFile};
-    use crate::{BlobIndex, BlobWrite, Geometry, OpenOptions};
+    use crate::{BlobWrite, Geometry, OpenOptions, Slot};
 
     #[test]
     fn neighbours_are_written_at_once_with_zeros_between() {
@@ -68,7 +68,7 @@ mod tests {
         let contents: Vec<Vec<u8>> = (0..40).map(|number| vec![number; 100]).collect();
         let blobs = contents.iter().zip(0..);
         let blobs = blobs.map(|(content, number)| BlobWrite {
-            slot: BlobIndex::new(number),
+            slot: Slot::new(number),
             content,
             seal: None,
         });
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(disk.operations() - before, 1 + 40, "one write of payloads and 40 of entries");
         let bytes = disk.after_kill();
         for (content, number) in contents.iter().zip(0..) {
-            let slot = BlobIndex::new(number);
+            let slot = Slot::new(number);
             assert_eq!(file.read(slot).unwrap().as_ref(), Some(content));
             let encoded = file.read_encoded(slot).unwrap().unwrap();
             let start = 32 + 64 * 4 + 512 * number as usize;

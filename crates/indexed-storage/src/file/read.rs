@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::file_tables::read_table;
 use crate::header::FormatVersion;
 use crate::index_table::{self, Entry};
-use crate::layout::{BlobIndex, HEADER_BYTES, SegmentRun};
+use crate::layout::{HEADER_BYTES, SegmentRun, Slot};
 use crate::limits::{READ_TIME_MAX, STALE_RETRIES_MAX};
 use crate::seal::Seal;
-use crate::slot::{Extent, Slot, SlotState, Stored};
+use crate::slot::{Extent, SlotEntry, SlotState, Stored};
 use crate::v0;
 
 impl IndexedStorageFile {
@@ -23,7 +23,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// [`Error::NoSuchSlot`], [`Error::Damaged`], or what the operating system reports.
-    pub fn read(&self, slot: BlobIndex) -> Result<Option<Vec<u8>>> {
+    pub fn read(&self, slot: Slot) -> Result<Option<Vec<u8>>> {
         let mut content = Vec::new();
         Ok(self.read_into(slot, &mut content)?.then_some(content))
     }
@@ -34,7 +34,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// As for [`read`](Self::read); `content` is then unspecified.
-    pub fn read_into(&self, slot: BlobIndex, content: &mut Vec<u8>) -> Result<bool> {
+    pub fn read_into(&self, slot: Slot, content: &mut Vec<u8>) -> Result<bool> {
         self.follow(slot, |stored, header| {
             blob::decode(slot, header, stored.get(8..).unwrap_or_default(), content)
         })
@@ -46,7 +46,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn read_encoded(&self, slot: BlobIndex) -> Result<Option<EncodedBlob>> {
+    pub fn read_encoded(&self, slot: Slot) -> Result<Option<EncodedBlob>> {
         self.follow(slot, |stored, header| Ok(EncodedBlob::from_stored(header, stored.to_vec())))
     }
 
@@ -54,7 +54,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// As for [`read`](Self::read); a seal that contradicts its blob is [`Error::Damaged`].
-    pub fn seal(&self, slot: BlobIndex) -> Result<Option<Seal>> {
+    pub fn seal(&self, slot: Slot) -> Result<Option<Seal>> {
         let seal = self.follow(slot, |stored, header| {
             blob::checked_seal(slot, header, stored.get(8..).unwrap_or_default())
         });
@@ -69,7 +69,7 @@ impl IndexedStorageFile {
     /// same again after a long time may have said something else meanwhile.
     fn follow<T>(
         &self,
-        slot: BlobIndex,
+        slot: Slot,
         mut work: impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
     ) -> Result<Option<T>> {
         for _ in 0..STALE_RETRIES_MAX {
@@ -84,7 +84,7 @@ impl IndexedStorageFile {
 
     fn follow_once<T>(
         &self,
-        slot: BlobIndex,
+        slot: Slot,
         work: &mut impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
         time_max: Duration,
     ) -> Result<Option<T>> {
@@ -160,12 +160,12 @@ impl IndexedStorageFile {
     }
 
     /// Whether the index now says something else about a slot than `known`.
-    fn is_moved(&self, slot: BlobIndex, known: Entry) -> Result<bool> {
+    fn is_moved(&self, slot: Slot, known: Entry) -> Result<bool> {
         Ok(self.may_change() && self.entry(slot)? != known)
     }
 
     /// The entry of a slot as it is on disk now.
-    fn entry(&self, slot: BlobIndex) -> Result<Entry> {
+    fn entry(&self, slot: Slot) -> Result<Entry> {
         let mut entry = [0; 4];
         let offset = self.geometry.entry_offset(slot);
         self.raw.read_at(&mut entry, offset).map_err(self.io_error("read"))?;
@@ -187,14 +187,14 @@ impl IndexedStorageFile {
         for (slot, entry) in self.geometry.slots().zip(entries) {
             let mut known = self.slot_write(slot)?;
             if !known.is_at(entry) {
-                *known = Slot::unseen(entry);
+                *known = SlotEntry::unseen(entry);
             }
         }
         Ok(())
     }
 
     /// Looks at a slot on disk again; whether it holds something else than was known.
-    fn look_again(&self, slot: BlobIndex) -> Result<bool> {
+    fn look_again(&self, slot: Slot) -> Result<bool> {
         if !self.may_change() {
             return Ok(false);
         }

@@ -25,8 +25,8 @@ use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
 use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::frame;
-use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
-use crate::slot::{Slot, SlotState};
+use crate::layout::{SegmentIndex, SegmentRun, Slot};
+use crate::slot::{SlotEntry, SlotState};
 
 /// How a file is to be written, and its writer from the first change on.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl IndexedStorageFile {
     /// The runs of blobs that nothing refers to, if a slot is damaged.
     fn orphans(&self) -> Result<Vec<SegmentRun>> {
         let mut orphans = Vec::new();
-        let is_broken = |slot: &Slot| matches!(self.state(slot), SlotState::Broken(_));
+        let is_broken = |slot: &SlotEntry| matches!(self.state(slot), SlotState::Broken(_));
         if !self.each_slot().any(|(_, slot)| is_broken(&slot)) {
             return Ok(orphans);
         }
@@ -179,7 +179,7 @@ impl IndexedStorageFile {
     pub(super) fn reserve(
         &self,
         writer: &Writer,
-        slot: BlobIndex,
+        slot: Slot,
         header: BlobHeader,
     ) -> Result<SegmentRun> {
         self.geometry

@@ -4,7 +4,7 @@ use super::IndexedStorageFile;
 use crate::damage::SlotDamage;
 use crate::error::Result;
 use crate::header::FormatVersion;
-use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
+use crate::layout::{SegmentIndex, SegmentRun, Slot};
 use crate::slot::{SlotState, Stored};
 use crate::{allocator, v0};
 
@@ -53,7 +53,7 @@ impl IndexedStorageFile {
     ///
     /// [`Error::NoSuchSlot`]: crate::Error::NoSuchSlot
     /// [`Error::Damaged`]: crate::Error::Damaged
-    pub fn stat(&self, slot: BlobIndex) -> Result<Option<BlobStat>> {
+    pub fn stat(&self, slot: Slot) -> Result<Option<BlobStat>> {
         match self.state(&*self.slot_read(slot)?) {
             SlotState::Empty => Ok(None),
             SlotState::Broken(damage) => Err(self.damaged(slot, *damage)),
@@ -65,7 +65,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// As for [`stat`](Self::stat).
-    pub fn raw_bytes(&self, slot: BlobIndex) -> Result<u32> {
+    pub fn raw_bytes(&self, slot: Slot) -> Result<u32> {
         Ok(self.stat(slot)?.map_or(0, |stat| stat.raw_bytes))
     }
 
@@ -73,7 +73,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// As for [`stat`](Self::stat).
-    pub fn compressed_bytes(&self, slot: BlobIndex) -> Result<u32> {
+    pub fn compressed_bytes(&self, slot: Slot) -> Result<u32> {
         Ok(self.stat(slot)?.map_or(0, |stat| stat.compressed_bytes))
     }
 
@@ -146,10 +146,7 @@ impl IndexedStorageFile {
     }
 
     /// Runs of segments that no blob occupies of those that `counts` chooses.
-    pub(crate) fn runs_without(
-        &self,
-        counts: impl Fn(BlobIndex) -> bool,
-    ) -> Result<Vec<SegmentRun>> {
+    pub(crate) fn runs_without(&self, counts: impl Fn(Slot) -> bool) -> Result<Vec<SegmentRun>> {
         let mut used = Vec::new();
         for (slot, found) in self.each_slot() {
             if let SlotState::Stored(stored) = self.state(&found)
@@ -170,7 +167,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// [`Error::NoSuchSlot`](crate::Error::NoSuchSlot).
-    pub fn slot_damage(&self, slot: BlobIndex) -> Result<Option<SlotDamage>> {
+    pub fn slot_damage(&self, slot: Slot) -> Result<Option<SlotDamage>> {
         self.find_overlaps();
         let found = self.slot_read(slot)?;
         Ok(self.state_damage(self.state(&found)).map(|damage| SlotDamage { slot, damage }))

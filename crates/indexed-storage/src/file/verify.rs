@@ -3,7 +3,7 @@
 use super::IndexedStorageFile;
 use crate::damage::Damage;
 use crate::error::{Error, Result};
-use crate::layout::BlobIndex;
+use crate::layout::Slot;
 use crate::seal::Seal;
 
 /// What a full check of one slot found.
@@ -26,7 +26,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// [`Error::NoSuchSlot`], or what the operating system reports. Damage is a result.
-    pub fn verify(&self, slot: BlobIndex) -> Result<Verified> {
+    pub fn verify(&self, slot: Slot) -> Result<Verified> {
         let checked = self.read_encoded(slot).and_then(|blob| match blob {
             None => Ok(Verified::Absent),
             Some(blob) => {

@@ -13,7 +13,7 @@ use crate::blob::EncodedBlob;
 use crate::compression;
 use crate::error::{Error, Result};
 use crate::index_table::Entry;
-use crate::layout::{BlobIndex, SegmentIndex, SegmentRun};
+use crate::layout::{SegmentIndex, SegmentRun, Slot};
 use crate::limits::WRITTEN_TOGETHER_MAX;
 use crate::seal::SealTag;
 use crate::slot::{Extent, SlotState, Stored};
@@ -35,7 +35,7 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug)]
 pub struct BlobWrite<'a> {
     /// Where to.
-    pub slot: BlobIndex,
+    pub slot: Slot,
     /// The content.
     pub content: &'a [u8],
     /// With a seal, or as the game writes it.
@@ -44,7 +44,7 @@ pub struct BlobWrite<'a> {
 
 /// A blob on its way to disk.
 struct Pending<'a> {
-    slot: BlobIndex,
+    slot: Slot,
     header: BlobHeader,
     stored: &'a [u8],
 }
@@ -55,7 +55,7 @@ impl IndexedStorageFile {
     /// # Errors
     /// The content is larger than the limit, the disk is full, or the file is open for reading
     /// only. If it fails, the slot keeps what it had.
-    pub fn write(&self, slot: BlobIndex, content: &[u8]) -> Result<()> {
+    pub fn write(&self, slot: Slot, content: &[u8]) -> Result<()> {
         let writer = self.check_write(slot, content)?;
         compression::with_compressed(content, writer.compression_level, |header, stored| {
             self.commit(&[Pending { slot, header, stored }])
@@ -66,7 +66,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// As for [`write`](Self::write).
-    pub fn write_sealed(&self, slot: BlobIndex, content: &[u8], tag: &SealTag) -> Result<()> {
+    pub fn write_sealed(&self, slot: Slot, content: &[u8], tag: &SealTag) -> Result<()> {
         let writer = self.check_write(slot, content)?;
         let level = writer.compression_level;
         let blob = EncodedBlob::compress_sealed(content, level, slot, tag)?;
@@ -98,7 +98,7 @@ impl IndexedStorageFile {
         self.write_owned(&mut encoded)
     }
 
-    fn write_owned(&self, blobs: &mut Vec<(BlobIndex, EncodedBlob)>) -> Result<()> {
+    fn write_owned(&self, blobs: &mut Vec<(Slot, EncodedBlob)>) -> Result<()> {
         let batch: Vec<_> = blobs.iter().map(|(slot, blob)| (*slot, blob)).collect();
         self.write_encoded(&batch)?;
         blobs.clear();
@@ -109,7 +109,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// As for [`write_batch`](Self::write_batch).
-    pub fn write_encoded(&self, blobs: &[(BlobIndex, &EncodedBlob)]) -> Result<()> {
+    pub fn write_encoded(&self, blobs: &[(Slot, &EncodedBlob)]) -> Result<()> {
         let pending: Vec<_> = blobs
             .iter()
             .map(|(slot, blob)| Pending {
@@ -128,7 +128,7 @@ impl IndexedStorageFile {
     /// # Errors
     /// [`Error::NothingToSalvage`] if no whole blob begins at `segment` in space that is free,
     /// [`Error::Damaged`] if its seal says that it belongs to another slot.
-    pub fn restore(&self, slot: BlobIndex, segment: SegmentIndex) -> Result<EncodedBlob> {
+    pub fn restore(&self, slot: Slot, segment: SegmentIndex) -> Result<EncodedBlob> {
         let writer = self.check_write(slot, &[])?;
         let blob = self.salvage_at(segment)?;
         if let Some(seal) = blob.seal()? {
@@ -154,7 +154,7 @@ impl IndexedStorageFile {
     ///
     /// # Errors
     /// The disk failed, or the file is open for reading only.
-    pub fn remove(&self, slot: BlobIndex) -> Result<bool> {
+    pub fn remove(&self, slot: Slot) -> Result<bool> {
         let writer = self.writer()?;
         let mut found = self.slot_write(slot)?;
         if !found.is_named() {
@@ -189,13 +189,13 @@ impl IndexedStorageFile {
         self.sync()
     }
 
-    fn check_write(&self, slot: BlobIndex, content: &[u8]) -> Result<&Writer> {
+    fn check_write(&self, slot: Slot, content: &[u8]) -> Result<&Writer> {
         self.slot(slot)?;
         self.check_size(slot, content.len() as u64)?;
         self.writer()
     }
 
-    fn check_size(&self, slot: BlobIndex, bytes: u64) -> Result<()> {
+    fn check_size(&self, slot: Slot, bytes: u64) -> Result<()> {
         let max = self.blob_bytes_max;
         if bytes > u64::from(max) {
             return Err(Error::TooLarge { path: self.path.clone(), slot, bytes, max });
@@ -225,7 +225,7 @@ impl IndexedStorageFile {
 
     /// Writes a blob that no slot refers to.
     pub(crate) fn write_orphan(&self, blob: &EncodedBlob) -> Result<()> {
-        let slot = BlobIndex::new(0);
+        let slot = Slot::new(0);
         let pending = Pending { slot, header: blob.header(), stored: blob.stored() };
         self.write_payloads(self.writer()?, &[pending]).map(drop)
     }
@@ -234,7 +234,7 @@ impl IndexedStorageFile {
     fn point_to(
         &self,
         writer: &Writer,
-        slot: BlobIndex,
+        slot: Slot,
         run: SegmentRun,
         header: BlobHeader,
     ) -> Result<Option<SegmentRun>> {
@@ -270,7 +270,7 @@ impl IndexedStorageFile {
 
     /// Writes an index entry: the moment at which a change happens. If that fails, nobody knows
     /// what the disk holds, and the file refuses further writes.
-    fn flip(&self, writer: &Writer, slot: BlobIndex, entry: Entry) -> Result<()> {
+    fn flip(&self, writer: &Writer, slot: Slot, entry: Entry) -> Result<()> {
         let offset = self.geometry.entry_offset(slot);
         let written = self.raw.write_at(&entry.encode(), offset);
         writer.latch_on_error(written).map_err(self.io_error("write the index of"))

@@ -13,7 +13,7 @@ use crate::blob_header::BlobHeader;
 use crate::damage::Damage;
 use crate::file_tables::read_table;
 use crate::index_table::{self, Entry};
-use crate::layout::{BlobIndex, Geometry, HEADER_BYTES, SegmentIndex, SegmentRun};
+use crate::layout::{Geometry, HEADER_BYTES, SegmentIndex, SegmentRun, Slot};
 use crate::raw_file::RawFile;
 use crate::slot::{self, Extent, SlotState, Stored};
 
@@ -49,7 +49,7 @@ pub(crate) fn journal(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Vec<I
     let offset = HEADER_BYTES.saturating_add(geometry.table_bytes());
     let table = read_table(raw, geometry, offset)?;
     let entries = geometry.slots().zip(index_table::decode(&table, geometry));
-    let named = |(slot, entry): (BlobIndex, Entry)| match entry.segment() {
+    let named = |(slot, entry): (Slot, Entry)| match entry.segment() {
         Ok(Some(segment)) => Some(InterruptedWrite { slot, segment }),
         _ => None,
     };
@@ -107,14 +107,14 @@ struct Walker<'a> {
     file_bytes: u64,
     segment_count: u32,
     /// Which slot a segment was met in first.
-    owners: HashMap<SegmentIndex, BlobIndex>,
+    owners: HashMap<SegmentIndex, Slot>,
     /// In an honest file no segment is met twice. A crafted one could make each of its many
     /// slots walk over all of its segments; that much sharing is not followed any more.
     shared_steps_left: u32,
 }
 
 impl Walker<'_> {
-    fn inspect(&mut self, slot: BlobIndex, entry: Entry) -> io::Result<SlotState> {
+    fn inspect(&mut self, slot: Slot, entry: Entry) -> io::Result<SlotState> {
         let first = match entry.segment() {
             Ok(Some(segment)) => segment,
             Ok(None) => return Ok(SlotState::Empty),
@@ -141,7 +141,7 @@ impl Walker<'_> {
     /// Collects the segments of a blob.
     fn walk(
         &mut self,
-        slot: BlobIndex,
+        slot: Slot,
         first: SegmentIndex,
         header: BlobHeader,
     ) -> io::Result<Result<Box<[SegmentIndex]>, Damage>> {
@@ -180,7 +180,7 @@ impl Walker<'_> {
     }
 
     /// Notes that a segment belongs to a slot.
-    fn claim(&mut self, slot: BlobIndex, segment: SegmentIndex) -> Result<(), Damage> {
+    fn claim(&mut self, slot: Slot, segment: SegmentIndex) -> Result<(), Damage> {
         match self.owners.get(&segment) {
             None => {
                 self.owners.insert(segment, slot);

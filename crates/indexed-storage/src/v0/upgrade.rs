@@ -219,11 +219,11 @@ fn bring_over(file: &IndexedStorageFile) -> Result<UpgradeReport> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::BlobIndex;
+    use crate::layout::Slot;
     use hyworld_testkit::{fixture, write_file};
     use std::collections::BTreeMap;
 
-    type Content = BTreeMap<BlobIndex, Vec<u8>>;
+    type Content = BTreeMap<Slot, Vec<u8>>;
 
     fn content(file: &IndexedStorageFile) -> Content {
         let read = |slot| (slot, file.read(slot).unwrap().unwrap());

@@ -8,13 +8,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use hyworld_indexed_storage::{
-    BlobIndex, CompactOptions, Damage, Durability, EncodedBlob, Error, Geometry,
-    IndexedStorageFile, OpenOptions, SealDamage, SealTag, Verified, apply_rebuild, compact,
+    CompactOptions, Damage, Durability, EncodedBlob, Error, Geometry, IndexedStorageFile,
+    OpenOptions, SealDamage, SealTag, Slot, Verified, apply_rebuild, compact,
 };
 use hyworld_testkit::{Random, fixture, sample, write_file};
 
-const fn slot(number: u32) -> BlobIndex {
-    BlobIndex::new(number)
+const fn slot(number: u32) -> Slot {
+    Slot::new(number)
 }
 
 fn folder_with_file() -> (tempfile::TempDir, PathBuf) {
@@ -169,7 +169,7 @@ fn no_flipped_bit_of_a_sealed_blob_is_read() {
 }
 
 /// A region of sealed blobs, some of them written several times; all copies are still there.
-fn sealed_region(path: &PathBuf) -> Vec<(BlobIndex, Vec<u8>)> {
+fn sealed_region(path: &PathBuf) -> Vec<(Slot, Vec<u8>)> {
     let file = IndexedStorageFile::create(path).unwrap();
     let mut content = Vec::new();
     for number in 0..40_u32 {

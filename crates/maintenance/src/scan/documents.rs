@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hyworld_coords::ChunkPos;
 use hyworld_files::invariant;
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob};
+use hyworld_indexed_storage::{EncodedBlob, Slot};
 use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt, Error, Positions, Result};
 
 use super::ScanOptions;
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
 
 fn decompress(at: ChunkPos, blob: Result<Option<EncodedBlob>>) -> Result<Option<Vec<u8>>> {
     let Some(blob) = blob? else { return Ok(None) };
-    let document = blob.document(BlobIndex::new(at.slot().index().into()));
+    let document = blob.document(Slot::new(at.slot().index().into()));
     document.map(Some).map_err(|error| Error::Damaged { at, source: error.into() })
 }
 

@@ -1,6 +1,6 @@
 //! Checks of the slots of one region file.
 
-use hyworld_indexed_storage::{BlobIndex, Error, IndexedStorageFile, Result, SlotDamage, Verified};
+use hyworld_indexed_storage::{Error, IndexedStorageFile, Result, Slot, SlotDamage, Verified};
 
 use crate::finding::Finding;
 use crate::progress::Progress;
@@ -47,7 +47,7 @@ pub fn verify_region(
 }
 
 impl RegionReport {
-    fn add(&mut self, file: &IndexedStorageFile, slot: BlobIndex, verified: Result<Verified>) {
+    fn add(&mut self, file: &IndexedStorageFile, slot: Slot, verified: Result<Verified>) {
         self.slots = self.slots.saturating_add(1);
         match verified {
             Ok(Verified::Whole { seal }) => {

@@ -4,7 +4,7 @@
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::EncodedBlob;
 
-use super::StoragePlace;
+use super::StorageFixture;
 use crate::storage::ChunkStorageExt;
 
 /// Larger than any real chunk; several segments, blocks and parts in every storage.
@@ -27,7 +27,7 @@ fn document(at: ChunkPos) -> Vec<u8> {
     format!("the chunk at {at} ").repeat(20).into_bytes()
 }
 
-pub(super) fn absent(place: &dyn StoragePlace) {
+pub(super) fn absent(place: &dyn StorageFixture) {
     let storage = place.open();
     let at = ChunkPos::new(3, -7);
     assert!(!storage.location().is_empty());
@@ -39,7 +39,7 @@ pub(super) fn absent(place: &dyn StoragePlace) {
     storage.sync().unwrap();
 }
 
-pub(super) fn write_read_remove(place: &dyn StoragePlace) {
+pub(super) fn write_read_remove(place: &dyn StorageFixture) {
     let storage = place.open();
     let (at, other) = (ChunkPos::new(-1, 40), ChunkPos::new(-1, 41));
     storage.write(at, b"first").unwrap();
@@ -58,7 +58,7 @@ pub(super) fn write_read_remove(place: &dyn StoragePlace) {
     assert_eq!(storage.read(other).unwrap().unwrap(), b"other");
 }
 
-pub(super) fn sizes(place: &dyn StoragePlace) {
+pub(super) fn sizes(place: &dyn StorageFixture) {
     let storage = place.open();
     for (x, bytes) in (0..).zip([0, 1, 4084, 4096, 65_536, LARGE_BYTES]) {
         let (at, content) = (ChunkPos::new(x, 0), noise(x.unsigned_abs(), bytes));
@@ -69,7 +69,7 @@ pub(super) fn sizes(place: &dyn StoragePlace) {
     assert_eq!(storage.all_positions().unwrap().len(), 6);
 }
 
-pub(super) fn extremes(place: &dyn StoragePlace) {
+pub(super) fn extremes(place: &dyn StorageFixture) {
     let storage = place.open();
     let ends = [i32::MIN, i32::MIN + 1, -33, -32, -1, 0, 31, 32, i32::MAX - 1, i32::MAX];
     let all = ends.iter().flat_map(|x| ends.iter().map(|z| ChunkPos::new(*x, *z)));
@@ -84,7 +84,7 @@ pub(super) fn extremes(place: &dyn StoragePlace) {
     assert_eq!(storage.all_positions().unwrap(), all);
 }
 
-pub(super) fn many(place: &dyn StoragePlace) {
+pub(super) fn many(place: &dyn StorageFixture) {
     let storage = place.open();
     let positions = (0..place.many()).map(|n| ChunkPos::new(n % 70 - 35, n / 70 - 10));
     let mut positions: Vec<_> = positions.collect();
@@ -105,7 +105,7 @@ pub(super) fn many(place: &dyn StoragePlace) {
     }
 }
 
-pub(super) fn several_at_once(place: &dyn StoragePlace) {
+pub(super) fn several_at_once(place: &dyn StorageFixture) {
     let storage = place.open();
     assert!(storage.write_many(&[]).is_empty() && storage.read_many(&[]).is_empty());
     let (a, b, far) = (ChunkPos::new(5, 5), ChunkPos::new(6, 5), ChunkPos::new(-900, 4000));
@@ -119,7 +119,7 @@ pub(super) fn several_at_once(place: &dyn StoragePlace) {
     assert_eq!(read, [some(b"far"), None, some(b"new"), some(b"b"), some(b"new")]);
 }
 
-pub(super) fn frames(place: &dyn StoragePlace) {
+pub(super) fn frames(place: &dyn StorageFixture) {
     let storage = place.open();
     let Some(frames) = storage.frames() else { return };
     let (at, copy) = (ChunkPos::new(0, 1), ChunkPos::new(50, 1));
@@ -138,7 +138,7 @@ pub(super) fn frames(place: &dyn StoragePlace) {
     assert_eq!(several, [Some(frame), None, Some(other)]);
 }
 
-pub(super) fn reopen(place: &dyn StoragePlace) {
+pub(super) fn reopen(place: &dyn StorageFixture) {
     if !place.is_durable() {
         return;
     }

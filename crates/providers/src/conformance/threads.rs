@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyworld_coords::ChunkPos;
 
-use super::StoragePlace;
+use super::StorageFixture;
 use crate::storage::ChunkStorageExt;
 
 const THREADS: i32 = 8;
@@ -23,7 +23,7 @@ fn assert_whole(found: &[u8]) {
 }
 
 /// Each thread has chunks of its own, some in regions that others use too.
-pub(super) fn different_chunks(place: &dyn StoragePlace) {
+pub(super) fn different_chunks(place: &dyn StorageFixture) {
     let storage = place.open();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -46,7 +46,7 @@ pub(super) fn different_chunks(place: &dyn StoragePlace) {
 }
 
 /// Some threads write a chunk again and again, others read and list.
-pub(super) fn one_chunk(place: &dyn StoragePlace) {
+pub(super) fn one_chunk(place: &dyn StorageFixture) {
     let storage = place.open();
     let at = ChunkPos::new(-5, -5);
     storage.write(at, &document(0)).unwrap();

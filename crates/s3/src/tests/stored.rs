@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob, SealTag};
+use hyworld_indexed_storage::{EncodedBlob, SealTag, Slot};
 use hyworld_providers::{Access, ChunkStorage, ChunkStorageExt, Error};
 
 use super::{get, memory, names, open, options, put, read_only, wait};
@@ -125,7 +125,7 @@ fn a_sealed_blob_of_another_place_is_damage() {
     let store = memory();
     let storage = open(&store).unwrap();
     let tag = SealTag::new(*b"id").unwrap();
-    let sealed = |slot| EncodedBlob::compress_sealed(b"content", 3, BlobIndex::new(slot), &tag);
+    let sealed = |slot| EncodedBlob::compress_sealed(b"content", 3, Slot::new(slot), &tag);
     let (right, wrong) = (sealed(5).unwrap(), sealed(6).unwrap());
     let frames = storage.frames().unwrap();
     assert!(frames.write_frames(&[(AT, &right)]).remove(0).is_ok());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hyworld_providers::ChunkStorage;
-use hyworld_providers::conformance::{self, StoragePlace};
+use hyworld_providers::conformance::{self, StorageFixture};
 use hyworld_s3::S3Options;
 use object_store::memory::InMemory;
 
@@ -13,7 +13,7 @@ use crate::harness::{Server, is_available};
 /// A world of its own in a store.
 struct World<'a>(&'a dyn Fn() -> Box<dyn ChunkStorage>);
 
-impl StoragePlace for World<'_> {
+impl StorageFixture for World<'_> {
     fn open(&self) -> Box<dyn ChunkStorage> {
         (self.0)()
     }

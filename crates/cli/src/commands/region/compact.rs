@@ -5,14 +5,14 @@ use hyworld_indexed_storage::{CompactOptions, CompactReport, Error, plan_compact
 use serde::Serialize;
 
 use super::finding::{DamageObject, of_damage, write_damage};
-use super::place::Places;
+use super::slot_names::SlotNames;
 use crate::args::region::CompactArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::look_at(&args.file)?;
-    let places = Places::of(&file);
+    let names = SlotNames::of(&file);
     let CompactArgs { drop_damaged, drop_orphans, .. } = *args;
     let options = CompactOptions { drop_damaged, drop_orphans };
     let done = if args.dry_run {
@@ -30,7 +30,7 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
         spinner.finish_and_clear();
         done.map_err(super::advised)?
     };
-    report(args, console, &places, &done)?;
+    report(args, console, &names, &done)?;
     Ok(Exit::Clean)
 }
 
@@ -47,13 +47,13 @@ struct Report<'a> {
 fn report(
     args: &CompactArgs,
     console: &mut Console,
-    places: &Places,
+    names: &SlotNames,
     done: &CompactReport,
 ) -> anyhow::Result<()> {
     let (before, after) = (done.bytes_before, done.bytes_after);
-    let findings = of_damage(&args.file, places, &done.dropped);
+    let findings = of_damage(&args.file, names, &done.dropped);
     if args.json {
-        let dropped = DamageObject::all(places, &findings);
+        let dropped = DamageObject::all(names, &findings);
         let (blobs, orphans, dry_run) = (done.blobs, done.orphans, args.dry_run);
         let report = Report { before, after, blobs, dropped, orphans, dry_run };
         return json::line(console, &report);
@@ -78,7 +78,7 @@ fn report(
         let slots = text::count(done.dropped.len() as u64, "damaged slot");
         let verb = if args.dry_run { "would be" } else { "were" };
         console.report(format_args!("{slots} {verb} dropped:"))?;
-        write_damage(console, places, &findings)?;
+        write_damage(console, names, &findings)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use hyworld_indexed_storage::SlotDamage;
 use hyworld_maintenance::{Finding, Severity};
 use serde::Serialize;
 
-use super::place::{Places, SlotKeys};
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::exit;
 use crate::output::{advice, text};
 
@@ -17,9 +17,9 @@ pub(super) fn problem(finding: &Finding, path: &Path) -> anyhow::Error {
 }
 
 /// The finding in three lines.
-pub(super) fn write(finding: &Finding, out: &mut impl Write, places: &Places) -> io::Result<()> {
+pub(super) fn write(finding: &Finding, out: &mut impl Write, names: &SlotNames) -> io::Result<()> {
     let place = match finding.slot {
-        Some(slot) => places.name(slot),
+        Some(slot) => names.name(slot),
         None => "index table".to_owned(),
     };
     let offset = finding.offset.unwrap_or_default();
@@ -43,9 +43,9 @@ pub(super) struct FindingObject<'a> {
 }
 
 impl<'a> FindingObject<'a> {
-    pub(super) fn new(finding: &'a Finding, places: &Places) -> Self {
+    pub(super) fn new(finding: &'a Finding, names: &SlotNames) -> Self {
         Self {
-            slot: places.keys(finding.slot),
+            slot: names.keys(finding.slot),
             class: finding.class.name(),
             offset: finding.offset,
             readable: finding.severity == Severity::Warning,
@@ -65,9 +65,9 @@ pub(super) struct DamageObject<'a> {
 }
 
 impl<'a> DamageObject<'a> {
-    pub(super) fn all(places: &Places, findings: &'a [Finding]) -> Vec<Self> {
+    pub(super) fn all(names: &SlotNames, findings: &'a [Finding]) -> Vec<Self> {
         let object = |found: &'a Finding| Self {
-            slot: places.keys(found.slot),
+            slot: names.keys(found.slot),
             class: found.class.name(),
             message: &found.message,
         };
@@ -76,18 +76,18 @@ impl<'a> DamageObject<'a> {
 }
 
 /// Findings about the damaged slots that a report lists.
-pub(super) fn of_damage(path: &Path, places: &Places, damaged: &[SlotDamage]) -> Vec<Finding> {
-    damaged.iter().map(|found| Finding::of_damage(path, places.slots(), found)).collect()
+pub(super) fn of_damage(path: &Path, names: &SlotNames, damaged: &[SlotDamage]) -> Vec<Finding> {
+    damaged.iter().map(|found| Finding::of_damage(path, names.slots(), found)).collect()
 }
 
 /// Damaged slots, one line each.
 pub(super) fn write_damage(
     out: &mut impl Write,
-    places: &Places,
+    names: &SlotNames,
     findings: &[Finding],
 ) -> io::Result<()> {
     for found in findings {
-        let name = found.slot.map(|slot| places.name(slot)).unwrap_or_default();
+        let name = found.slot.map(|slot| names.name(slot)).unwrap_or_default();
         writeln!(out, "  {name}: {}: {}", found.class, found.message)?;
     }
     Ok(())

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::Context;
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob, IndexedStorageFile};
+use hyworld_indexed_storage::{EncodedBlob, IndexedStorageFile, Slot};
 use serde::Serialize;
 
-use super::place::{Places, SlotKeys};
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::region::GetArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
@@ -15,10 +15,10 @@ use crate::streams;
 pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.source.file;
     let file = super::open(&args.source)?;
-    let places = Places::of(&file);
-    let slot = places.resolve(path, args.slot)?;
+    let names = SlotNames::of(&file);
+    let slot = names.resolve(path, args.slot)?;
     let Some(blob) = file.read_encoded(slot).map_err(streams::salvageable)? else {
-        let name = places.name(slot);
+        let name = names.name(slot);
         return Err(exit::problem(format!("{}: {name} is empty", path.display())));
     };
     let bytes = bytes(args, &file, slot, &blob)?;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit>
         }
         Some(output) => {
             streams::write_to_file(output, path, &bytes)?;
-            confirm(args, console, &places, slot, &blob, output, bytes.len())?;
+            confirm(args, console, &names, slot, &blob, output, bytes.len())?;
         }
     }
     Ok(Exit::Clean)
@@ -41,7 +41,7 @@ pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit>
 fn bytes(
     args: &GetArgs,
     file: &IndexedStorageFile,
-    slot: BlobIndex,
+    slot: Slot,
     blob: &EncodedBlob,
 ) -> anyhow::Result<Vec<u8>> {
     if args.raw {
@@ -64,19 +64,19 @@ struct Report {
 fn confirm(
     args: &GetArgs,
     console: &mut Console,
-    places: &Places,
-    slot: BlobIndex,
+    names: &SlotNames,
+    slot: Slot,
     blob: &EncodedBlob,
     output: &Path,
     written: usize,
 ) -> anyhow::Result<()> {
     let output = output.display().to_string();
     if args.json {
-        let (header, slot) = (blob.header(), places.keys(Some(slot)));
+        let (header, slot) = (blob.header(), names.keys(Some(slot)));
         let (raw, compressed) = (header.raw_bytes, header.compressed_bytes);
         return json::line(console, &Report { slot, raw, compressed, written, output });
     }
-    let (name, bytes) = (places.name(slot), text::count(written as u64, "byte"));
+    let (name, bytes) = (names.name(slot), text::count(written as u64, "byte"));
     console.say(format_args!("{name}: {bytes} written to {output}"))?;
     Ok(())
 }

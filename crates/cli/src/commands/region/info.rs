@@ -9,7 +9,7 @@ use hyworld_maintenance::Finding;
 use serde::Serialize;
 
 use super::finding::{self, FindingObject};
-use super::place::{Places, SlotKeys};
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::region::InfoArgs;
 use crate::exit::Exit;
 use crate::output::json::Position;
@@ -17,18 +17,18 @@ use crate::output::{Console, advice, json, text};
 
 pub(super) fn run(args: &InfoArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::open(&args.source)?;
-    let (places, usage) = (Places::of(&file), file.usage()?);
+    let (names, usage) = (SlotNames::of(&file), file.usage()?);
     let damage = file.damage();
     let slots = damage.iter().map(|found| Finding::of_slot(&file, found));
     let findings: Vec<_> = Finding::of_table(&file)?.into_iter().chain(slots).collect();
-    let mut report = Report::new(&file, &places, &usage, &findings);
+    let mut report = Report::new(&file, &names, &usage, &findings);
     report.assumed = args.source.assume_geometry.is_some();
     if args.json {
         json::line(console, &report)?;
     } else {
-        report.write(console, &file, &places, &usage)?;
+        report.write(console, &file, &names, &usage)?;
         for finding in &findings {
-            finding::write(finding, console, &places)?;
+            finding::write(finding, console, &names)?;
         }
     }
     Ok(if findings.is_empty() { Exit::Clean } else { Exit::Problems })
@@ -99,13 +99,13 @@ fn leftovers(path: &Path) -> Vec<String> {
 impl<'a> Report<'a> {
     fn new(
         file: &IndexedStorageFile,
-        places: &Places,
+        names: &SlotNames,
         usage: &Usage,
         findings: &'a [Finding],
     ) -> Self {
         let geometry = file.geometry();
         let interrupted = file.interrupted().iter().map(|write| {
-            let (slot, segment) = (places.keys(Some(write.slot)), write.segment.get());
+            let (slot, segment) = (names.keys(Some(write.slot)), write.segment.get());
             Interrupted { slot, segment }
         });
         Self {
@@ -114,7 +114,7 @@ impl<'a> Report<'a> {
             assumed: false,
             slots: geometry.blob_count(),
             segment_bytes: geometry.segment_bytes(),
-            region: places.slots().region().map(Position::from),
+            region: names.slots().region().map(Position::from),
             bytes: Bytes {
                 file: usage.file_bytes,
                 overhead: usage.overhead_bytes,
@@ -125,7 +125,7 @@ impl<'a> Report<'a> {
             },
             segments: Segments { all: usage.segment_count, used: usage.used_segment_count },
             blobs: Blobs { all: usage.used_slots, sealed: sealed(file) },
-            damage: findings.iter().map(|found| FindingObject::new(found, places)).collect(),
+            damage: findings.iter().map(|found| FindingObject::new(found, names)).collect(),
             interrupted: interrupted.collect(),
             leftovers: leftovers(file.path()),
         }
@@ -135,7 +135,7 @@ impl<'a> Report<'a> {
         &self,
         out: &mut impl Write,
         file: &IndexedStorageFile,
-        places: &Places,
+        names: &SlotNames,
         usage: &Usage,
     ) -> anyhow::Result<()> {
         writeln!(out, "{}", text::printable(&self.file))?;
@@ -146,12 +146,12 @@ impl<'a> Report<'a> {
             out,
             "  format         version {version}, {slots}, segments of {segment} bytes{assumed}"
         )?;
-        if let Some(region) = places.slots().region() {
+        if let Some(region) = names.slots().region() {
             writeln!(out, "  region         {}", extent(region))?;
         }
         self.write_usage(out, usage)?;
         for interrupted in file.interrupted() {
-            let (name, segment) = (places.name(interrupted.slot), interrupted.segment);
+            let (name, segment) = (names.name(interrupted.slot), interrupted.segment);
             writeln!(out, "  interrupted    write to {name}; left over at segment {segment}")?;
         }
         if file.version() == FormatVersion::V0 {

@@ -1,11 +1,11 @@
 //! `ls FILE`.
 
-use hyworld_indexed_storage::{BlobIndex, BlobStat, Error};
+use hyworld_indexed_storage::{BlobStat, Error, Slot};
 use hyworld_maintenance::Finding;
 use serde::Serialize;
 
 use super::finding;
-use super::place::{Places, SlotKeys};
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::region::LsArgs;
 use crate::exit::{self, Exit};
 use crate::output::table::Table;
@@ -13,8 +13,8 @@ use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::open(&args.source)?;
-    let places = Places::of(&file);
-    let mut table = table(&places);
+    let names = SlotNames::of(&file);
+    let mut table = table(&names);
     let mut exit = Exit::Clean;
     let (mut blobs, mut raw, mut compressed) = (0_u64, 0_u64, 0_u64);
     for slot in file.occupied() {
@@ -29,11 +29,11 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
             Err(error) => return Err(error.into()),
         };
         if args.json {
-            let (slot, segment) = (places.keys(Some(slot)), stat.segment.get());
+            let (slot, segment) = (names.keys(Some(slot)), stat.segment.get());
             let (raw, compressed) = (stat.raw_bytes, stat.compressed_bytes);
             json::line(console, &Line { slot, segment, raw, compressed })?;
         } else {
-            table.row(cells(&places, slot, &stat));
+            table.row(cells(&names, slot, &stat));
         }
         blobs = blobs.saturating_add(1);
         raw = raw.saturating_add(stat.raw_bytes.into());
@@ -64,14 +64,14 @@ struct Line {
     compressed: u32,
 }
 
-fn table(places: &Places) -> Table {
-    let chunk = if places.slots().region().is_some() { "|chunk" } else { "" };
+fn table(names: &SlotNames) -> Table {
+    let chunk = if names.slots().region().is_some() { "|chunk" } else { "" };
     Table::new(&format!(">slot|>x|>z|>segment|>count|>raw|>compressed|>ratio{chunk}"))
 }
 
-fn cells(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Vec<String> {
+fn cells(names: &SlotNames, slot: Slot, stat: &BlobStat) -> Vec<String> {
     let (raw, compressed) = (stat.raw_bytes, stat.compressed_bytes);
-    let mut cells = places.cells(Some(slot)).to_vec();
+    let mut cells = names.cells(Some(slot)).to_vec();
     cells.extend([
         stat.segment.to_string(),
         stat.segment_count.to_string(),
@@ -79,7 +79,7 @@ fn cells(places: &Places, slot: BlobIndex, stat: &BlobStat) -> Vec<String> {
         text::thousands(compressed),
         text::ratio(raw.into(), compressed.into()),
     ]);
-    if let Some(chunk) = places.slots().chunk(slot) {
+    if let Some(chunk) = names.slots().chunk(slot) {
         cells.push(format!("{},{}", chunk.x, chunk.z));
     }
     cells

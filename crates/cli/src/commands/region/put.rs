@@ -2,12 +2,10 @@
 
 use hyworld::{PutOptions, PutReport, open_region_if_present, put_blob, seal_content};
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
-use hyworld_indexed_storage::{
-    BlobIndex, Durability, EncodedBlob, IndexedStorageFile, SegmentIndex,
-};
+use hyworld_indexed_storage::{Durability, EncodedBlob, IndexedStorageFile, SegmentIndex, Slot};
 use serde::Serialize;
 
-use super::place::{Places, SlotKeys};
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::region::PutArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
@@ -18,14 +16,14 @@ pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit>
     let content = streams::read(&args.content)?;
     let existing = open_region_if_present(path).map_err(super::advised)?;
     let geometry = existing.as_ref().map_or(args.geometry, IndexedStorageFile::geometry);
-    let places = Places::new(path, geometry);
-    let slot = places.resolve(path, args.slot)?;
-    let blob = encode(args, &content, existing.as_ref(), places, slot)?;
+    let names = SlotNames::new(path, geometry);
+    let slot = names.resolve(path, args.slot)?;
+    let blob = encode(args, &content, existing.as_ref(), names, slot)?;
     let durability = if args.each_write { Durability::EachWrite } else { Durability::Relaxed };
     let (check, dry_run) = (args.force.check(), args.dry_run);
     let options = PutOptions { geometry, durability, check, dry_run };
     let done = put_blob(path, existing, slot, &blob, &options).map_err(super::or_force)?;
-    report(args, console, &places, slot, &blob, done)?;
+    report(args, console, &names, slot, &blob, done)?;
     Ok(Exit::Clean)
 }
 
@@ -34,24 +32,24 @@ fn encode(
     args: &PutArgs,
     content: &[u8],
     file: Option<&IndexedStorageFile>,
-    places: Places,
-    slot: BlobIndex,
+    names: SlotNames,
+    slot: Slot,
 ) -> anyhow::Result<EncodedBlob> {
     if args.raw {
-        return encoded(args, content, &places, slot);
+        return encoded(args, content, &names, slot);
     }
     if !args.seal {
         return Ok(EncodedBlob::compress(content, args.level)?);
     }
-    Ok(seal_content(&args.file, file, places.slots(), slot, content, args.level)?)
+    Ok(seal_content(&args.file, file, names.slots(), slot, content, args.level)?)
 }
 
 /// Takes frames that are compressed already. They must be what a read would accept.
 fn encoded(
     args: &PutArgs,
     frames: &[u8],
-    places: &Places,
-    slot: BlobIndex,
+    names: &SlotNames,
+    slot: Slot,
 ) -> anyhow::Result<EncodedBlob> {
     let name = streams::source_name(&args.content);
     let blob = EncodedBlob::from_sized_frames(frames).map_err(|error| {
@@ -67,7 +65,7 @@ fn encoded(
     match blob.seal()? {
         Some(seal) if seal.slot != slot => Err(exit::problem(format!(
             "{name}: its seal is for {}; decompress it and put it without --raw",
-            places.name(seal.slot)
+            names.name(seal.slot)
         ))),
         _ => Ok(blob),
     }
@@ -90,8 +88,8 @@ struct Report {
 fn report(
     args: &PutArgs,
     console: &mut Console,
-    places: &Places,
-    slot: BlobIndex,
+    names: &SlotNames,
+    slot: Slot,
     blob: &EncodedBlob,
     done: PutReport,
 ) -> anyhow::Result<()> {
@@ -99,7 +97,7 @@ fn report(
     let segment = done.segment.map(SegmentIndex::get);
     if args.json {
         let report = Report {
-            slot: places.keys(Some(slot)),
+            slot: names.keys(Some(slot)),
             segment,
             raw: header.raw_bytes,
             compressed: header.compressed_bytes,
@@ -114,7 +112,7 @@ fn report(
         let verb = if args.dry_run { "would be made" } else { "made" };
         console.report(format_args!("{} {verb}", args.file.display()))?;
     }
-    let name = places.name(slot);
+    let name = names.name(slot);
     let raw = text::count(header.raw_bytes, "byte");
     let compressed = text::thousands(header.compressed_bytes);
     let place = match segment {

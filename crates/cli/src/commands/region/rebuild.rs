@@ -7,7 +7,7 @@ use hyworld_indexed_storage::{
 };
 use serde::Serialize;
 
-use super::place::{Places, SlotKeys};
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::region::VerifyArgs;
 use crate::exit::Exit;
 use crate::output::table::Table;
@@ -18,13 +18,13 @@ pub(super) fn run(
     console: &mut Console,
     file: IndexedStorageFile,
 ) -> anyhow::Result<Exit> {
-    let places = Places::of(&file);
+    let names = SlotNames::of(&file);
     let spinner = progress::spinner(console, "looking for sealed blobs");
     let plan = file.plan_rebuild();
     spinner.finish_and_clear();
     let mut plan = plan?;
     drop(file);
-    show(args, console, &places, &plan)?;
+    show(args, console, &names, &plan)?;
     let found = plan.changes.len();
     let backup = if args.dry_run { None } else { apply(args, console, &mut plan)? };
     let applied = if backup.is_some() { plan.changes.len() } else { 0 };
@@ -96,12 +96,12 @@ pub(super) fn header(
 fn show(
     args: &VerifyArgs,
     console: &mut Console,
-    places: &Places,
+    names: &SlotNames,
     plan: &RebuildPlan,
 ) -> anyhow::Result<()> {
     if args.json {
         for change in &plan.changes {
-            json::line(console, &line(places, change))?;
+            json::line(console, &line(names, change))?;
         }
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn show(
     }
     let mut table = Table::new(">slot|>x|>z|>segment|>saves|now|identity");
     for change in &plan.changes {
-        table.row(cells(places, change));
+        table.row(cells(names, change));
     }
     table.write(console, "")?;
     let removed = plan.changes.iter().filter(|change| change.is_removed).count();
@@ -125,10 +125,10 @@ fn show(
     Ok(())
 }
 
-fn cells(places: &Places, change: &RebuildChange) -> Vec<String> {
+fn cells(names: &SlotNames, change: &RebuildChange) -> Vec<String> {
     let dash = || "-".to_owned();
     let seal = change.seal.as_ref();
-    let mut cells = places.cells(Some(change.slot)).to_vec();
+    let mut cells = names.cells(Some(change.slot)).to_vec();
     cells.extend([
         change.segment.map_or_else(|| "empty".to_owned(), |segment| segment.to_string()),
         seal.map_or_else(dash, |seal| seal.save_counter.to_string()),
@@ -171,10 +171,10 @@ enum Line {
     },
 }
 
-fn line(places: &Places, change: &RebuildChange) -> Line {
+fn line(names: &SlotNames, change: &RebuildChange) -> Line {
     let seal = change.seal.as_ref();
     Line::Change {
-        slot: places.keys(Some(change.slot)),
+        slot: names.keys(Some(change.slot)),
         segment: change.segment.map(SegmentIndex::get),
         was_absent: change.was_absent,
         removed: change.is_removed,

@@ -1,10 +1,10 @@
 //! `salvage FILE --segment N --restore SLOT`.
 
-use hyworld_indexed_storage::{BlobIndex, EncodedBlob, SegmentIndex};
+use hyworld_indexed_storage::{EncodedBlob, SegmentIndex, Slot};
 use serde::Serialize;
 
-use super::place::{Places, SlotKeys};
 use super::salvage::blob_at;
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::SlotArg;
 use crate::args::region::SalvageArgs;
 use crate::exit::{self, Exit};
@@ -18,12 +18,12 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let path = &args.source.file;
     let file = super::look_at(path)?;
-    let places = Places::of(&file);
-    let slot = places.resolve(path, slot)?;
-    let blob = checked(blob_at(&file, segment)?, &places, segment, slot)?;
+    let names = SlotNames::of(&file);
+    let slot = names.resolve(path, slot)?;
+    let blob = checked(blob_at(&file, segment)?, &names, segment, slot)?;
     let in_use = file.contains(slot)?;
     drop(file);
-    let name = places.name(slot);
+    let name = names.name(slot);
     let question = format!("{name} is in use; replace its blob?");
     let go = !args.dry_run && (!in_use || console.confirm(&question, args.yes)?);
     if !args.dry_run && !go {
@@ -38,7 +38,7 @@ pub(super) fn run(
     if args.json {
         let report = Report {
             segment: segment.get(),
-            slot: places.keys(Some(slot)),
+            slot: names.keys(Some(slot)),
             raw: header.raw_bytes,
             compressed: header.compressed_bytes,
             replaced: in_use,
@@ -70,14 +70,14 @@ struct Report {
 /// A sealed blob is only whole in its own slot.
 fn checked(
     blob: EncodedBlob,
-    places: &Places,
+    names: &SlotNames,
     segment: SegmentIndex,
-    slot: BlobIndex,
+    slot: Slot,
 ) -> anyhow::Result<EncodedBlob> {
     match blob.seal()? {
         Some(seal) if seal.slot != slot => Err(exit::problem(format!(
             "the blob at segment {segment} is sealed for {}; extract it with -o and `put` it",
-            places.name(seal.slot)
+            names.name(seal.slot)
         ))),
         _ => Ok(blob),
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::place::{Places, SlotKeys};
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::region::RmArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, text};
@@ -10,8 +10,8 @@ use crate::output::{Console, json, text};
 pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.file;
     let file = super::look_at(path)?;
-    let places = Places::of(&file);
-    let slot = places.resolve(path, args.slot)?;
+    let names = SlotNames::of(&file);
+    let slot = names.resolve(path, args.slot)?;
     let held = file.contains(slot)?;
     let what = match file.stat(slot) {
         Ok(stat) => stat.map_or_else(String::new, |stat| {
@@ -24,10 +24,10 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
     if held && !args.dry_run {
         hyworld::remove_blob(path, slot, args.force.check()).map_err(super::or_force)?;
     }
-    let name = places.name(slot);
+    let name = names.name(slot);
     if args.json {
         let removed = held && !args.dry_run;
-        let slot = places.keys(Some(slot));
+        let slot = names.keys(Some(slot));
         json::line(console, &Report { slot, removed, dry_run: args.dry_run })?;
     } else if held && args.dry_run {
         console.report(format_args!("{name} would be emptied ({what})"))?;

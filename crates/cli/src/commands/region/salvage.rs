@@ -10,8 +10,8 @@ use hyworld_indexed_storage::{
 };
 use serde::Serialize;
 
-use super::place::{Places, SlotKeys};
 use super::restore;
+use super::slot_names::{SlotKeys, SlotNames};
 use crate::args::region::SalvageArgs;
 use crate::exit::{self, Exit};
 use crate::output::table::Table;
@@ -71,7 +71,7 @@ fn extract(
 /// Lists what there is, and writes each blob into `folder` if there is one.
 fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::open(&args.source)?;
-    let places = Places::of(&file);
+    let names = SlotNames::of(&file);
     let spinner = progress::spinner(console, "looking for blobs");
     let report = file.salvage();
     spinner.finish_and_clear();
@@ -93,9 +93,9 @@ fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> any
             continue;
         }
         if args.json {
-            json::line(console, &line(&places, blob, output))?;
+            json::line(console, &line(&names, blob, output))?;
         } else {
-            table.row(cells(&places, blob));
+            table.row(cells(&names, blob));
         }
     }
     if !table.is_empty() {
@@ -120,7 +120,7 @@ fn file_name(blob: &SalvagedBlob) -> String {
     }
 }
 
-fn cells(places: &Places, blob: &SalvagedBlob) -> Vec<String> {
+fn cells(names: &SlotNames, blob: &SalvagedBlob) -> Vec<String> {
     let sealed = blob.seal.as_ref().map(|seal| {
         let identity = text::printable(&String::from_utf8_lossy(&seal.identity));
         format!("sealed: {identity}, save {}", seal.save_counter)
@@ -134,7 +134,7 @@ fn cells(places: &Places, blob: &SalvagedBlob) -> Vec<String> {
         text::thousands(blob.header.raw_bytes),
         text::thousands(blob.header.compressed_bytes),
     ];
-    cells.extend(places.cells(blob.slot));
+    cells.extend(names.cells(blob.slot));
     cells.push(remarks.join(", "));
     cells
 }
@@ -154,14 +154,14 @@ struct Line {
     output: Option<String>,
 }
 
-fn line(places: &Places, blob: &SalvagedBlob, output: Option<PathBuf>) -> Line {
+fn line(names: &SlotNames, blob: &SalvagedBlob, output: Option<PathBuf>) -> Line {
     Line {
         segment: blob.segment.get(),
         segments: blob.segment_count,
         offset: blob.offset,
         raw: blob.header.raw_bytes,
         compressed: blob.header.compressed_bytes,
-        slot: places.keys(blob.slot),
+        slot: names.keys(blob.slot),
         sealed: blob.seal.is_some(),
         doubtful: blob.doubtful,
         output: output.map(|output| output.display().to_string()),

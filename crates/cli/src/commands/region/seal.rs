@@ -5,14 +5,14 @@ use hyworld_maintenance::ScanOptions;
 use serde::Serialize;
 
 use super::finding::{DamageObject, write_damage};
-use super::place::Places;
+use super::slot_names::SlotNames;
 use crate::args::region::SealArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::look_at(&args.file)?;
-    let (places, slots) = (Places::of(&file), file.occupied().len());
+    let (names, slots) = (SlotNames::of(&file), file.occupied().len());
     drop(file);
     let SealArgs { remove, level, dry_run, force, .. } = *args;
     let options = SealOptions { remove, level, check: force.check(), dry_run };
@@ -22,7 +22,7 @@ pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit
     let done = seal_region(&args.file, options, &scan, &|slots| bar.inc(slots));
     bar.finish_and_clear();
     let done = done.map_err(super::or_force)?;
-    report(args, console, &places, &done)?;
+    report(args, console, &names, &done)?;
     Ok(if done.findings.is_empty() { Exit::Clean } else { Exit::Problems })
 }
 
@@ -40,7 +40,7 @@ struct Report<'a> {
 fn report(
     args: &SealArgs,
     console: &mut Console,
-    places: &Places,
+    names: &SlotNames,
     done: &SealReport,
 ) -> anyhow::Result<()> {
     if args.json {
@@ -48,7 +48,7 @@ fn report(
             action: if args.remove { "remove" } else { "seal" },
             rewritten: done.rewritten,
             unchanged: done.unchanged,
-            damaged: DamageObject::all(places, &done.findings),
+            damaged: DamageObject::all(names, &done.findings),
             before: done.before,
             after: done.after,
             dry_run: args.dry_run,
@@ -75,7 +75,7 @@ fn report(
     if !done.findings.is_empty() && !console.is_quiet() {
         let slots = text::count(done.findings.len() as u64, "damaged slot");
         console.report(format_args!("{slots} left alone:"))?;
-        write_damage(console, places, &done.findings)?;
+        write_damage(console, names, &done.findings)?;
     }
     Ok(())
 }

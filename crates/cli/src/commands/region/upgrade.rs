@@ -5,14 +5,14 @@ use hyworld_indexed_storage::{FormatVersion, OpenOptions, UpgradeReport, plan_up
 use serde::Serialize;
 
 use super::finding::{DamageObject, of_damage, write_damage};
-use super::place::Places;
+use super::slot_names::SlotNames;
 use crate::args::region::UpgradeArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let file = OpenOptions::new().open(&args.file)?;
-    let places = Places::of(&file);
+    let names = SlotNames::of(&file);
     let spinner = progress::spinner(console, "upgrading");
     let done = if args.dry_run {
         plan_upgrade(&file).map_err(anyhow::Error::from)
@@ -22,7 +22,7 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     };
     spinner.finish_and_clear();
     let done = done?;
-    report(args, console, &places, &done)?;
+    report(args, console, &names, &done)?;
     let is_clean = done.damaged.is_empty() && done.old.is_none();
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
@@ -39,16 +39,16 @@ struct Report<'a> {
 fn report(
     args: &UpgradeArgs,
     console: &mut Console,
-    places: &Places,
+    names: &SlotNames,
     done: &UpgradeReport,
 ) -> anyhow::Result<()> {
-    let findings = of_damage(&args.file, places, &done.damaged);
+    let findings = of_damage(&args.file, names, &done.damaged);
     let old = done.old.as_ref().map(|old| old.display().to_string());
     if args.json {
         let report = Report {
             from: done.from.number(),
             copied: done.copied,
-            damaged: DamageObject::all(places, &findings),
+            damaged: DamageObject::all(names, &findings),
             old,
             dry_run: args.dry_run,
         };
@@ -73,7 +73,7 @@ fn report(
     if !done.damaged.is_empty() && !console.is_quiet() {
         let slots = text::count(done.damaged.len() as u64, "damaged slot");
         console.report(format_args!("{slots}, copied as they are where that is possible:"))?;
-        write_damage(console, places, &findings)?;
+        write_damage(console, names, &findings)?;
     }
     if let Some(old) = old {
         let verb = if args.dry_run { "would be" } else { "was" };

@@ -5,8 +5,8 @@ use hyworld_maintenance::{RegionReport, ScanOptions, verify_region};
 use serde::Serialize;
 
 use super::finding::{self, FindingObject};
-use super::place::Places;
 use super::rebuild;
+use super::slot_names::SlotNames;
 use crate::args::region::VerifyArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, json, progress, text};
@@ -16,7 +16,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
         super::look_at(&args.source.file)?;
     }
     let file = super::open(&args.source)?;
-    let places = Places::of(&file);
+    let names = SlotNames::of(&file);
     let bar = progress::bar(console, "checking", file.occupied().len());
     let options = ScanOptions::new().jobs(console.jobs());
     let mut checked = verify_region(&file, &options, &|slots| bar.inc(slots))?;
@@ -25,9 +25,9 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
     checked.failed.drain(..).for_each(|error| exit::complain(&error.into()));
     for finding in &checked.findings {
         if args.json {
-            json::line(console, &Line::Finding(FindingObject::new(finding, &places)))?;
+            json::line(console, &Line::Finding(FindingObject::new(finding, &names)))?;
         } else {
-            finding::write(finding, console, &places)?;
+            finding::write(finding, console, &names)?;
         }
     }
     summary(args, console, &file, &checked, failed)?;

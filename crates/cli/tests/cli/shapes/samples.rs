@@ -6,7 +6,7 @@ use std::fs;
 use hyworld_testkit::{V0Writer, fixture};
 use serde_json::{Value, json};
 
-use crate::run::Place;
+use crate::run::Sandbox;
 use crate::{generated, players, saves, upgrading_worlds, world};
 
 /// The verb, and its output in one block or several.
@@ -26,10 +26,10 @@ pub(super) fn all() -> Samples {
 }
 
 /// Runs commands, each with its words separated by spaces and `--json` behind them.
-fn lines(place: &Place, commands: &[&str]) -> Vec<Value> {
+fn lines(sandbox: &Sandbox, commands: &[&str]) -> Vec<Value> {
     let run = |command: &&str| {
         let words: Vec<&str> = command.split(' ').chain(["--json"]).collect();
-        let run = place.run(&words);
+        let run = sandbox.run(&words);
         assert!(run.code < 2 && !run.out.is_empty(), "{command}: {run:?}");
         run.json_lines()
     };
@@ -57,31 +57,31 @@ fn also_others(info: &mut Vec<Value>, names: &Value) {
 }
 
 fn worlds() -> Samples {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let create = [
         "world create universe one --generator flat --seed 5 --display-name One",
         "world create universe two",
         "world create universe three --dry-run",
     ];
-    let create = lines(&place, &create);
-    let config = place.path("universe/worlds/two/config.json");
+    let create = lines(&sandbox, &create);
+    let config = sandbox.path("universe/worlds/two/config.json");
     let text = fs::read_to_string(&config).unwrap().replacen('{', "{\"Own\": 1,", 1);
     let text = text.replace("\"IsTicking\": true", "\"IsTicking\": false");
     hyworld_testkit::write_file(&config, text.as_bytes());
-    place.run(&["pregen", "universe/worlds/one", "--radius", "0"]).ends(0);
-    fs::create_dir_all(place.path("universe/worlds/broken")).unwrap();
-    place.file("universe/worlds/broken/config.json", b"{");
-    fs::create_dir_all(place.path("backup")).unwrap();
-    crate::info::backup(&place, "backup/2026-03-26_18-05-00.zip");
+    sandbox.run(&["pregen", "universe/worlds/one", "--radius", "0"]).ends(0);
+    fs::create_dir_all(sandbox.path("universe/worlds/broken")).unwrap();
+    sandbox.file("universe/worlds/broken/config.json", b"{");
+    fs::create_dir_all(sandbox.path("backup")).unwrap();
+    crate::info::backup(&sandbox, "backup/2026-03-26_18-05-00.zip");
     let spawn = "{\"Version\": 4, \"UUID\": {\"$binary\": \"AAECAwQFBgcICQoLDA0ODw==\", \
                  \"$type\": \"04\"}, \"GameMode\": \"Creative\", \"SpawnProvider\": {\"Id\": \
                  \"Global\", \"SpawnPoint\": {\"X\": 1.5, \"Y\": 2.5, \"Z\": 3.5}}}";
-    fs::create_dir_all(place.path("universe/worlds/spawn")).unwrap();
-    place.file("universe/worlds/spawn/config.json", spawn.as_bytes());
-    let mut list = lines(&place, &["world list universe"]);
+    fs::create_dir_all(sandbox.path("universe/worlds/spawn")).unwrap();
+    sandbox.file("universe/worlds/spawn/config.json", spawn.as_bytes());
+    let mut list = lines(&sandbox, &["world list universe"]);
     let info =
         ["info universe", "info universe/worlds/one --fast", "info universe/worlds/one/chunks"];
-    let mut info = lines(&place, &info);
+    let mut info = lines(&sandbox, &info);
     let (null, names) = (Value::Null, json!(["a name"]));
     let migrates = json!({"Type": "RocksDb"});
     let world = |key: &str| format!("/worlds/0/{key}");
@@ -107,8 +107,8 @@ fn worlds() -> Samples {
         &[("/pending_provider", migrates), ("/chunks", null.clone()), ("/bytes", null)],
     );
     let copy = ["world copy universe one four", "world copy universe one five --dry-run"];
-    let copy = lines(&place, &copy);
-    let delete = lines(&place, &["world delete universe four --yes"]);
+    let copy = lines(&sandbox, &copy);
+    let delete = lines(&sandbox, &["world delete universe four --yes"]);
     vec![
         ("info", vec![info]),
         ("world list", vec![list]),
@@ -119,22 +119,22 @@ fn worlds() -> Samples {
 }
 
 fn players() -> Samples {
-    let place = players::save();
-    let mut list = lines(&place, &["player list ."]);
-    let mut show = lines(&place, &["player show . Anna"]);
+    let sandbox = players::save();
+    let mut list = lines(&sandbox, &["player list ."]);
+    let mut show = lines(&sandbox, &["player show . Anna"]);
     let null = Value::Null;
     let nulls = ["/name", "/world", "/x", "/y", "/z", "/game_mode"].map(|key| (key, null.clone()));
     also(&mut list, 0, &nulls);
     also(&mut show, 0, &nulls);
     let slot = ("/containers/0/active_slot", null.clone());
     also(&mut show, 0, &[("/health", 1.into()), ("/problems", json!(["text"])), slot]);
-    place.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).ends(0);
+    sandbox.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).ends(0);
     let remove = ["player remove . Anna --dry-run", "player remove . Anna"];
-    let remove = lines(&place, &remove);
-    let import = lines(&place, &["player import . anna.json"]);
-    let resources = lines(&place, &["resource list ."]);
+    let remove = lines(&sandbox, &remove);
+    let import = lines(&sandbox, &["player import . anna.json"]);
+    let resources = lines(&sandbox, &["resource list ."]);
     let shown = ["resource show . Memories", "resource show universe/worlds/one Time"];
-    let shown = lines(&place, &shown);
+    let shown = lines(&sandbox, &shown);
     vec![
         ("player list", vec![list]),
         ("player show", vec![show]),
@@ -146,8 +146,8 @@ fn players() -> Samples {
 }
 
 /// Region files of both versions, whole and damaged.
-fn region_files() -> Place {
-    let place = Place::new();
+fn region_files() -> Sandbox {
+    let sandbox = Sandbox::new();
     for (name, file) in [
         ("0.0.region.bin", "v1/multiseg"),
         ("small.bin", "v1/geometry_16x64"),
@@ -158,42 +158,42 @@ fn region_files() -> Place {
         ("1.1.region.bin", "v1/multiseg"),
         ("bad.bin", "corrupt/index_past_eof"),
     ] {
-        place.file(name, &fixture(&format!("original/{file}.region.bin")));
+        sandbox.file(name, &fixture(&format!("original/{file}.region.bin")));
     }
-    let mut bytes = place.bytes("1.1.region.bin");
-    let (number, _) = place.content("1.1.region.bin").pop_first().unwrap();
+    let mut bytes = sandbox.bytes("1.1.region.bin");
+    let (number, _) = sandbox.content("1.1.region.bin").pop_first().unwrap();
     let entry = 32 + 4 * number as usize;
     bytes[entry..entry + 4].copy_from_slice(&i32::MAX.to_be_bytes());
-    place.file("1.1.region.bin", &bytes);
+    sandbox.file("1.1.region.bin", &bytes);
     let mut v0 = V0Writer::new(32, 256);
     v0.append(4, &b"damaged".repeat(200));
     let last = v0.segment_offset(v0.segment_count()) + 20;
     v0.bytes[last] ^= 0xFF;
-    place.file("v0bad.bin", &v0.bytes);
-    place.file("1.1.region.bin.old", b"");
-    place.file("content", b"content of a slot");
-    place
+    sandbox.file("v0bad.bin", &v0.bytes);
+    sandbox.file("1.1.region.bin.old", b"");
+    sandbox.file("content", b"content of a slot");
+    sandbox
 }
 
 fn regions() -> Samples {
-    let place = region_files();
+    let sandbox = region_files();
     let info = ["0.0.region.bin", "small.bin", "v0.bin", "1.1.region.bin", "bad.bin", "cut.bin"];
     let info = info.map(|file| format!("region info {file}"));
-    let info = lines(&place, &info.each_ref().map(String::as_str));
-    let ls = lines(&place, &["region ls 0.0.region.bin", "region ls small.bin"]);
+    let info = lines(&sandbox, &info.each_ref().map(String::as_str));
+    let ls = lines(&sandbox, &["region ls 0.0.region.bin", "region ls small.bin"]);
     let get = [("0.0.region.bin", ls.first()), ("small.bin", ls.last())];
     let get = get.map(|(file, line)| format!("region get {file} {} -o out", line.unwrap()["slot"]));
-    let get = lines(&place, &get.each_ref().map(String::as_str));
+    let get = lines(&sandbox, &get.each_ref().map(String::as_str));
     let put = [
         "region put 2.2.region.bin 5 content --seal --dry-run",
         "region put 2.2.region.bin 5 content --seal",
         "region put 2.2.region.bin 6 content --seal",
         "region put small.bin 5 content",
     ];
-    let put = lines(&place, &put);
-    let rm = lines(&place, &["region rm 2.2.region.bin 6", "region rm small.bin 5 --dry-run"]);
+    let put = lines(&sandbox, &put);
+    let rm = lines(&sandbox, &["region rm 2.2.region.bin 6", "region rm small.bin 5 --dry-run"]);
     let mut verify = lines(
-        &place,
+        &sandbox,
         &[
             "region verify 1.1.region.bin",
             "region verify bad.bin",
@@ -201,27 +201,27 @@ fn regions() -> Samples {
             "region verify small.bin",
         ],
     );
-    let salvage = salvaged(&place);
+    let salvage = salvaged(&sandbox);
     let compact = ["1.1.region.bin", "bad.bin", "small.bin"];
     let compact = compact.map(|file| format!("region compact {file} --drop-damaged --dry-run"));
     let compact = compact.each_ref().map(String::as_str);
-    let compact = lines(&place, &compact);
+    let compact = lines(&sandbox, &compact);
     let upgrade = ["region upgrade v0b.bin", "region upgrade v0bad.bin"];
-    let mut upgrade = lines(&place, &upgrade);
+    let mut upgrade = lines(&sandbox, &upgrade);
     also(&mut upgrade, 1, &[("/damaged/0/x", 1.into()), ("/damaged/0/z", 1.into())]);
     let seal = ["1.1.region.bin", "bad.bin --dry-run"].map(|file| format!("region seal {file}"));
-    let seal = lines(&place, &seal.each_ref().map(String::as_str));
-    let mut bytes = place.bytes("2.2.region.bin");
+    let seal = lines(&sandbox, &seal.each_ref().map(String::as_str));
+    let mut bytes = sandbox.bytes("2.2.region.bin");
     bytes[32..4128].fill(0);
-    place.file("2.2.region.bin", &bytes);
+    sandbox.file("2.2.region.bin", &bytes);
     let rebuild = ["--dry-run", "--yes"]
         .map(|end| format!("region verify 2.2.region.bin --rebuild-index {end}"));
-    verify.extend(lines(&place, &rebuild.each_ref().map(String::as_str)));
+    verify.extend(lines(&sandbox, &rebuild.each_ref().map(String::as_str)));
     let (rebuild, verify) = verify.into_iter().partition(|line| {
         ["change", "rebuild", "header"].contains(&line["type"].as_str().unwrap())
     });
     let mut rebuild: Vec<Value> = rebuild;
-    rebuild.extend(destroyed_header(&place));
+    rebuild.extend(destroyed_header(&sandbox));
     let keys = ["/x", "/z", "/segment", "/save_counter", "/time_ms", "/identity"];
     also(&mut rebuild, 0, &keys.map(|key| (key, Value::Null)));
     vec![
@@ -239,37 +239,37 @@ fn regions() -> Samples {
 }
 
 /// Listed, written into a folder, one written to a file, and one restored.
-fn salvaged(place: &Place) -> Vec<Vec<Value>> {
-    let salvage = lines(place, &["region salvage 2.2.region.bin", "region salvage removed.bin"]);
+fn salvaged(sandbox: &Sandbox) -> Vec<Vec<Value>> {
+    let salvage = lines(sandbox, &["region salvage 2.2.region.bin", "region salvage removed.bin"]);
     let segment = salvage[0]["segment"].to_string();
     let out = format!("region salvage 2.2.region.bin --segment {segment} -o out");
-    let extracted = lines(place, &[&out]);
+    let extracted = lines(sandbox, &[&out]);
     let restore = format!("region salvage 2.2.region.bin --segment {segment} --restore 6");
     let folder = ["2.2.region.bin", "removed.bin"];
     let folder = folder.map(|file| format!("region salvage {file} --all -o folder-{file}"));
-    let folder = lines(place, &folder.each_ref().map(String::as_str));
-    let mut restored = lines(place, &[&restore]);
+    let folder = lines(sandbox, &folder.each_ref().map(String::as_str));
+    let mut restored = lines(sandbox, &[&restore]);
     also(&mut restored, 0, &[("/x", Value::Null), ("/z", Value::Null)]);
     vec![salvage, folder, extracted, restored]
 }
 
 fn chunks() -> Samples {
-    let place = world::with_chunk(&world::sample());
-    place.file("-1.0.region.bin", &place.bytes(world::FILE));
+    let sandbox = world::with_chunk(&world::sample());
+    sandbox.file("-1.0.region.bin", &sandbox.bytes(world::FILE));
     for (name, file) in
         [("0.0.region.bin", "synthetic_v6"), ("1.0.region.bin", "synthetic_old_versions")]
     {
-        place.file(name, &fixture(&format!("original/chunks/{file}.region.bin")));
+        sandbox.file(name, &fixture(&format!("original/chunks/{file}.region.bin")));
     }
-    let every = lines(&place, &["ls 0.0.region.bin", "ls -1.0.region.bin"]);
+    let every = lines(&sandbox, &["ls 0.0.region.bin", "ls -1.0.region.bin"]);
     let chunk = every.iter().map(|at| format!("chunk . --chunk {},{}", at["x"], at["z"]));
     let chunk: Vec<String> = chunk.collect();
-    let chunk = lines(&place, &chunk.iter().map(String::as_str).collect::<Vec<_>>());
+    let chunk = lines(&sandbox, &chunk.iter().map(String::as_str).collect::<Vec<_>>());
     let mut blocks = Vec::new();
     for (x, y, z) in [(-96, 64, 224), (-91, 66, 233)] {
         blocks.push(format!("block . {x} {y} {z}"));
     }
-    let mut blocks = lines(&place, &blocks.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut blocks = lines(&sandbox, &blocks.iter().map(String::as_str).collect::<Vec<_>>());
     let turns = ["/rotation/yaw", "/rotation/pitch", "/rotation/roll", "/base"];
     also(&mut blocks, 0, &turns.map(|key| (key, Value::Null)));
     let mut chunk = chunk;
@@ -298,7 +298,7 @@ fn chunks() -> Samples {
     let component = json!({"id": "", "version": null, "bytes": 1, "problem": "", "rest": {}});
     also(&mut chunk, 0, &[("/chunk/components", json!([component]))]);
     also(&mut chunk, 0, &[("/chunk/sections/0/components", json!([component]))]);
-    let fingerprints = lines(&place, &["fingerprint 0.0.region.bin"]);
+    let fingerprints = lines(&sandbox, &["fingerprint 0.0.region.bin"]);
     vec![
         ("chunk", vec![chunk]),
         ("dump", Vec::new()),
@@ -308,18 +308,18 @@ fn chunks() -> Samples {
 }
 
 fn storages() -> Samples {
-    let place = world::with_chunk(&world::sample());
-    fs::create_dir(place.path("a")).unwrap();
-    fs::create_dir(place.path("b")).unwrap();
-    place.file("a/0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
-    place.file("b/0.0.region.bin", &fixture("original/corrupt/index_past_eof.region.bin"));
-    place.file("b/1.0.region.bin", b"not a region file, but long enough for its header");
-    let mut ls = lines(&place, &["ls a"]);
+    let sandbox = world::with_chunk(&world::sample());
+    fs::create_dir(sandbox.path("a")).unwrap();
+    fs::create_dir(sandbox.path("b")).unwrap();
+    sandbox.file("a/0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    sandbox.file("b/0.0.region.bin", &fixture("original/corrupt/index_past_eof.region.bin"));
+    sandbox.file("b/1.0.region.bin", b"not a region file, but long enough for its header");
+    let mut ls = lines(&sandbox, &["ls a"]);
     also(&mut ls, 0, &[("/stored", Value::Null)]);
-    let verify = lines(&place, &["verify b", "verify a"]);
-    let convert = lines(&place, &["convert a c", "convert b d", "convert a e --dry-run"]);
-    let compare = lines(&place, &["convert a c --verify-only"]);
-    let mut migrate = lines(&place, &["migrate world --to IndexedStorage"]);
+    let verify = lines(&sandbox, &["verify b", "verify a"]);
+    let convert = lines(&sandbox, &["convert a c", "convert b d", "convert a e --dry-run"]);
+    let compare = lines(&sandbox, &["convert a c --verify-only"]);
+    let mut migrate = lines(&sandbox, &["migrate world --to IndexedStorage"]);
     let failure = json!({"stage": "read", "x": 1, "z": 1, "message": "text"});
     also(&mut migrate, 0, &[("/failures", json!([failure]))]);
     let failure = json!({"stage": "list", "x": null, "z": null, "message": "text"});
@@ -334,12 +334,12 @@ fn storages() -> Samples {
 }
 
 fn running() -> Samples {
-    let place = generated::world("Flat", false);
-    let demo = lines(&place, &["demo folder"]);
-    let mut pregen = lines(&place, &["pregen world --radius 1"]);
+    let sandbox = generated::world("Flat", false);
+    let demo = lines(&sandbox, &["demo folder"]);
+    let mut pregen = lines(&sandbox, &["pregen world --radius 1"]);
     also(&mut pregen, 0, &[("/failures", json!([{"x": 1, "z": 1, "message": "text"}]))]);
     let look = "stress world --seconds 0.2 --edits-per-second 0 --radius 1 --area 2";
-    let mut stress = lines(&place, &[look]);
+    let mut stress = lines(&sandbox, &[look]);
     let game = world::with_document(b"not a document");
     game.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
     stress.extend(lines(&game, &[look]));
@@ -348,20 +348,20 @@ fn running() -> Samples {
 }
 
 fn benches() -> Samples {
-    let place = generated::world("Flat", false);
-    place.run(&["pregen", "world", "--radius", "5"]).ends(0);
-    place.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
-    let region = lines(&place, &["bench region 0.0.region.bin --rounds 1"]);
-    let chunk = lines(&place, &["bench chunk 0.0.region.bin --rounds 1"]);
-    let mut providers = lines(&place, &["bench providers 0.0.region.bin --rounds 1"]);
+    let sandbox = generated::world("Flat", false);
+    sandbox.run(&["pregen", "world", "--radius", "5"]).ends(0);
+    sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
+    let region = lines(&sandbox, &["bench region 0.0.region.bin --rounds 1"]);
+    let chunk = lines(&sandbox, &["bench chunk 0.0.region.bin --rounds 1"]);
+    let mut providers = lines(&sandbox, &["bench providers 0.0.region.bin --rounds 1"]);
     also(&mut providers, 0, &[("/providers/0/stored", Value::Null)]);
-    let mut scale = lines(&place, &["bench providers --scale 10"]);
+    let mut scale = lines(&sandbox, &["bench providers --scale 10"]);
     also(&mut scale, 0, &[("/providers/0/peak_memory", Value::Null)]);
     let store = [
         "bench store 0.0.region.bin --rounds 1 --walk-chunks 0",
         "bench store world --rounds 1 --latency-seconds 0.2 --walk-chunks 1",
     ];
-    let mut store = lines(&place, &store);
+    let mut store = lines(&sandbox, &store);
     let memory = ["/walk/resident_before", "/walk/resident_max", "/walk/resident_bound"];
     also(&mut store, 1, &memory.map(|key| (key, Value::Null)));
     vec![
@@ -373,12 +373,12 @@ fn benches() -> Samples {
 }
 
 /// What writing a header again prints, in a dry run and in earnest.
-fn destroyed_header(place: &Place) -> Vec<Value> {
-    let mut bytes = place.bytes("2.2.region.bin");
+fn destroyed_header(sandbox: &Sandbox) -> Vec<Value> {
+    let mut bytes = sandbox.bytes("2.2.region.bin");
     bytes[..32].fill(0);
-    place.file("4.4.region.bin", &bytes);
+    sandbox.file("4.4.region.bin", &bytes);
     let verify = "region verify 4.4.region.bin --assume-geometry 1024x4096 --rebuild-header";
     let runs = ["--dry-run", "--yes"].map(|end| format!("{verify} {end}"));
-    let lines = lines(place, &runs.each_ref().map(String::as_str)).into_iter();
+    let lines = lines(sandbox, &runs.each_ref().map(String::as_str)).into_iter();
     lines.filter(|line| line["type"] == "header").collect()
 }

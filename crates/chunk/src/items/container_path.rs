@@ -93,14 +93,14 @@ const SAVED_HOTBARS_KEY: &str = "SavedHotbars";
 ///
 /// ```
 /// use hyworld_chunk::bson::Document;
-/// use hyworld_chunk::{ContainerPlace, ContainerRole, Holder, ItemStack};
+/// use hyworld_chunk::{ContainerPath, ContainerRole, Holder, ItemStack};
 ///
 /// let json = r#"{ "Components": { "container": {
 ///     "AllowViewing": true,
 ///     "ItemContainer": { "Capacity": 18, "Items": { "2": { "Id": "Stick", "Quantity": 3 } } }
 /// } } }"#;
 /// let mut chest = Holder::decode(Document::from_json(json)?.to_bytes())?;
-/// for place in ContainerPlace::find(&chest)? {
+/// for place in ContainerPath::find(&chest)? {
 ///     assert_eq!(place.to_string(), "container.ItemContainer");
 ///     assert_eq!(place.role(), ContainerRole::Block);
 ///     let mut items = place.read(&chest)?;
@@ -111,13 +111,13 @@ const SAVED_HOTBARS_KEY: &str = "SavedHotbars";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ContainerPlace {
+pub struct ContainerPath {
     /// The component, then the keys to the container.
     path: Vec<String>,
     role: ContainerRole,
 }
 
-impl ContainerPlace {
+impl ContainerPath {
     /// Finds the containers of a holder, in the order in which they are stored. What stands where
     /// a container is known to stand is listed as one even if it has not the shape of one: then
     /// [`read`](Self::read) says what is wrong with it.
@@ -187,7 +187,7 @@ impl ContainerPlace {
     }
 }
 
-impl fmt::Display for ContainerPlace {
+impl fmt::Display for ContainerPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path.join("."))
     }
@@ -197,7 +197,7 @@ impl fmt::Display for ContainerPlace {
 fn walk<'a>(
     document: RawDocument<'a>,
     path: &mut Vec<&'a str>,
-    found: &mut Vec<ContainerPlace>,
+    found: &mut Vec<ContainerPath>,
 ) -> Result<()> {
     let mut seen = HashSet::new();
     for element in document.elements() {
@@ -214,7 +214,7 @@ fn walk<'a>(
             element.kind() == Kind::DOCUMENT && inner.is_some_and(has_shape_of_container);
         if let Some(role) = known.or(has_shape.then_some(ContainerRole::Other)) {
             let path = path.iter().map(|key| (*key).to_owned()).collect();
-            found.push(ContainerPlace { path, role });
+            found.push(ContainerPath { path, role });
         }
         if let Some(inner) = inner {
             walk(inner, path, found)?;

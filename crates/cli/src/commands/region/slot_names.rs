@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hyworld_coords::RegionSlot;
-use hyworld_indexed_storage::{BlobIndex, Geometry, IndexedStorageFile};
+use hyworld_indexed_storage::{Geometry, IndexedStorageFile, Slot};
 use hyworld_maintenance::RegionSlots;
 use serde::Serialize;
 
@@ -21,12 +21,12 @@ pub(super) struct SlotKeys {
 
 /// The slots of one file, in words.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(super) struct SlotNames {
     geometry: Geometry,
     slots: RegionSlots,
 }
 
-impl Places {
+impl SlotNames {
     pub(super) fn new(path: &Path, geometry: Geometry) -> Self {
         Self { geometry, slots: RegionSlots::new(path, geometry) }
     }
@@ -39,12 +39,12 @@ impl Places {
         self.slots
     }
 
-    fn local(&self, slot: BlobIndex) -> Option<RegionSlot> {
+    fn local(&self, slot: Slot) -> Option<RegionSlot> {
         self.slots.local(slot)
     }
 
     /// `slot 33 (x 1, z 1)`.
-    pub(super) fn name(&self, slot: BlobIndex) -> String {
+    pub(super) fn name(&self, slot: Slot) -> String {
         match self.local(slot) {
             Some(local) => format!("slot {slot} (x {}, z {})", local.x(), local.z()),
             None => format!("slot {slot}"),
@@ -52,7 +52,7 @@ impl Places {
     }
 
     /// Slot, x and z as the cells of a table.
-    pub(super) fn cells(&self, slot: Option<BlobIndex>) -> [String; 3] {
+    pub(super) fn cells(&self, slot: Option<Slot>) -> [String; 3] {
         let cell = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
         let local = slot.and_then(|slot| self.local(slot));
         [
@@ -63,17 +63,17 @@ impl Places {
     }
 
     /// Slot, x and z as members of a JSON object.
-    pub(super) fn keys(&self, slot: Option<BlobIndex>) -> SlotKeys {
+    pub(super) fn keys(&self, slot: Option<Slot>) -> SlotKeys {
         let local = slot.and_then(|slot| self.local(slot));
         SlotKeys {
-            slot: slot.map(BlobIndex::get),
+            slot: slot.map(Slot::get),
             x: local.map(RegionSlot::x),
             z: local.map(RegionSlot::z),
         }
     }
 
     /// The slot that the command line means.
-    pub(super) fn resolve(&self, path: &Path, slot: SlotArg) -> anyhow::Result<BlobIndex> {
+    pub(super) fn resolve(&self, path: &Path, slot: SlotArg) -> anyhow::Result<Slot> {
         let count = self.geometry.blob_count();
         let last = count.saturating_sub(1);
         let name = path.display();
@@ -83,7 +83,7 @@ impl Places {
                 "{name}: there is no slot {slot}; this file has slots 0 to {last}"
             ))),
             SlotArg::Local(local) => {
-                let slot = BlobIndex::new(local.index().into());
+                let slot = Slot::new(local.index().into());
                 self.local(slot).map(|_| slot).ok_or_else(|| {
                     exit::usage(format!(
                         "{name}: x,z names a slot of a file with 1,024 slots; this one has {}: \
