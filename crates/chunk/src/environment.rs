@@ -73,7 +73,7 @@ pub struct EnvironmentRun {
 }
 
 /// A column as stored.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Column<'a> {
     max_ys: &'a [Word],
     /// One more than heights.
@@ -186,6 +186,11 @@ impl EnvironmentChunk {
             next = max_y.checked_add(1);
             Some(EnvironmentRun { ys: min_y..=max_y, id })
         })
+    }
+
+    /// Returns whether two columns are stored alike, so that they have the same runs.
+    pub(crate) fn is_same(&self, column: LocalColumn, other: LocalColumn) -> bool {
+        self.column(column) == self.column(other)
     }
 
     /// The environments that blocks of this chunk have. What is only listed, or only used above

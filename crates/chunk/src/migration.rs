@@ -106,7 +106,7 @@ impl BlockMigrations {
         self.numbers.extend(other.numbers);
     }
 
-    /// Sets the names for the numbers of blocks, which `blockIdMap.legacy.json` of a universe lists.
+    /// Sets the names for the block numbers that `blockIdMap.legacy.json` of a universe lists.
     /// They are used in sections before version 6, for blocks whose name is a decimal number.
     pub fn set_numbers(&mut self, numbers: impl IntoIterator<Item = (i32, String)>) {
         self.numbers = numbers.into_iter().collect();

@@ -5,6 +5,7 @@
 //! they came. What the first change straightens out is described at [`Palette::set`].
 
 mod bulk;
+mod cell_runs;
 mod cells;
 mod check;
 mod edit;

@@ -122,7 +122,7 @@ pub fn scan_positions<R: Send>(
     map: impl Fn(ChunkPos, Result<Option<Vec<u8>>, Error>) -> R + Sync,
     mut reduce: impl FnMut(Scanned<R>),
 ) -> Completion {
-    let reader = Reader::new(storage, options);
+    let reader = Reader::new(storage, options).one_by_one();
     let batches = reader.batches(positions, Form::Documents);
     let map_batch = |batch: Batch| {
         let mut results = Vec::with_capacity(batch.positions.len());

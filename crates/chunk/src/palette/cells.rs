@@ -157,18 +157,6 @@ impl Cells {
             }
         }
     }
-
-    /// The first cell from `start` on whose id is another than that of `start`; the number of
-    /// cells if there is none.
-    pub(super) fn run_end(&self, start: u16) -> usize {
-        let from = usize::from(start);
-        match self {
-            Self::Empty => CELLS,
-            Self::HalfByte(nibbles) => nibble_run_end(nibbles, start),
-            Self::Byte(bytes) => from + same_from(bytes.as_slice(), from),
-            Self::Short(bytes) => from + same_from(shorts(bytes), from),
-        }
-    }
 }
 
 fn shorts(bytes: &SharedBytes) -> &[[u8; 2]] {
@@ -204,35 +192,6 @@ fn byte_counts(bytes: &[u8]) -> [u32; 256] {
         }
     }
     sums
-}
-
-/// How many items from `start` on equal the one there.
-fn same_from<T: Copy + PartialEq>(items: &[T], start: usize) -> usize {
-    match items.get(start..) {
-        Some(rest @ [first, ..]) => same_as(rest, *first),
-        _ => 0,
-    }
-}
-
-/// How many items at the beginning equal `value`. Long runs are compared in large steps.
-fn same_as<T: Copy + PartialEq>(items: &[T], value: T) -> usize {
-    const STEP: usize = 32;
-    let (steps, _) = items.as_chunks::<STEP>();
-    let whole = STEP * steps.iter().take_while(|step| **step == [value; STEP]).count();
-    whole + items.iter().skip(whole).take_while(|item| **item == value).count()
-}
-
-fn nibble_run_end(nibbles: &Nibbles, start: u16) -> usize {
-    let id = nibbles.get(start);
-    let next = usize::from(start) + 1;
-    if next % 2 == 1 && nibbles.get(start + 1) != id {
-        return next;
-    }
-    let byte = next.div_ceil(2);
-    let rest = nibbles.as_bytes().get(byte..).unwrap_or_default();
-    let same = same_as(rest, id << 4 | id);
-    let half = rest.get(same).is_some_and(|byte| byte >> 4 == id);
-    2 * (byte + same) + usize::from(half)
 }
 
 #[cfg(test)]
@@ -307,19 +266,5 @@ mod tests {
             [PaletteType::HalfByte, PaletteType::Byte].map(|kind| Cells::pack(kind, &sample(kind)));
         assert_eq!(half.first_difference(&byte), None);
         assert_eq!(Cells::Empty.first_difference(&Cells::Empty), None);
-    }
-
-    #[test]
-    fn runs_end_where_the_id_changes() {
-        for kind in KINDS {
-            let ids = sample(kind);
-            let cells = Cells::pack(kind, &ids);
-            for start in 0..32_768 {
-                let from = usize::from(start);
-                let same = ids[from..].iter().take_while(|&&id| id == ids[from]).count();
-                assert_eq!(cells.run_end(start), from + same, "{kind:?} from {start}");
-            }
-        }
-        assert_eq!(Cells::Empty.run_end(7), CELLS);
     }
 }

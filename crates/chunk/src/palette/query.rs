@@ -6,6 +6,7 @@ use std::iter::FusedIterator;
 
 use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SectionArray};
 
+use super::cell_runs::CellRuns;
 use super::cells::CELLS;
 use super::{Palette, PaletteKey, PaletteType};
 
@@ -41,7 +42,8 @@ pub struct PaletteIndices<'a, K> {
 impl<K: PaletteKey> Palette<K> {
     /// The cells in the order of their indices, equal neighbours taken together.
     pub fn runs(&self) -> Runs<'_, K> {
-        Runs { palette: self, places: self.places(), at: 0 }
+        let mut cells = self.cells.runs();
+        Runs { palette: self, places: self.places(), start: 0, next: cells.next(), cells }
     }
 
     /// Calls `visit` for every cell, in the order of their indices.
@@ -99,19 +101,18 @@ impl<K: PaletteKey> Palette<K> {
     pub(crate) fn index_runs(&self) -> (Vec<&K>, Vec<(u16, u32)>) {
         let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
         let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
-        let (places, mut at) = (self.places(), 0);
+        let (places, mut start) = (self.places(), 0);
         let mut runs: Vec<(u16, u32)> = Vec::new();
-        while let Some(cell) = u16::try_from(at).ok().filter(|_| at < CELLS) {
-            let place = places.get(usize::from(self.cells.id(cell)));
+        for (id, end) in self.cells.runs() {
+            let place = places.get(usize::from(id));
             let index = place.map_or(unlisted, |place| unlisted.min(*place));
-            let end = self.cells.run_end(cell);
-            let len = u32::try_from(end.saturating_sub(at)).unwrap_or(u32::MAX);
+            let len = end.saturating_sub(start);
             match runs.last_mut() {
                 // Two ids can mean the same.
                 Some((last, sum)) if *last == index => *sum = sum.saturating_add(len),
                 _ => runs.push((index, len)),
             }
-            at = end;
+            start = end;
         }
         if runs.iter().any(|(index, _)| *index == unlisted) {
             keys.push(K::default_key());
@@ -182,29 +183,31 @@ const NO_ENTRY: u16 = u16::MAX;
 pub struct Runs<'a, K> {
     palette: &'a Palette<K>,
     places: Vec<u16>,
-    at: u16,
-}
-
-impl<'a, K: PaletteKey> Runs<'a, K> {
-    fn key(&self, index: u16) -> &'a K {
-        let id = usize::from(self.palette.cells.id(index));
-        self.palette.key_at(self.places.get(id).copied())
-    }
+    cells: CellRuns<'a>,
+    /// The next run of cells with one id, which begins at `start`.
+    next: Option<(u16, u32)>,
+    start: u32,
 }
 
 impl<'a, K: PaletteKey> Iterator for Runs<'a, K> {
     type Item = Run<'a, K>;
 
     fn next(&mut self) -> Option<Run<'a, K>> {
-        let start = LocalBlock::from_index(self.at)?;
-        let key = self.key(self.at);
+        let (id, mut end) = self.next?;
+        let key_of = |id: u16| self.palette.key_at(self.places.get(usize::from(id)).copied());
+        let key = key_of(id);
+        let start = LocalBlock::from_index(u16::try_from(self.start).ok()?)?;
         // Ids differ at the end of a run, but values need not: a value may be listed twice.
         loop {
-            self.at = u16::try_from(self.palette.cells.run_end(self.at)).ok()?;
-            if self.at >= BLOCKS_PER_SECTION || self.key(self.at) != key {
-                return Some(Run { key, start, len: self.at - start.index() });
+            self.next = self.cells.next();
+            match self.next {
+                Some((id, next_end)) if key_of(id) == key => end = next_end,
+                _ => break,
             }
         }
+        let len = u16::try_from(end.saturating_sub(self.start)).ok()?;
+        self.start = end;
+        Some(Run { key, start, len })
     }
 }
 
@@ -212,6 +215,6 @@ impl<K: PaletteKey> FusedIterator for Runs<'_, K> {}
 
 impl<K> fmt::Debug for Runs<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Runs").field("at", &self.at).finish_non_exhaustive()
+        f.debug_struct("Runs").field("start", &self.start).finish_non_exhaustive()
     }
 }

@@ -5,7 +5,9 @@ use std::fmt::{self, Display};
 
 use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
 
-use super::json::{Object, list, number, or_null, push_hex, push_number, runs, runs_of, text};
+use super::json::{
+    Ascii, Object, list, number, or_null, push_hex, push_number, runs, runs_of, text,
+};
 use crate::block_chunk::BlockChunk;
 use crate::block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
@@ -14,8 +16,8 @@ use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
 const OPAQUE: u8 = 0xFF;
 
 /// Rows from z = 0 on, in each of them the values from x = 0 on.
-fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut String, T)) -> String {
-    let mut out = String::from("[");
+fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii {
+    let mut out = Ascii::from("[");
     for column in LocalColumn::all() {
         out.push_str(match (column.x(), column.z()) {
             (0, 0) => "[",
@@ -32,10 +34,10 @@ pub(super) fn heights(columns: &BlockChunk) -> impl Display + use<> {
     rows(&columns.heights.values(), push_signed)
 }
 
-fn push_signed(out: &mut String, number: impl Into<i32>) {
+fn push_signed(out: &mut Ascii, number: impl Into<i32>) {
     let number = number.into();
     if number < 0 {
-        out.push('-');
+        out.push_str("-");
     }
     push_number(out, number.unsigned_abs());
 }
@@ -45,11 +47,11 @@ pub(super) fn tints(columns: &BlockChunk) -> impl Display + use<> {
 }
 
 /// `"#rrggbb"`, with alpha before it unless it is what the game writes.
-fn push_tint(out: &mut String, tint: i32) {
+fn push_tint(out: &mut Ascii, tint: i32) {
     let [alpha, ..] = tint.to_be_bytes();
     out.push_str("\"#");
     push_hex(out, tint.cast_unsigned(), if alpha == OPAQUE { 6 } else { 8 });
-    out.push('"');
+    out.push_str("\"");
 }
 
 pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
@@ -65,101 +67,115 @@ pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
         });
         let mut object = Object::begin(f)?;
         object.member("palette", list(|| palette.clone()))?;
-        object.member("patterns", patterns(&found.patterns))?;
+        object.member("patterns", &found.patterns)?;
         object.member("columns", runs(&runs_of(&found.columns), push_number))?;
         object.end()
     })
 }
 
-/// Some heights of a column that have one environment. Two numbers in one are hashed at once: the
-/// greatest height, `i32::MAX` for the last, and the number of the environment in the list.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Heights {
-    max_y: i32,
-    environment: u32,
-}
-
-impl Heights {
-    fn packed(self) -> u64 {
-        u64::from(self.max_y.cast_unsigned()) << 32 | u64::from(self.environment)
-    }
-
-    fn unpacked(packed: u64) -> Self {
-        let [a, b, c, d, environment @ ..] = packed.to_be_bytes();
-        let max_y = i32::from_be_bytes([a, b, c, d]);
-        Self { max_y, environment: u32::from_be_bytes(environment) }
-    }
-}
-
-/// A list of patterns, each `[[greatest y or null, environment], ...]`.
-fn patterns(patterns: &[Vec<u64>]) -> String {
-    let mut out = String::from("[");
-    for (number, pattern) in patterns.iter().enumerate() {
-        out.push_str(if number == 0 { "[" } else { ",[" });
-        for (number, &packed) in pattern.iter().enumerate() {
-            let Heights { max_y, environment } = Heights::unpacked(packed);
-            out.push_str(if number == 0 { "[" } else { ",[" });
-            match max_y {
-                i32::MAX => out.push_str("null"),
-                max_y => push_signed(&mut out, max_y),
-            }
-            out.push(',');
-            push_number(&mut out, environment);
-            out.push(']');
-        }
-        out.push(']');
-    }
-    out.push(']');
-    out
-}
-
 /// The environments of all columns. Most columns are like others.
 struct Environments<'a> {
+    stored: &'a EnvironmentChunk,
     /// What is listed, and behind it what columns use without its being listed.
     palette: Vec<(i32, &'a str)>,
-    /// Each is a list of packed [`Heights`].
-    patterns: Vec<Vec<u64>>,
+    /// The index in the palette of each id.
+    indices: HashMap<i32, u32>,
+    /// The last index that was looked up for the ids with these lowest bits.
+    recent: [Option<(i32, u32)>; 16],
+    /// The columns that differ, by their runs: the greatest height and the index in the palette,
+    /// packed because one number is hashed faster than two.
+    known: HashMap<Vec<u64>, u16>,
+    /// The same as text: a list of `[[greatest y or null, index in the palette], ...]`.
+    patterns: Ascii,
     columns: Vec<u16>,
 }
 
 impl<'a> Environments<'a> {
-    fn of(environments: &'a EnvironmentChunk) -> Self {
-        let list = environments.list().iter();
+    fn of(stored: &'a EnvironmentChunk) -> Self {
+        let list = stored.list().iter();
         let palette: Vec<_> = list.map(|entry| (entry.id, entry.name.as_str())).collect();
         // Should an id be listed twice, the last entry counts.
-        let mut places = palette.iter().zip(0..).map(|(&(id, _), place)| (id, place)).collect();
-        let mut found = Self { palette, patterns: Vec::new(), columns: Vec::new() };
-        let mut known = HashMap::new();
+        let indices = palette.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
+        let (known, patterns, columns) = (HashMap::new(), Ascii::from("["), Vec::new());
+        let recent = [None; 16];
+        let mut found = Self { stored, palette, indices, recent, known, patterns, columns };
+        let mut runs = Vec::new();
         for column in LocalColumn::all() {
-            let runs = found.column(environments, column, &mut places);
-            // No more than there are columns.
-            let next = u16::try_from(found.patterns.len()).unwrap_or(u16::MAX);
-            let number = *known.entry(runs).or_insert_with_key(|runs| {
-                found.patterns.push(runs.clone());
-                next
+            let number = found.like_neighbour(column).unwrap_or_else(|| {
+                found.read(column, &mut runs);
+                found.pattern(&runs)
             });
             found.columns.push(number);
         }
+        found.patterns.push_str("]");
         found
     }
 
-    fn column(
-        &mut self,
-        environments: &EnvironmentChunk,
-        column: LocalColumn,
-        places: &mut HashMap<i32, u32>,
-    ) -> Vec<u64> {
-        let runs = environments.runs(column);
-        runs.map(|run| {
-            let next = u32::try_from(self.palette.len()).unwrap_or(u32::MAX);
-            let environment = *places.entry(run.id).or_insert_with(|| {
-                self.palette.push((run.id, UNKNOWN_ENVIRONMENT));
-                next
-            });
-            Heights { max_y: *run.ys.end(), environment }.packed()
-        })
-        .collect()
+    /// The pattern of the column to the west or to the north, if this one is stored alike.
+    fn like_neighbour(&self, column: LocalColumn) -> Option<u16> {
+        let (x, z) = (column.x(), column.z());
+        let neighbours = [(x.checked_sub(1), Some(z)), (Some(x), z.checked_sub(1))];
+        let neighbours = neighbours.into_iter().filter_map(|(x, z)| LocalColumn::new(x?, z?));
+        let same = neighbours.into_iter().find(|&other| self.stored.is_same(column, other))?;
+        self.columns.get(usize::from(same.index())).copied()
     }
+
+    fn read(&mut self, column: LocalColumn, runs: &mut Vec<u64>) {
+        runs.clear();
+        let stored = self.stored.runs(column);
+        runs.extend(stored.map(|run| pack(*run.ys.end(), self.index_of(run.id))));
+    }
+
+    fn index_of(&mut self, id: i32) -> u32 {
+        let [.., low] = id.to_be_bytes();
+        #[expect(clippy::indexing_slicing, reason = "four bits are below 16")]
+        let recent = &mut self.recent[usize::from(low & 15)];
+        if let Some((known, index)) = *recent
+            && known == id
+        {
+            return index;
+        }
+        let next = u32::try_from(self.palette.len()).unwrap_or(u32::MAX);
+        let index = *self.indices.entry(id).or_insert_with(|| {
+            self.palette.push((id, UNKNOWN_ENVIRONMENT));
+            next
+        });
+        *recent = Some((id, index));
+        index
+    }
+
+    fn pattern(&mut self, runs: &[u64]) -> u16 {
+        if let Some(number) = self.known.get(runs) {
+            return *number;
+        }
+        // No more than there are columns.
+        let number = u16::try_from(self.known.len()).unwrap_or(u16::MAX);
+        self.known.insert(runs.to_vec(), number);
+        let out = &mut self.patterns;
+        out.push_str(if number == 0 { "[" } else { ",[" });
+        for (number, &packed) in runs.iter().enumerate() {
+            out.push_str(if number == 0 { "[" } else { ",[" });
+            let (max_y, index) = unpack(packed);
+            match max_y {
+                i32::MAX => out.push_str("null"),
+                max_y => push_signed(out, max_y),
+            }
+            out.push_str(",");
+            push_number(out, index);
+            out.push_str("]");
+        }
+        out.push_str("]");
+        number
+    }
+}
+
+fn pack(max_y: i32, index: u32) -> u64 {
+    u64::from(max_y.cast_unsigned()) << 32 | u64::from(index)
+}
+
+fn unpack(packed: u64) -> (i32, u32) {
+    let [a, b, c, d, index @ ..] = packed.to_be_bytes();
+    (i32::from_be_bytes([a, b, c, d]), u32::from_be_bytes(index))
 }
 
 pub(super) fn health(

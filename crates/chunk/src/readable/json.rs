@@ -60,22 +60,22 @@ pub(super) fn runs_of<T: Copy + PartialEq>(values: &[T]) -> Vec<(T, u32)> {
 /// Writes runs as `[[value, how many], ...]`; `push` writes a value.
 ///
 /// A chunk has millions of cells, so this does not go through `Display` for each run.
-pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut String, T)) -> impl Display {
+pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut Ascii, T)) -> impl Display {
     fmt::from_fn(move |f| {
-        let mut out = String::from("[");
+        let mut out = Ascii::from("[");
         for (number, &(value, len)) in runs.iter().enumerate() {
             out.push_str(if number == 0 { "[" } else { ",[" });
             push(&mut out, value);
-            out.push(',');
+            out.push_str(",");
             push_number(&mut out, len);
-            out.push(']');
-            if out.len() > PIECE_BYTES {
-                f.write_str(&out)?;
-                out.clear();
+            out.push_str("]");
+            if out.0.len() > PIECE_BYTES {
+                out.fmt(f)?;
+                out.0.clear();
             }
         }
-        out.push(']');
-        f.write_str(&out)
+        out.push_str("]");
+        out.fmt(f)
     })
 }
 
@@ -87,19 +87,59 @@ fn run_len<T: Copy + PartialEq>(first: T, values: &[T]) -> usize {
     whole + rest.iter().take_while(|value| **value == first).count()
 }
 
-/// Writes a number that is never negative.
-pub(super) fn push_number(out: &mut String, number: impl Into<u32>) {
-    let number = number.into();
-    if number >= 10 {
-        push_number(out, number / 10);
+/// ASCII text that is written byte by byte, without the cost of encoding characters.
+pub(super) struct Ascii(Vec<u8>);
+
+impl From<&str> for Ascii {
+    fn from(text: &str) -> Self {
+        Self(text.into())
     }
-    out.push(char::from_digit(number % 10, 10).unwrap_or_default());
+}
+
+impl Ascii {
+    pub(super) fn push_str(&mut self, text: &str) {
+        self.0.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl Display for Ascii {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(str::from_utf8(&self.0).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// The digits of the numbers below 100.
+#[expect(clippy::indexing_slicing, reason = "a constant: it would not compile")]
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0_u8;
+    while number < 100 {
+        pairs[number as usize] = [b'0' + number / 10, b'0' + number % 10];
+        number += 1;
+    }
+    pairs
+};
+
+/// Writes a number that is never negative.
+pub(super) fn push_number(out: &mut Ascii, number: impl Into<u32>) {
+    let number = number.into();
+    if number >= 100 {
+        push_number(out, number / 100);
+    }
+    #[expect(clippy::indexing_slicing, reason = "the remainder is below 100")]
+    let [tens, ones] = PAIRS[(number % 100) as usize];
+    if number >= 10 {
+        out.0.push(tens);
+    }
+    out.0.push(ones);
 }
 
 /// Writes the lowest hexadecimal digits of a number.
-pub(super) fn push_hex(out: &mut String, number: u32, digits: u32) {
-    for place in (0..digits).rev() {
-        out.push(char::from_digit(number >> (4 * place) & 0xF, 16).unwrap_or_default());
+pub(super) fn push_hex(out: &mut Ascii, number: u32, digits: u32) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for digit in (0..digits).rev() {
+        #[expect(clippy::indexing_slicing, reason = "four bits are below 16")]
+        out.0.push(DIGITS[(number >> (4 * digit) & 0xF) as usize]);
     }
 }
 
@@ -125,16 +165,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_every_length_are_counted() {
+    fn runs_and_numbers_of_every_length() {
         for len in [1_u16, 31, 32, 33, 64, 32_768] {
             let mut values = vec![9_u16; len.into()];
             values.push(10);
             let expected = format!("[[9,{len}],[10,1]]");
             assert_eq!(runs(&runs_of(&values), push_number).to_string(), expected);
         }
-        let mut hex = String::new();
+        let mut hex = Ascii::from("");
         push_hex(&mut hex, 0x1_0A2F, 4);
-        assert_eq!(hex, "0a2f");
+        assert_eq!(hex.to_string(), "0a2f");
+        for number in (0..1_200).chain([9_999, 10_000, 32_768, 100_007, u32::MAX]) {
+            let mut text = Ascii::from("");
+            push_number(&mut text, number);
+            assert_eq!(text.to_string(), number.to_string());
+        }
     }
 
     #[test]

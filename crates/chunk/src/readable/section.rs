@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use hyworld_coords::{BLOCKS_PER_SECTION, SECTION_HEIGHT_BLOCKS};
 
 use super::components::{self, ProblemOf};
-use super::json::{Object, list, or_null, push_hex, push_number, runs, runs_of, text};
+use super::json::{Ascii, Object, list, or_null, push_hex, push_number, runs, runs_of, text};
 use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Section;
 use crate::fluid::FluidSection;
@@ -166,8 +166,8 @@ fn light(light: &Light, counter: u16) -> impl Display {
 }
 
 /// The light of a cell: sky, blue, green, red.
-fn push_light(out: &mut String, light: LightValue) {
-    out.push('"');
+fn push_light(out: &mut Ascii, light: LightValue) {
+    out.push_str("\"");
     push_hex(out, light.bits().into(), 4);
-    out.push('"');
+    out.push_str("\"");
 }

@@ -30,8 +30,8 @@ pub(crate) enum Verb {
     Put(PutArgs),
     /// Empty a slot
     ///
-    /// The index entry and the header of the released blob, its two lengths, are zeroed. The content
-    /// stays: until the space is used again, `salvage` finds it.
+    /// The index entry and the header of the released blob, its two lengths, are zeroed. The
+    /// bytes stay: until the space is used again, `salvage` finds it.
     #[command(after_long_help = shapes::of("region rm"))]
     Rm(RmArgs),
     /// Check every blob in full: place, lengths, compression, seal

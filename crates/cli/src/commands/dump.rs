@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 use hyworld::Location;
@@ -24,6 +24,10 @@ const WAITING_BYTES_MAX: u64 = 128 << 20;
 /// Bytes of one such line. Those of real chunks have up to 1 MB.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
+/// Bytes of a buffer that is filled again, and how many of them are kept.
+const SPARE_BYTES_MAX: usize = 1 << 20;
+const SPARE_LINES_MAX: usize = 64;
+
 /// Bytes of a document that is not read together with others.
 const LARGE_BYTES: u64 = 32 << 20;
 
@@ -41,6 +45,7 @@ fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<E
         has_sizes: matches!(location, Location::Regions(_) | Location::Region { .. }),
         migrations: upgrade::migrations(&args.assets, path)?,
         waiting_bytes: AtomicU64::new(0),
+        spare: Mutex::default(),
     };
     let mut lines = Lines { source: &source, console, exit, count: 0 };
     let mut rest = positions.as_slice();
@@ -68,6 +73,8 @@ struct Source<'a> {
     has_sizes: bool,
     migrations: BlockMigrations,
     waiting_bytes: AtomicU64,
+    /// Buffers of lines that were written, to be filled again.
+    spare: Mutex<Vec<Vec<u8>>>,
 }
 
 /// What became of a chunk on a worker.
@@ -86,13 +93,26 @@ impl Source<'_> {
         size.is_some_and(|size| size.raw > LARGE_BYTES)
     }
 
+    fn spare(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a buffer for another line, unless it is large or there are enough.
+    fn reuse(&self, mut line: Vec<u8>) {
+        line.clear();
+        let mut spare = self.spare();
+        if line.capacity() <= SPARE_BYTES_MAX && spare.len() < SPARE_LINES_MAX {
+            spare.push(line);
+        }
+    }
+
     fn name(&self, at: ChunkPos) -> String {
         format!("chunk {},{} in {}", at.x, at.z, self.storage.location())
     }
 
     fn render(&self, at: ChunkPos, document: Option<Vec<u8>>) -> anyhow::Result<Line> {
         let Some((raw, chunk)) = self.decode(at, document)? else { return Ok(Line::Missing) };
-        let mut line = LimitedBuffer(Vec::new());
+        let mut line = LimitedBuffer(self.spare().pop().unwrap_or_default());
         let Ok(problems) = self.write(&mut line, at, raw, &chunk) else { return Ok(Line::Later) };
         let bytes = line.0.len() as u64;
         let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -176,6 +196,7 @@ impl Lines<'_> {
             Scanned::Chunk(at, Ok(Line::Text(line, problems))) => {
                 self.console.write_all(&line)?;
                 self.source.waiting_bytes.fetch_sub(line.len() as u64, Ordering::Relaxed);
+                self.source.reuse(line);
                 self.add(at, &problems);
             }
             Scanned::Chunk(at, Ok(Line::Later)) => self.write_now(at)?,

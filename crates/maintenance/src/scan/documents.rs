@@ -14,6 +14,10 @@ use super::ScanOptions;
 /// Most chunks in a batch; a remote storage answers as many at once.
 const BATCH_CHUNKS: usize = 32;
 
+/// Most chunks in a batch where chunks are read one by one: large batches would save nothing and
+/// leave threads without work at the end.
+const ONE_BY_ONE_BATCH_CHUNKS: usize = 8;
+
 /// Most bytes in a batch of more than one chunk.
 const BATCH_BYTES: u64 = 16 << 20;
 
@@ -45,6 +49,8 @@ pub(crate) type Group<C> = Vec<(ChunkPos, Result<Option<C>>)>;
 pub(crate) struct Reader<'a> {
     storage: &'a dyn ChunkStorage,
     batch_bytes: u64,
+    batch_chunks: usize,
+    group_chunks: usize,
     /// The weight of a document where the storage does not know sizes: the largest seen so far.
     assumed: AtomicU64,
     /// Held by the thread that processes a document above `batch_bytes` which was not admitted
@@ -59,9 +65,20 @@ impl<'a> Reader<'a> {
         Self {
             storage,
             batch_bytes: batch_bytes.min(BATCH_BYTES),
+            batch_chunks: BATCH_CHUNKS,
+            group_chunks: BATCH_CHUNKS,
             assumed: AtomicU64::new(ASSUMED_BYTES),
             oversize: Mutex::default(),
         }
+    }
+
+    /// Passes on each document before the next one is read, unless the storage answers faster for
+    /// many at once.
+    pub(crate) fn one_by_one(mut self) -> Self {
+        if self.storage.knows_sizes() {
+            (self.batch_chunks, self.group_chunks) = (ONE_BY_ONE_BATCH_CHUNKS, 1);
+        }
+        self
     }
 
     /// Cuts positions into batches, each with its weight.
@@ -92,7 +109,7 @@ impl<'a> Reader<'a> {
             batch.positions.push(at);
             bytes = weight;
         }
-        while batch.positions.len() < BATCH_CHUNKS && batch.errors.len() < BATCH_CHUNKS {
+        while batch.positions.len().max(batch.errors.len()) < self.batch_chunks {
             let region = batch.positions.first().map(|first: &ChunkPos| first.region());
             let fits = |next: &Result<ChunkPos>| match next {
                 Ok(at) => region.is_none_or(|region| region == at.region()),
@@ -224,6 +241,9 @@ impl<'r, 'a, C> Groups<'r, 'a, C> {
         }
         self.group.push((at, read()));
         self.bytes = self.bytes.saturating_add(bytes);
+        if self.group.len() >= self.reader.group_chunks {
+            self.flush();
+        }
     }
 
     fn flush(&mut self) {
