@@ -1,5 +1,5 @@
-//! The words and flags of the command line. Definitions only: nothing is opened here. Help,
-//! completions and man pages come from them.
+//! Definitions of the command line: verbs, arguments and flags. Help, completions and man pages
+//! are generated from them. Nothing is opened here.
 
 pub(crate) mod bench;
 pub(crate) mod chunk;
@@ -30,13 +30,13 @@ pub(crate) use value::{ComponentArg, SlotArg};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  clean
-  1  problems found: damage, an empty slot, a file that is no region file
-  2  usage: the command line cannot mean this
-  3  the work could not be done: disk, permissions, a lock, an internal fault
+  1  problems found: damage, an empty slot, a file that is not a region file
+  2  usage: wrong arguments, or a path that does not exist
+  3  failed: disk, permissions, a lock, an internal error
 
-Data goes to stdout, talk and progress to stderr. A reader of stdout that goes away is no error.";
+Data goes to stdout; messages and progress go to stderr. Closing stdout early is not an error.";
 
-/// Hytale world storage: look into, check, repair, change and move worlds and their chunks
+/// Inspect, check, repair, change and convert Hytale worlds
 #[derive(Debug, Parser)]
 #[command(name = "hyworld", version, max_term_width = 100, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -46,145 +46,144 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What every verb accepts.
+/// Options that every verb accepts.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every verb")]
 pub(crate) struct Global {
-    /// Threads for work that can be shared, at most 256 [default: one for each processor]
+    /// Number of threads, at most 256 [default: one per processor]
     #[arg(short, long, global = true, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Which world of a save or universe with several
+    /// World to use if the save or universe has several
     #[arg(long = "world", id = "world_name", global = true, value_name = "NAME")]
     pub(crate) world: Option<String>,
-    /// Say nothing but data and errors
+    /// Print only data and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more, such as how long it took
+    /// Print more, such as how long the command took
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what a path is: its worlds, what they say, and how much is in them
+    /// Show what a path contains: worlds, their settings and their sizes
     ///
-    /// PATH is the folder of a save, a universe, a world, an instance template, a chunks/ folder or
-    /// a region file; which of them, it finds out. Nothing is written. A world or a chunk that
-    /// cannot be read is reported, and the rest is shown.
+    /// PATH is a save, a universe, a world, an instance template, a chunks/ folder or a region
+    /// file; the kind is detected. Nothing is written. A world or chunk that cannot be read is
+    /// reported, and the rest is shown.
     #[command(after_long_help = shapes::of("info"))]
     Info(info::InfoArgs),
-    /// List the saves and installed games in the usual folders of the game
+    /// List the saves and game installations in the game's usual folders
     ///
     /// Looks for Hytale in `%APPDATA%`, `~/Library/Application Support`,
-    /// `~/.var/app/com.hypixel.HytaleLauncher/data` and `$XDG_DATA_HOME`, whatever the system.
+    /// `~/.var/app/com.hypixel.HytaleLauncher/data` and `$XDG_DATA_HOME` on every system.
     #[command(after_long_help = shapes::of("saves"))]
     Saves(SavesArgs),
     /// Work on one region file
     #[command(subcommand)]
     Region(region::Verb),
-    /// List, make, copy and delete the worlds of a universe
+    /// List, create, copy and delete the worlds of a universe
     #[command(subcommand)]
     World(world::Verb),
     /// List, show, export, import and remove the players of a save
     #[command(subcommand)]
     Player(player::Verb),
-    /// List and show what a universe and its worlds remember
+    /// List and show the resources of a universe and its worlds: time, markers, ...
     #[command(subcommand)]
     Resource(resource::Verb),
-    /// Show what a chunk holds
+    /// Show the contents of a chunk
     ///
-    /// Prints a summary: sizes, components, what each section is made of, block entities, entities.
+    /// Prints a summary: sizes, components, blocks of each section, block entities, entities.
     /// PATH is a region file, a folder of region files, a world, or a universe or save with one
     /// world.
     #[command(after_long_help = shapes::of("chunk"))]
     Chunk(chunk::ChunkArgs),
-    /// Write every chunk of any storage as one line of JSON
+    /// Write every chunk as one line of JSON
     ///
-    /// A line is what `chunk --json` prints. Chunks are rendered on all processors in bounded
-    /// memory, and written by region and slot. A chunk that cannot be read is reported, and the
-    /// rest is written.
+    /// Each line is what `chunk --json` prints. Chunks are converted on all processors within
+    /// bounded memory and written in the order of regions and slots. A chunk that cannot be read
+    /// is reported, and the rest is written.
     #[command(after_long_help = shapes::of("dump"))]
     Dump(chunk::DumpArgs),
-    /// Show everything that is known about one block
+    /// Show everything about one block
     ///
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
     #[command(after_long_help = shapes::of("block"))]
     Block(chunk::BlockArgs),
-    /// Show what it can do, on a sample world that is made for it
+    /// Create a sample world and show the main verbs on it
     ///
-    /// Makes a universe with a world in DIR, generates its chunks through the chunk store, builds a
-    /// hut, saves, opens the world again and compares; then shows the verbs on it: info, chunk,
-    /// block, verify, convert, and on copies of its region file removing and rescuing a chunk,
-    /// sealing, damage on purpose, repair. Every number is measured while it runs. Takes a few
-    /// seconds; nothing outside DIR is touched, and DIR stays for you to look at.
+    /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
+    /// hut, saves, opens the world again and compares it. Then runs info, chunk, block, verify and
+    /// convert on it, and on copies of its region file removes and recovers a chunk, seals,
+    /// damages and repairs. All numbers are measured during the run, which takes a few seconds.
+    /// Nothing outside DIR is changed, and DIR is kept.
     #[command(after_long_help = shapes::of("demo"))]
     Demo(DemoArgs),
-    /// Print what every chunk holds, as digests that do not depend on how it is stored
+    /// Print digests of every chunk that do not depend on how it is stored
     ///
-    /// Two chunks with the same blocks have the same digest of blocks, whatever the order of their
-    /// palettes, their compression or their light. PATH is as for `chunk`; chunks are sorted by z,
+    /// Two chunks with the same blocks have the same block digest, whatever the order of their
+    /// palettes, their compression or their light. PATH is as for `chunk`. Chunks are sorted by z,
     /// then by x.
     #[command(after_long_help = shapes::of("fingerprint"))]
     Fingerprint(fingerprint::FingerprintArgs),
-    /// List the chunks of any storage with their sizes
+    /// List the chunks with their sizes
     ///
-    /// PATH is a world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`. The
-    /// order is that of the storage.
+    /// PATH is a world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`.
+    /// Chunks are listed in storage order.
     #[command(after_long_help = shapes::of("ls"))]
     Ls(storage::LsArgs),
-    /// Read and decode every chunk of any storage in full, and report what is wrong
+    /// Read and decode every chunk completely, and report damage
     ///
-    /// Every byte of every chunk is read, every document walked over, every component decoded and
-    /// encoded again. Nothing is changed. One bad chunk does not end the run. Findings are errors,
-    /// where something is lost or the game would refuse it, or warnings.
+    /// Reads every byte of every chunk, checks every document, and decodes and encodes every
+    /// component. Nothing is changed. A damaged chunk does not end the run. A finding is an error
+    /// if data is lost or the game would reject the chunk, otherwise a warning.
     #[command(after_long_help = shapes::of("verify"))]
     Verify(storage::VerifyArgs),
-    /// Copy the chunks of a world to another kind of storage, and prove it
+    /// Copy the chunks of a world to another storage, verified by hash
     ///
-    /// Documents are copied without being decoded, on all processors and in constant memory, and
-    /// read back and compared by hash. Between region files and object stores the compressed
-    /// frames are copied as they are. The source is only read. The target grows under another
-    /// name, NAME.hyworld-partial, and gets its name when all of it is there: a world that was
-    /// copied half-way never looks whole. A copy that was interrupted is continued by the same
-    /// command. Only chunks are copied, not config.json or players.
+    /// Copies documents without decoding them, on all processors and in constant memory, then
+    /// reads them back and compares hashes. Between region files and object stores the compressed
+    /// frames are copied unchanged. The source is only read. The target is written as
+    /// NAME.hyworld-partial and renamed when it is complete, so an unfinished copy cannot be taken
+    /// for a whole world. Run the same command again to continue an interrupted copy. Only chunks
+    /// are copied; config.json and players are not.
     #[command(after_long_help = shapes::of("convert"))]
     Convert(convert::ConvertArgs),
-    /// Move the chunks of a world to another provider, and make the world use it
+    /// Move the chunks of a world to another provider and switch the world to it
     ///
-    /// Copies every chunk, reads all of them back and compares them by hash; then config.json and
-    /// resources/ChunkStorage.json name the new provider. Until then the world uses the old one.
-    /// The old chunks are kept. A migration that was interrupted is continued by the same command.
-    /// WORLD is a world, or a universe or save with one world; no server may run on it.
+    /// Copies every chunk, reads all of them back and compares hashes. Then config.json and
+    /// resources/ChunkStorage.json are changed to name the new provider; until then the world uses
+    /// the old one. The old chunks are kept. Run the same command again to continue an interrupted
+    /// migration. WORLD is a world, or a universe or save with one world. Stop the server first.
     #[command(after_long_help = shapes::of("migrate"))]
     Migrate(migrate::MigrateArgs),
-    /// Bring the chunks of a world to the form of today's game
+    /// Upgrade the chunks of a world to the current format
     ///
-    /// Blocks that newer games renamed get their new names, if the game's assets are there, and
-    /// sections of old versions are stored in the newest one. The game does the same when it loads
-    /// a chunk. Mods of the save replace migrations of the game by number. The chunks as they were
-    /// are kept in a folder of the world, from which --undo puts them back. No server may run on
-    /// the world.
+    /// Renames blocks that newer versions of the game renamed, if the game's assets are found, and
+    /// stores old sections in the newest version. The game does the same when it loads a chunk.
+    /// Migrations of the save's mods replace those of the game with the same number. The old
+    /// chunks are kept in a folder of the world; --undo restores them. Stop the server first.
     #[command(after_long_help = shapes::of("upgrade"))]
     Upgrade(upgrade::UpgradeArgs),
-    /// Generate and save chunks before anybody needs them
+    /// Generate and save the chunks of an area in advance
     ///
-    /// Makes the chunks of a square that are not stored yet, on all processors and in bounded
-    /// memory. Chunks that are stored stay as they are, so what was interrupted is continued by
-    /// the same command. Only for worlds that a generator of ours made: the game's terrain is made
-    /// by the game. PATH is a world, or a universe or save with one world; no server may run on
-    /// it.
+    /// Generates the chunks of a square that are not stored yet, on all processors and in bounded
+    /// memory. Stored chunks are not changed, so running the same command again continues an
+    /// interrupted run. Works only for worlds with a generator of hyworld; the game's own terrain
+    /// needs the game. PATH is a world, or a universe or save with one world. Stop the server
+    /// first.
     #[command(after_long_help = shapes::of("pregen"))]
     Pregen(running::PregenArgs),
-    /// Load the chunk store of a world: viewers walk, blocks change, chunks are saved
+    /// Put a world under load: viewers walk, blocks change, chunks are saved
     ///
-    /// For a copy, not for a world that somebody wants to play: edits write numbers into blocks of
-    /// the lowest and the highest section, and stay. Each chunk that is edited again must hold the
-    /// number that it got last. Chunks are generated in worlds that a generator of ours made; in
-    /// others only those that are stored are walked. Ctrl-C ends it early; everything is saved at
-    /// the end. PATH is a world, or a universe or save with one world; no server may run on it.
+    /// Use a copy of a world: edits write numbers into blocks of the lowest and the highest
+    /// section, and are not undone. When a chunk is edited again, it must still hold the number
+    /// written last. Chunks are generated in worlds with a generator of hyworld; in other worlds
+    /// viewers visit only stored chunks. Ctrl-C ends the run early; all changes are saved at the
+    /// end. PATH is a world, or a universe or save with one world. Stop the server first.
     #[command(after_long_help = shapes::of("stress"))]
     Stress(running::StressArgs),
-    /// Measure how fast it is, as ratios to zstd itself
+    /// Measure speed, as ratios to zstd
     #[command(subcommand)]
     Bench(bench::Verb),
     /// Print a completion script for a shell
@@ -202,7 +201,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The path of a verb that works on a world, or on what is in one.
+    /// Returns the path argument of a verb that works on a world or on part of one.
     pub(crate) fn path_of_worlds(&mut self) -> Option<&mut PathBuf> {
         Some(match self {
             Self::Info(args) => &mut args.path,
@@ -227,7 +226,7 @@ impl Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct SavesArgs {
-    /// Print one JSON object a line for each save and installed game
+    /// Print one JSON object per line for each save and installed game
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! The verbs, one file each.
+//! The verbs, one file per verb.
 
 mod bench;
 mod block;
@@ -29,7 +29,7 @@ use crate::args::Command;
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};
 
-/// Does what the command line asks for; `world` is the name of one world of several.
+/// Runs the verb of the command line.
 pub(crate) fn run(
     mut command: Command,
     world: Option<&str>,
@@ -37,7 +37,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<Exit> {
     if let Some(name) = world {
         let Some(path) = command.path_of_worlds() else {
-            return Err(exit::usage("--world: this verb does not work on a world"));
+            return Err(exit::usage("--world: this verb does not take a world"));
         };
         *path = hyworld::find_named_world(path, name)?;
     }
@@ -47,7 +47,7 @@ pub(crate) fn run(
     Ok(exit)
 }
 
-/// Runs `verb` on each world at a path, with its name where there are several.
+/// Runs `verb` on each world at a path. The name is `None` if there is only one world.
 fn each_world(
     path: &Path,
     mut verb: impl FnMut(&Path, Option<&str>) -> anyhow::Result<Exit>,

@@ -1,4 +1,4 @@
-//! How the program ends: four exit codes, and the one line that says why.
+//! The four exit codes, and the one-line error message that explains them.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,16 +7,16 @@ use std::process::ExitCode;
 use hyworld::ErrorKind;
 use hyworld_indexed_storage::Error;
 
-/// The four ways to end.
+/// The exit code of the program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Exit {
-    /// All is well.
+    /// Success, without findings.
     Clean,
-    /// The data is the problem: damage, a slot that is empty, a file that is no region file.
+    /// The data is at fault: damage, an empty slot, a file that is not a region file.
     Problems,
-    /// The command line is the problem.
+    /// The command line is at fault.
     Usage,
-    /// The work could not be done: the disk, permissions, a lock, a fault of ours.
+    /// The work failed: disk, permissions, a lock, a bug in hyworld.
     Failure,
 }
 
@@ -37,7 +37,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error that the command line itself makes, with the exit code it leads to.
+/// An error raised by the CLI itself, with its exit code.
 #[derive(Debug)]
 struct Complaint {
     exit: Exit,
@@ -52,28 +52,28 @@ impl fmt::Display for Complaint {
 
 impl std::error::Error for Complaint {}
 
-/// The command line cannot mean this.
+/// Returns an error about the command line.
 pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
     Complaint { exit: Exit::Usage, text: text.into() }.into()
 }
 
-/// The data does not allow this.
+/// Returns an error about the data.
 pub(crate) fn problem(text: impl Into<String>) -> anyhow::Error {
     Complaint { exit: Exit::Problems, text: text.into() }.into()
 }
 
-/// The work could not be done.
+/// Returns an error about work that failed.
 pub(crate) fn failure(text: impl Into<String>) -> anyhow::Error {
     Complaint { exit: Exit::Failure, text: text.into() }.into()
 }
 
-/// An error of the library with what to do about it behind it.
+/// Returns a library error with advice appended.
 pub(crate) fn advise(error: &Error, advice: &str) -> anyhow::Error {
     Complaint { exit: exit_of(error), text: format!("{error}; {advice}") }.into()
 }
 
-/// Writes the line for an error, and chooses the exit code. A reader that went away is no error:
-/// `hyworld region ls FILE | head` is a fine thing to do.
+/// Prints an error and returns its exit code. A closed stdout is not an error, so that
+/// `hyworld region ls FILE | head` ends cleanly.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     if is_broken_pipe(error) {
         return Exit::Clean;
@@ -89,7 +89,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     own.or(library).or(chunk).or(world).or(front).or(damage).unwrap_or(Exit::Failure)
 }
 
-/// Which exit code an error of the front door leads to.
+/// Returns the exit code for an error of the `hyworld` crate.
 fn exit_of_kind(error: &hyworld::Error) -> Exit {
     if let Some(world) = error.cause().downcast_ref() {
         return exit_of_world(world);
@@ -112,7 +112,7 @@ fn exit_of_kind(error: &hyworld::Error) -> Exit {
     }
 }
 
-/// Which exit code an error about a world leads to.
+/// Returns the exit code for an error about a world.
 fn exit_of_world(error: &hyworld_world::Error) -> Exit {
     use hyworld_world::Error;
     match error {
@@ -130,10 +130,10 @@ fn exit_of_world(error: &hyworld_world::Error) -> Exit {
     }
 }
 
-/// Writes the line for an error and goes on.
+/// Prints an error; the caller continues.
 pub(crate) fn complain(error: &anyhow::Error) {
     let line = format!("hyworld: {}\n", one_line(error));
-    // Nobody is left to tell that stderr is gone.
+    // If stderr is closed, the error cannot be reported anywhere.
     io::stderr().write_all(line.as_bytes()).unwrap_or_default();
 }
 
@@ -141,12 +141,12 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     stdout_error(error).is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The failure to write to stdout. All other I/O errors come with what they were about.
+/// Returns the I/O error if writing to stdout failed. All other I/O errors carry a path.
 fn stdout_error(error: &anyhow::Error) -> Option<&io::Error> {
     error.chain().next()?.downcast_ref()
 }
 
-/// Which exit code an error of the library leads to.
+/// Returns the exit code for an error of a library crate.
 fn exit_of(error: &Error) -> Exit {
     match error {
         Error::Header { .. }
@@ -167,7 +167,7 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// The error and its causes in one line. Causes that the text names already are left out.
+/// Formats an error and its causes as one line, without causes already included in the text.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     if stdout_error(error).is_some() {

@@ -1,4 +1,4 @@
-//! Ctrl-C, for verbs that have something to finish first.
+//! Ctrl-C handling for verbs that save their work before they end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,8 +7,8 @@ use anyhow::Context;
 
 use crate::exit::Exit;
 
-/// From now on Ctrl-C, and a request to terminate, set this instead of ending the program. The
-/// second time ends it all the same: somebody is in a hurry.
+/// Returns a flag that the first Ctrl-C or termination request sets instead of ending the program.
+/// The second one ends it.
 pub(crate) fn catch() -> anyhow::Result<Arc<AtomicBool>> {
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&is_interrupted);
@@ -17,6 +17,6 @@ pub(crate) fn catch() -> anyhow::Result<Arc<AtomicBool>> {
             std::process::exit(Exit::Failure.code().into());
         }
     };
-    ctrlc::set_handler(note).context("Ctrl-C cannot be caught")?;
+    ctrlc::set_handler(note).context("cannot install the Ctrl-C handler")?;
     Ok(is_interrupted)
 }

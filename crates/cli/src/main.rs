@@ -1,5 +1,5 @@
-//! `hyworld`, the command line: words, flags, tables, progress bars, exit codes. The work is done
-//! by the libraries, and everything that happens here a Rust program can do with them.
+//! The `hyworld` command-line tool: arguments, tables, progress bars, exit codes. The libraries do
+//! the work, so a Rust program can do everything that this tool does.
 
 mod args;
 mod commands;

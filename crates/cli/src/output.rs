@@ -1,4 +1,4 @@
-//! What the program writes: data to stdout, talk and progress to stderr.
+//! Output: data to stdout, messages and progress to stderr.
 
 pub(crate) mod advice;
 pub(crate) mod json;
@@ -13,10 +13,10 @@ use std::num::NonZeroUsize;
 
 use crate::args::Global;
 
-/// More threads than this only wait for each other, also where a network is slow.
+/// The maximum for `--jobs`. More threads do not help, even on a slow network.
 const JOBS_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
-/// Both streams, and the switches that say how much goes there.
+/// Both output streams, with `--quiet`, `--verbose` and `--jobs`.
 pub(crate) struct Console {
     data: Box<dyn Write>,
     quiet: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Console {
 impl Console {
     pub(crate) fn new(global: &Global) -> Self {
         let stdout = io::stdout();
-        // On a terminal lines appear as they are written; anywhere else in large pieces.
+        // Line by line on a terminal, otherwise in large blocks.
         let data: Box<dyn Write> = if stdout.is_terminal() {
             Box::new(stdout.lock())
         } else {
@@ -42,12 +42,12 @@ impl Console {
         }
     }
 
-    /// A console that shows nothing.
+    /// Creates a console that prints nothing.
     pub(crate) fn silent(&self) -> Self {
         Self { data: Box::new(io::sink()), quiet: true, verbose: false, jobs: self.jobs }
     }
 
-    /// How many threads may work.
+    /// Returns the number of worker threads.
     pub(crate) fn jobs(&self) -> NonZeroUsize {
         self.jobs
     }
@@ -56,13 +56,13 @@ impl Console {
         self.quiet
     }
 
-    /// Writes out what is buffered.
+    /// Flushes the buffered output.
     pub(crate) fn flush_data(&mut self) -> io::Result<()> {
         self.data.flush()
     }
 
-    /// One line about what was done, unless `--quiet`. It is the result of a verb that changes
-    /// something, so it goes to stdout.
+    /// Prints one line about what was done, unless `--quiet`. For a verb that changes something this
+    /// is its result, so it goes to stdout.
     pub(crate) fn report(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         if !self.quiet {
             writeln!(self.data, "{}", text::printable(&line.to_string()))?;
@@ -70,7 +70,7 @@ impl Console {
         Ok(())
     }
 
-    /// One line for the person at the terminal, unless `--quiet`.
+    /// Prints one line to stderr, unless `--quiet`.
     pub(crate) fn say(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         if !self.quiet {
             self.talk(line)?;
@@ -78,7 +78,7 @@ impl Console {
         Ok(())
     }
 
-    /// One line that only `--verbose` asks for.
+    /// Prints one line to stderr with `--verbose`.
     pub(crate) fn detail(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         if self.verbose {
             self.talk(line)?;
@@ -86,16 +86,15 @@ impl Console {
         Ok(())
     }
 
-    /// Writes a line to stderr, after the data that came before it. That nobody reads it any more
-    /// is no reason to stop working.
+    /// Prints a line to stderr, after flushing the data before it. Ignores a closed stderr.
     fn talk(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         self.data.flush()?;
         writeln!(io::stderr(), "{}", text::printable(&line.to_string())).unwrap_or_default();
         Ok(())
     }
 
-    /// Whether to go on: `--yes` says so, or the person who is asked. Where nobody can be asked,
-    /// nothing is done.
+    /// Returns whether to proceed: `--yes` was given, or the user confirms. Without a terminal to ask
+    /// on, the answer is no.
     pub(crate) fn confirm(&mut self, question: &str, yes: bool) -> io::Result<bool> {
         if yes {
             return Ok(true);

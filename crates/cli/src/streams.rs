@@ -1,4 +1,4 @@
-//! Content of blobs and documents from files and stdin, to files and stdout.
+//! Reads documents from files and stdin, and writes them to files and stdout.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -11,17 +11,17 @@ use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 use crate::exit;
 use crate::output::{Console, advice, text};
 
-/// Whether a path on the command line stands for stdin or stdout.
+/// Returns whether a path argument stands for stdin or stdout.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What errors call the place where content comes from.
+/// Returns the name of an input for error messages.
 pub(crate) fn source_name(path: &Path) -> String {
     if is_stream(path) { "stdin".to_owned() } else { path.display().to_string() }
 }
 
-/// Reads a file or stdin; no more than the largest blob that a region file takes.
+/// Reads a file or stdin, at most as many bytes as the largest blob may have.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = source_name(path);
     let mut content = Vec::new();
@@ -34,13 +34,13 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let taken = taken.with_context(|| format!("{name}: cannot read"))?;
     if taken as u64 > limit {
         let limit = text::thousands(limit);
-        let message = format!("{name}: more than {limit} bytes, which no blob may have");
+        let message = format!("{name}: larger than {limit} bytes, the maximum for a blob");
         return Err(exit::problem(message));
     }
     Ok(content)
 }
 
-/// Says where else a blob could be found.
+/// Adds advice on where to find another copy of a blob.
 pub(crate) fn salvageable(error: Error) -> anyhow::Error {
     match error {
         Error::Damaged { ref path, .. } => exit::advise(&error, &advice::older_copy(path)),
@@ -48,7 +48,7 @@ pub(crate) fn salvageable(error: Error) -> anyhow::Error {
     }
 }
 
-/// Writes content to stdout, but nothing to a terminal that would garble it.
+/// Writes bytes to stdout, unless that is a terminal and the bytes are binary.
 pub(crate) fn write_to_stdout(
     console: &mut Console,
     content: &[u8],
@@ -64,7 +64,7 @@ pub(crate) fn write_to_stdout(
     Ok(())
 }
 
-/// Makes or replaces the file `path`. It must not be `region`, which would destroy it.
+/// Creates or replaces the file `path`, unless it is the region file `region` itself.
 pub(crate) fn write_to_file(path: &Path, region: &Path, content: &[u8]) -> anyhow::Result<()> {
     let name = path.display();
     let same = match (path.canonicalize(), region.canonicalize()) {

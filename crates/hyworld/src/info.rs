@@ -45,7 +45,7 @@ pub struct Info {
     /// The chunks of a path that is less than a world.
     pub storage: Option<StorageInfo>,
     /// What could not be read.
-    #[serde(flatten, serialize_with = "problems")]
+    #[serde(flatten, serialize_with = "findings_as_text")]
     pub findings: Findings,
 }
 
@@ -212,7 +212,7 @@ fn part(
     };
     let mut add = |finding| findings.add(Finding { file: Some(path.to_owned()), ..finding });
     let stored = StorageInfo::of(&files, Some(&files), options, progress, &mut add);
-    Ok(Some(StorageInfo { place: path.display().to_string(), ..stored }))
+    Ok(Some(StorageInfo { location: path.display().to_string(), ..stored }))
 }
 
 impl UniverseInfo {
@@ -254,13 +254,13 @@ fn or_none<T>(found: hyworld_world::Result<Vec<T>>, findings: &mut Findings) -> 
     })
 }
 
-fn problems<S: Serializer>(findings: &Findings, serializer: S) -> Result<S::Ok, S::Error> {
+fn findings_as_text<S: Serializer>(findings: &Findings, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Problems {
-        problem_count: u64,
-        problems: Vec<String>,
+    struct Texts {
+        finding_count: u64,
+        findings: Vec<String>,
     }
     let listed = findings.kept().iter().take(LISTED_MAX);
-    let problems = listed.map(ToString::to_string).collect();
-    Problems { problem_count: findings.total(), problems }.serialize(serializer)
+    let texts = listed.map(ToString::to_string).collect();
+    Texts { finding_count: findings.total(), findings: texts }.serialize(serializer)
 }

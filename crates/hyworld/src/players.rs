@@ -41,7 +41,7 @@ pub struct InventoryInfo {
     /// What it is for, such as `hotbar`.
     pub role: &'static str,
     /// Where it is in the file: the component and the keys.
-    pub place: String,
+    pub path: String,
     /// How many slots it has.
     pub capacity: u32,
     /// The slot in use.
@@ -101,10 +101,10 @@ impl PlayerInfo {
 
     fn take_containers(&mut self, document: &Document) -> hyworld_chunk::Result<()> {
         let holder = Holder::decode(document.to_bytes())?;
-        for place in ContainerPath::find(&holder)? {
-            match inventory(&place, &holder) {
+        for path in ContainerPath::find(&holder)? {
+            match inventory(&path, &holder) {
                 Ok(inventory) => self.containers.push(inventory),
-                Err(error) => self.problems.push(format!("{place}: {error}")),
+                Err(error) => self.problems.push(format!("{path}: {error}")),
             }
         }
         Ok(())
@@ -172,8 +172,8 @@ fn as_document_mut(value: &mut Value) -> Option<&mut Document> {
     }
 }
 
-fn inventory(place: &ContainerPath, holder: &Holder) -> hyworld_chunk::Result<InventoryInfo> {
-    let container = place.read(holder)?;
+fn inventory(path: &ContainerPath, holder: &Holder) -> hyworld_chunk::Result<InventoryInfo> {
+    let container = path.read(holder)?;
     let items = container.iter().map(|(slot, stack)| ItemInfo {
         slot,
         id: stack.id().to_owned(),
@@ -182,10 +182,10 @@ fn inventory(place: &ContainerPath, holder: &Holder) -> hyworld_chunk::Result<In
         max_durability: stack.max_durability(),
     });
     Ok(InventoryInfo {
-        role: place.role().name(),
-        place: place.to_string(),
+        role: path.role().name(),
+        path: path.to_string(),
         capacity: container.capacity(),
-        active_slot: place.active_slot(holder)?,
+        active_slot: path.active_slot(holder)?,
         items: items.collect(),
     })
 }

@@ -12,7 +12,7 @@ const VERSION: u64 = 2;
 /// The identity of the source of a copy. An unfinished copy is continued only from the same one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceIdentity {
-    place: String,
+    location: String,
     world: Option<String>,
 }
 
@@ -24,16 +24,16 @@ impl SourceIdentity {
         // A region file is in the chunks folder of a world.
         let levels = if path.is_dir() { 2 } else { 3 };
         let world = path.ancestors().take(levels).find_map(world_uuid);
-        Self { place: path.display().to_string(), world }
+        Self { location: path.display().to_string(), world }
     }
 
     /// The identity of a storage that is not in a folder.
     pub fn of_address(address: &str) -> Self {
-        Self { place: address.to_owned(), world: None }
+        Self { location: address.to_owned(), world: None }
     }
 
     pub(crate) fn to_note(&self) -> Value {
-        json!({ "version": VERSION, "source": self.place, "world": self.world })
+        json!({ "version": VERSION, "source": self.location, "world": self.world })
     }
 
     /// The identity in a note, or words for what the note says instead: older versions wrote a
@@ -42,9 +42,9 @@ impl SourceIdentity {
         let value: Value = serde_json::from_slice(note).unwrap_or_default();
         let text = |key| value.get(key).and_then(Value::as_str).map(str::to_owned);
         match (value.get("version").and_then(Value::as_u64), text("source")) {
-            (Some(VERSION), Some(place)) => Ok(Self { place, world: text("world") }),
-            (None, Some(place)) => Err(format!(
-                "{place:?}, begun by an older version that did not record which world it is"
+            (Some(VERSION), Some(location)) => Ok(Self { location, world: text("world") }),
+            (None, Some(location)) => Err(format!(
+                "{location:?}, begun by an older version that did not record which world it is"
             )),
             _ => Err("an unknown source".to_owned()),
         }
@@ -53,7 +53,7 @@ impl SourceIdentity {
 
 impl fmt::Display for SourceIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)?;
+        f.write_str(&self.location)?;
         match &self.world {
             Some(uuid) => write!(f, " (world {uuid})"),
             None => Ok(()),

@@ -34,7 +34,7 @@ pub struct RegionTotals {
     #[serde(rename = "slack")]
     pub slack_bytes: u64,
     /// Segments that no slot refers to.
-    #[serde(rename = "unreferenced")]
+    #[serde(rename = "orphaned")]
     pub unreferenced_bytes: u64,
     /// Documents of all chunks together.
     #[serde(rename = "raw")]

@@ -13,8 +13,8 @@ use hyworld_coords::ChunkPos;
 
 use super::mark::{self, MarkState};
 
-/// How many problems are kept word for word.
-const PROBLEMS_MAX: usize = 20;
+/// How many findings are kept word for word.
+const FINDINGS_MAX: usize = 20;
 
 /// Edits chunks and, as a listener of the store, writes down when they were stored.
 ///
@@ -37,7 +37,7 @@ struct Inner {
     /// Chunks that cannot be edited.
     refused: HashSet<ChunkPos>,
     counts: JournalCounts,
-    problems: Vec<String>,
+    findings: Vec<String>,
 }
 
 /// What was done so far.
@@ -112,9 +112,9 @@ impl Journal {
         self.inner().counts
     }
 
-    /// The first problems, in words.
-    pub fn problems(&self) -> Vec<String> {
-        self.inner().problems.clone()
+    /// The first findings, in words.
+    pub fn findings(&self) -> Vec<String> {
+        self.inner().findings.clone()
     }
 
     /// Whether the log could not be written. There are no more edits then.
@@ -160,8 +160,8 @@ impl Inner {
     }
 
     fn problem(&mut self, problem: String) {
-        if self.problems.len() < PROBLEMS_MAX {
-            self.problems.push(problem);
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(problem);
         }
     }
 

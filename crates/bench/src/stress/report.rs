@@ -38,7 +38,7 @@ pub struct StressReport {
     /// How long saves took.
     pub save: StageTimes,
     /// The first problems, in words.
-    pub problems: Vec<String>,
+    pub findings: Vec<String>,
     /// What was saved at the end.
     #[serde(skip)]
     pub flushed: FlushReport,
@@ -81,7 +81,7 @@ impl StressReport {
             load: metrics.load_times.into(),
             generate: metrics.generate_times.into(),
             save: metrics.save_times.into(),
-            problems: journal.problems(),
+            findings: journal.findings(),
             ..std::mem::take(self)
         };
     }

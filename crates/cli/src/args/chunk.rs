@@ -1,4 +1,4 @@
-//! The words and flags of `chunk` and `block`.
+//! Arguments of `chunk`, `block` and `dump`.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use hyworld_coords::{ChunkPos, ChunkRect};
 use super::upgrade::AssetsArg;
 use super::{ComponentArg, value};
 
-/// Some chunks of a storage.
+/// A choice of chunks.
 #[derive(Debug, Args)]
 pub(crate) struct ChosenChunks {
-    /// Which chunk, in chunk coordinates: those of a block divided by 32, rounded down; repeatable
+    /// A chunk, in chunk coordinates (block coordinates divided by 32, rounded down); repeatable
     #[arg(long = "chunk", value_name = "X,Z", allow_hyphen_values = true)]
     pub(crate) chunks: Vec<ChunkPos>,
-    /// The stored chunks of a rectangle, given by two corners that belong to it
+    /// All stored chunks of a rectangle, given by two opposite corners, both included
     #[arg(long, value_name = "X,Z:X,Z", allow_hyphen_values = true, value_parser = value::area)]
     pub(crate) area: Option<ChunkRect>,
 }
@@ -22,13 +22,13 @@ pub(crate) struct ChosenChunks {
 #[derive(Debug, Args)]
 pub(crate) struct DumpArgs {
     /// A world, a folder of region files, a region file, rocksdb:PATH, `s3://BUCKET/PREFIX`, or a
-    /// universe or save: then all of its worlds
+    /// universe or save (all of its worlds)
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) chosen: ChosenChunks,
     #[command(flatten)]
     pub(crate) assets: AssetsArg,
-    /// Print one JSON object a line for each chunk, which is what this verb does in any case
+    /// Accepted for consistency: the output is always one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -42,14 +42,14 @@ pub(crate) struct ChunkArgs {
     pub(crate) chosen: ChosenChunks,
     #[command(flatten)]
     pub(crate) assets: AssetsArg,
-    /// Only this component, as lossless JSON: an id such as `BlockChunk`, or `3/Block` for one in
-    /// section 3
+    /// Print only this component, as lossless JSON: an id such as `BlockChunk`, or `3/Block` for
+    /// one in section 3
     #[arg(long, value_name = "NAME")]
     pub(crate) component: Option<ComponentArg>,
-    /// Write the exact bytes of the document here, whatever they are; - is stdout
+    /// Write the stored BSON document to this file, unchanged; - is stdout
     #[arg(long, value_name = "FILE", conflicts_with_all = ["component", "json"])]
     pub(crate) bson: Option<PathBuf>,
-    /// Print one JSON object with everything in the chunk; with --component, that on one line
+    /// Print the whole chunk as one JSON object; with --component, that component on one line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -58,13 +58,13 @@ pub(crate) struct ChunkArgs {
 pub(crate) struct BlockArgs {
     /// A region file, a folder of region files, a world, or a universe or save with one world
     pub(crate) path: PathBuf,
-    /// Along x
+    /// The x coordinate
     #[arg(allow_negative_numbers = true)]
     pub(crate) x: i32,
-    /// The height, 0 to 319
+    /// The y coordinate (height), 0 to 319
     #[arg(allow_negative_numbers = true)]
     pub(crate) y: i32,
-    /// Along z
+    /// The z coordinate
     #[arg(allow_negative_numbers = true)]
     pub(crate) z: i32,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The words and flags of `fingerprint`.
+//! Arguments of `fingerprint`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use clap::Args;
 pub(crate) struct FingerprintArgs {
     /// A region file, a folder of region files, a world, or a universe or save with one world
     pub(crate) path: PathBuf,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }

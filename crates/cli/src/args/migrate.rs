@@ -1,4 +1,4 @@
-//! The words and flags of `migrate`.
+//! Arguments of `migrate`.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,23 @@ use hyworld_providers::ProviderConfig;
 use serde_json::Value;
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(crate) struct MigrateArgs {
     /// A world, or a universe or save with one world
     pub(crate) world: PathBuf,
-    /// Where the chunks go: Hytale, `IndexedStorage`, `RocksDb` or `hyworld:S3`
+    /// The new provider: Hytale, `IndexedStorage`, `RocksDb` or `hyworld:S3`
     #[arg(long, value_name = "TYPE")]
     pub(crate) to: String,
-    /// An option of that provider, such as FlushOnWrite=true or Url=s3://bucket/world; repeatable
+    /// A provider option, such as FlushOnWrite=true or Url=s3://bucket/world; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, Value)>,
-    /// Replace and remove chunks that the target already holds
+    /// Replace the chunks that the new storage already has, and remove those the world lacks
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Switch the world even if some chunks cannot be read; they stay in the old storage only
+    /// Switch the world even if some chunks cannot be read; those stay only in the old storage
     #[arg(long)]
     pub(crate) skip_unreadable: bool,
-    /// Read everything, check the target and write nothing
+    /// Read all chunks and check the target, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object
@@ -32,7 +32,7 @@ pub(crate) struct MigrateArgs {
 }
 
 impl MigrateArgs {
-    /// The provider as configurations name it.
+    /// Returns the configuration of the new provider.
     pub(crate) fn target(&self) -> ProviderConfig {
         let options = self.options.iter();
         options.fold(ProviderConfig::new(&self.to), |target, (key, value)| {
@@ -41,7 +41,7 @@ impl MigrateArgs {
     }
 }
 
-/// Parses `KEY=VALUE`. A value that is JSON is that value, anything else is text.
+/// Parses `KEY=VALUE`. The value is JSON if it parses as JSON, otherwise text.
 fn option(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
     if key.is_empty() || key == "Type" {

@@ -1,4 +1,4 @@
-//! The words and flags of `hyworld player <verb>`.
+//! Arguments of `hyworld player <verb>`.
 
 use std::path::PathBuf;
 
@@ -12,21 +12,21 @@ pub(crate) enum Verb {
     /// List the players of a save or universe
     #[command(after_long_help = shapes::of("player list"))]
     List(ListArgs),
-    /// Show a player, and the items that the player carries
+    /// Show a player with position and inventory
     #[command(after_long_help = shapes::of("player show"))]
     Show(ShowArgs),
     /// Write the file of a player to stdout or to a file
     Export(ExportArgs),
-    /// Put the file of a player into a save
+    /// Import the file of a player into a save
     ///
-    /// Whose file it is stands in the file, unless --as says so. A player who is there is replaced
-    /// only with --replace, and the old file becomes the backup. No server may run on the save.
+    /// The player's UUID is read from the file, or given with --as. An existing player is replaced
+    /// only with --replace, and the old file becomes the backup. Stop the server first.
     #[command(after_long_help = shapes::of("player import"))]
     Import(ImportArgs),
-    /// Take a player out of a save
+    /// Remove a player from a save
     ///
-    /// The files stay in the folder of players under names that end with .removed, which the game
-    /// does not read. `player import` brings them back. No server may run on the save.
+    /// The files stay in the players folder under names ending in .removed, which the game
+    /// ignores. `player import` restores them. Stop the server first.
     #[command(after_long_help = shapes::of("player remove"))]
     Remove(RemoveArgs),
 }
@@ -35,7 +35,7 @@ pub(crate) enum Verb {
 pub(crate) struct ListArgs {
     /// A save or a universe
     pub(crate) path: PathBuf,
-    /// Print one JSON object a line for each player
+    /// Print one JSON object per line for each player
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct ListArgs {
 pub(crate) struct ShowArgs {
     /// A save or a universe
     pub(crate) path: PathBuf,
-    /// The UUID or the name
+    /// The player's UUID or name
     pub(crate) player: String,
     /// Print one JSON object
     #[arg(long)]
@@ -55,7 +55,7 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ExportArgs {
     /// A save or a universe
     pub(crate) path: PathBuf,
-    /// The UUID or the name
+    /// The player's UUID or name
     pub(crate) player: String,
     /// Write to this file, which must not exist [default: stdout]
     #[arg(short, long, value_name = "FILE")]
@@ -66,15 +66,15 @@ pub(crate) struct ExportArgs {
 pub(crate) struct ImportArgs {
     /// A save or a universe
     pub(crate) path: PathBuf,
-    /// The file of a player, as `player export` writes it
+    /// A player file, as written by `player export`
     pub(crate) file: PathBuf,
-    /// Make it the file of this player
+    /// Import it as this player
     #[arg(long = "as", value_name = "UUID")]
     pub(crate) uuid: Option<Uuid>,
-    /// Replace a player who is there
+    /// Replace the player if already in the save
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Say what would be written and write nothing
+    /// Print what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object
@@ -86,9 +86,9 @@ pub(crate) struct ImportArgs {
 pub(crate) struct RemoveArgs {
     /// A save or a universe
     pub(crate) path: PathBuf,
-    /// The UUID or the name
+    /// The player's UUID or name
     pub(crate) player: String,
-    /// Say what would be removed and remove nothing
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object

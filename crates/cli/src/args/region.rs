@@ -8,57 +8,58 @@ use hyworld_indexed_storage::{DEFAULT_LEVEL, Geometry, SegmentIndex};
 use super::shapes;
 use super::value::{SlotArg, geometry};
 
-/// The lowest level of zstd that makes a difference, and the highest there is.
+/// Useful zstd levels: below -7 nothing changes, and 22 is the maximum.
 const LEVELS: std::ops::RangeInclusive<i64> = -7..=22;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Show what a file is and what its bytes are used for
+    /// Show the format of a file and how its bytes are used
     #[command(after_long_help = shapes::of("region info"))]
     Info(InfoArgs),
-    /// List the blobs
+    /// List the blobs of a file
     #[command(after_long_help = shapes::of("region ls"))]
     Ls(LsArgs),
     /// Read the blob of a slot
     ///
-    /// Writes the decompressed content to stdout or to a file. Content that is no text is not
-    /// written to a terminal unless you say -o -.
+    /// Writes the decompressed document to stdout or to a file. Binary data is not written to a
+    /// terminal, except with `-o -`.
     #[command(after_long_help = shapes::of("region get"))]
     Get(GetArgs),
-    /// Write a blob into a slot; a missing file is made
+    /// Write a blob into a slot, creating the file if needed
     #[command(after_long_help = shapes::of("region put"))]
     Put(PutArgs),
     /// Empty a slot
     ///
-    /// The index entry and the header of the released blob, its two lengths, are zeroed. The
-    /// bytes stay: until the space is used again, `salvage` finds it.
+    /// Zeroes the index entry and the two lengths in the blob's header. The compressed bytes stay
+    /// in the file, and `salvage` finds them until the space is reused.
     #[command(after_long_help = shapes::of("region rm"))]
     Rm(RmArgs),
-    /// Check every blob in full: place, lengths, compression, seal
+    /// Check every blob completely: segments, lengths, compression, seal
     #[command(after_long_help = shapes::of("region verify"))]
     Verify(VerifyArgs),
-    /// Find whole blobs that no slot refers to: older versions, removed chunks
+    /// Find orphaned blobs: older versions of chunks, and removed chunks
     ///
-    /// Also looks where only a damaged slot points. --segment takes any segment, in use or not.
+    /// Includes blobs that only a damaged slot refers to. `--segment` accepts any segment, also
+    /// one in use.
     #[command(after_long_help = shapes::of("region salvage"))]
     Salvage(SalvageArgs),
     /// Rewrite the file without gaps, in one atomic step
     ///
-    /// What only `salvage` could have found is gone afterwards, unless slots are damaged: then it
-    /// may be all that is left of them.
+    /// Drops orphaned blobs, except if a slot is damaged: an orphaned blob may then be its only
+    /// copy.
     #[command(after_long_help = shapes::of("region compact"))]
     Compact(CompactArgs),
-    /// Bring a version 0 file to version 1
+    /// Upgrade a version 0 file to version 1
     ///
-    /// For a version 1 file with a left-over NAME.old of version 0, blobs are brought over that
-    /// only the old file has: the game leaves such a pair behind when its own upgrade is
-    /// interrupted.
+    /// If the game was interrupted while upgrading a file, it leaves a version 0 file NAME.old
+    /// beside the new one. Blobs that only NAME.old has are then copied into the new file.
     #[command(after_long_help = shapes::of("region upgrade"))]
     Upgrade(UpgradeArgs),
-    /// Rewrite every blob with a checksum and a seal that says what it is, or without
+    /// Add a checksum and a seal to every blob, or remove them
     ///
-    /// The game reads sealed blobs as any others. With seals no flipped bit in a blob's content
-    /// goes unnoticed, and `verify --rebuild-index` can put a lost index table back.
+    /// A seal records which slot a blob belongs to. The game reads sealed blobs as usual. With
+    /// seals every flipped bit in a blob is detected, and `verify --rebuild-index` can restore a
+    /// lost index table.
     #[command(after_long_help = shapes::of("region seal"))]
     Seal(SealArgs),
 }
@@ -76,27 +77,28 @@ pub(crate) struct InfoArgs {
 pub(crate) struct LsArgs {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A file to read.
+/// A region file to read.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
     /// The region file
     pub(crate) file: PathBuf,
-    /// Take the file for version 1 with this geometry, whatever its first 32 bytes say: for files
-    /// whose header is destroyed. The game's is 1024x4096
+    /// Ignore the first 32 bytes and read the file as version 1 with this geometry, for files with
+    /// a destroyed header. The game uses 1024x4096
     #[arg(long, value_name = "SLOTSxBYTES", value_parser = geometry)]
     pub(crate) assume_geometry: Option<Geometry>,
 }
 
-/// For verbs that change a file in its place.
+/// For verbs that change a file in place.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Force {
-    /// Write although another program has this file, or another one of its world, open for
-    /// writing. Only for programs that do not write it: a server that runs would damage it
+    /// Write even if another program has this file, or another file of its world, open for
+    /// writing. A running server would damage the file: use this only if the other program never
+    /// writes it
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -105,45 +107,45 @@ pub(crate) struct Force {
 pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// The slot: a number, or local x,z
+    /// The slot: its number, or x,z of the chunk inside the region
     pub(crate) slot: SlotArg,
-    /// Where to write [default: stdout]; - is stdout
+    /// Output file [default: stdout]; - is stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// The zstd frames as they are stored, not the content
+    /// Write the stored zstd frames instead of the decompressed document
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Print one JSON object about it
+    /// Print one JSON object about the blob
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that is there or not")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(crate) struct PutArgs {
     /// The region file
     pub(crate) file: PathBuf,
-    /// The slot: a number, or local x,z
+    /// The slot: its number, or x,z of the chunk inside the region
     pub(crate) slot: SlotArg,
-    /// The file with the content; - is stdin
+    /// The file with the document; - is stdin
     pub(crate) content: PathBuf,
-    /// The content is a blob compressed with zstd already: store it verbatim
+    /// The input is already compressed with zstd: store it unchanged
     #[arg(long, conflicts_with_all = ["level", "seal"])]
     pub(crate) raw: bool,
-    /// Store it with a checksum and a seal
+    /// Add a checksum and a seal
     #[arg(long)]
     pub(crate) seal: bool,
-    /// The level of zstd; the game uses 3
+    /// The zstd level; the game uses 3
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LEVEL, allow_negative_numbers = true,
         value_parser = clap::value_parser!(i32).range(LEVELS))]
     pub(crate) level: i32,
-    /// Make sure that the write survives a power cut, as the game's `FlushOnWrite` does
+    /// Sync the write to disk, as the game's `FlushOnWrite` does
     #[arg(long)]
     pub(crate) each_write: bool,
-    /// The geometry of the file if it is made now
+    /// The geometry if the file is created
     #[arg(long, value_name = "SLOTSxBYTES", value_parser = geometry, default_value = "1024x4096")]
     pub(crate) geometry: Geometry,
-    /// Only say what would be done
+    /// Print what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -157,9 +159,9 @@ pub(crate) struct PutArgs {
 pub(crate) struct RmArgs {
     /// The region file
     pub(crate) file: PathBuf,
-    /// The slot: a number, or local x,z
+    /// The slot: its number, or x,z of the chunk inside the region
     pub(crate) slot: SlotArg,
-    /// Only say what would be done
+    /// Print what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -170,30 +172,30 @@ pub(crate) struct RmArgs {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that is there or not")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// Put lost or wrong entries of the index table back from the seals of blobs. Shows the plan,
-    /// then asks; the old table is kept as NAME.index.bak
+    /// Restore lost or wrong index entries from the seals of blobs. Shows the plan and asks; the
+    /// old table is kept as NAME.index.bak
     #[arg(long, group = "rebuild", conflicts_with = "assume_geometry")]
     pub(crate) rebuild_index: bool,
-    /// Bring chunks back as well that were removed since they were sealed, without asking
+    /// Also restore chunks that were removed after they were sealed, without asking
     #[arg(long, requires = "rebuild_index")]
     pub(crate) removed: bool,
-    /// Write a destroyed header again, with the geometry of --assume-geometry. Checks the blobs
-    /// with it, then asks; the old bytes are kept as NAME.header.bak
+    /// Rewrite a destroyed header with the geometry of --assume-geometry. Checks the blobs with it
+    /// and asks; the old bytes are kept as NAME.header.bak
     #[arg(long, group = "rebuild", requires = "assume_geometry")]
     pub(crate) rebuild_header: bool,
-    /// Only show the plan
+    /// Show the plan, and change nothing
     #[arg(long, requires = "rebuild")]
     pub(crate) dry_run: bool,
-    /// Do not ask; chunks that were removed since they were sealed stay removed without --removed
+    /// Do not ask. Chunks that were removed after they were sealed are restored only with --removed
     #[arg(long, requires = "rebuild", conflicts_with = "dry_run")]
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) force: Force,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -201,31 +203,31 @@ pub(crate) struct VerifyArgs {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("which").args(["segment", "all"])))]
 #[command(group(ArgGroup::new("where").args(["output", "restore"])))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that is there or not")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(crate) struct SalvageArgs {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// Only the blob that begins at this segment
+    /// Extract only the blob that begins at this segment
     #[arg(long, value_name = "N", value_parser = segment, requires = "where")]
     pub(crate) segment: Option<SegmentIndex>,
-    /// Every blob, as files in the folder that -o names
+    /// Extract every blob into the folder given with -o
     #[arg(long, requires = "output", conflicts_with = "restore")]
     pub(crate) all: bool,
-    /// Write the decompressed content here; - is stdout
+    /// Write the decompressed document here; - is stdout
     #[arg(short, long, value_name = "PATH", requires = "which")]
     pub(crate) output: Option<PathBuf>,
-    /// Put the blob back into this slot, verbatim
+    /// Restore the blob to this slot, unchanged
     #[arg(long, value_name = "SLOT", requires = "segment", conflicts_with = "assume_geometry")]
     pub(crate) restore: Option<SlotArg>,
-    /// Only say what --restore would do
+    /// Print what --restore would do, and change nothing
     #[arg(long, requires = "restore")]
     pub(crate) dry_run: bool,
-    /// Do not ask before --restore replaces the blob of a slot
+    /// Do not ask before --restore replaces a blob
     #[arg(long, requires = "restore", conflicts_with = "dry_run")]
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) force: Force,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -236,17 +238,17 @@ fn segment(text: &str) -> Result<SegmentIndex, String> {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that is there or not")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(crate) struct CompactArgs {
     /// The region file
     pub(crate) file: PathBuf,
-    /// Go on although slots will be gone whose bytes cannot be found
+    /// Compact even if the blobs of damaged slots are lost
     #[arg(long)]
     pub(crate) drop_damaged: bool,
-    /// Also drop blobs that no slot refers to if slots are damaged
+    /// Drop orphaned blobs even if a slot is damaged
     #[arg(long)]
     pub(crate) drop_orphans: bool,
-    /// Only compute the size that the file would have
+    /// Print the size the file would have, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object
@@ -258,7 +260,7 @@ pub(crate) struct CompactArgs {
 pub(crate) struct UpgradeArgs {
     /// The region file
     pub(crate) file: PathBuf,
-    /// Only say what would be done
+    /// Print what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object
@@ -270,14 +272,14 @@ pub(crate) struct UpgradeArgs {
 pub(crate) struct SealArgs {
     /// The region file
     pub(crate) file: PathBuf,
-    /// Take the seals away: the blobs become what the game writes
+    /// Remove the seals, so that the blobs are as the game writes them
     #[arg(long)]
     pub(crate) remove: bool,
-    /// The level of zstd; the game uses 3
+    /// The zstd level; the game uses 3
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LEVEL, allow_negative_numbers = true,
         value_parser = clap::value_parser!(i32).range(LEVELS))]
     pub(crate) level: i32,
-    /// Only say what would be done
+    /// Print what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]

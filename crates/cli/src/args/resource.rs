@@ -1,4 +1,4 @@
-//! The words and flags of `hyworld resource <verb>`.
+//! Arguments of `hyworld resource <verb>`.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(crate) enum Verb {
 pub(crate) struct ListArgs {
     /// A save, a universe or a world
     pub(crate) path: PathBuf,
-    /// Print one JSON object a line for each resource
+    /// Print one JSON object per line for each resource
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -29,9 +29,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct ShowArgs {
     /// A save, a universe or a world
     pub(crate) path: PathBuf,
-    /// The id, such as Time
+    /// The id of the resource, such as Time
     pub(crate) id: String,
-    /// Print one JSON object on one line, with where it was found
+    /// Print one JSON object on one line, with the path of the resource
     #[arg(long)]
     pub(crate) json: bool,
 }

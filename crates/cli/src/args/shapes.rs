@@ -1,16 +1,18 @@
-//! The JSON that each verb prints: the sections of `docs/json.md`. The long help has what they say
-//! in words, the man pages have the shapes as well.
+//! The JSON output of each verb, from the sections of `docs/json.md`. The long help includes their
+//! text, the man pages also the shapes.
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
 
-/// What the section about a verb says in words.
+/// Returns the text of a verb's section, without the shapes.
 pub(super) fn of(verb: &str) -> String {
     let mut words = text(verb, false);
-    words.push_str("The shape of the JSON is in the man page, which `hyworld man DIR` writes.");
+    words.push_str(
+        "The shape of the JSON is in docs/json.md and in the man page (`hyworld man DIR`).",
+    );
     words
 }
 
-/// The section about a verb; empty if there is none.
+/// Returns the whole section of a verb; empty if there is none.
 pub(super) fn whole(verb: &str) -> String {
     text(verb, true)
 }

@@ -1,4 +1,4 @@
-//! From the words of the command line to a [`Cli`]: the first screen, and errors in one line.
+//! Parses the command line into a [`Cli`], and formats the first screen and argument errors.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -11,22 +11,22 @@ use super::{Cli, shapes};
 /// The verbs on the first screen.
 const GROUPS: [(&str, &[&str]); 6] = [
     (
-        "Look",
+        "Inspect",
         &["info", "saves", "ls", "chunk", "block", "dump", "fingerprint", "player", "resource"],
     ),
     ("Check and repair", &["verify", "region"]),
     ("Change", &["world", "upgrade", "pregen"]),
-    ("Move", &["convert", "migrate"]),
-    ("Measure and try", &["bench", "stress", "demo"]),
+    ("Convert", &["convert", "migrate"]),
+    ("Measure and try out", &["bench", "stress", "demo"]),
     ("Help", &["completions", "man", "help"]),
 ];
 
-/// Reads the command line. Help and errors are printed here, and then there is nothing to do.
+/// Parses the command line. Prints help and errors itself; `Err` is then the exit code.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
     let matches = first_screen(Cli::command()).try_get_matches_from(command_line());
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
         if is_help(error.kind()) {
-            // If stdout and stderr are closed, the exit code still tells.
+            // If stdout and stderr are closed, only the exit code reports the result.
             error.print().unwrap_or_default();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -40,17 +40,17 @@ fn is_help(kind: ErrorKind) -> bool {
     [DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion].contains(&kind)
 }
 
-/// What clap says in several paragraphs, in one line, with the help of the verb at its end.
+/// Joins clap's error paragraphs into one line that ends with the help command of the verb.
 fn one_line(text: &str, verb: &str) -> String {
-    let is_said = |paragraph: &&str| {
+    let is_kept = |paragraph: &&str| {
         !["Usage: ", "For more information"].iter().any(|start| paragraph.starts_with(start))
     };
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let parts: Vec<_> = text.trim().split("\n\n").filter(is_said).map(one_line).collect();
+    let parts: Vec<_> = text.trim().split("\n\n").filter(is_kept).map(one_line).collect();
     format!("{}; try `{verb} --help`", parts.join("; ").trim_start_matches("error: "))
 }
 
-/// The program and the verb that a command line names.
+/// Returns the program name and the verb of a command line, such as `hyworld region verify`.
 fn verb_of(words: impl Iterator<Item = OsString>) -> String {
     let (mut command, mut verb) = (Cli::command(), "hyworld".to_owned());
     for word in words.skip(1) {
@@ -61,11 +61,14 @@ fn verb_of(words: impl Iterator<Item = OsString>) -> String {
     verb
 }
 
-/// The program with its verbs in groups on the first screen.
+/// Groups the verbs on the first help screen.
 fn first_screen(command: Command) -> Command {
     let about = |name: &str| {
         let about = command.find_subcommand(name).and_then(Command::get_about);
-        about.map_or_else(|| "Print this, or the help of a verb".to_owned(), ToString::to_string)
+        about.map_or_else(
+            || "Print this help, or the help of a verb".to_owned(),
+            ToString::to_string,
+        )
     };
     let width = GROUPS.iter().flat_map(|(_, verbs)| *verbs).map(|verb| verb.len()).max();
     let mut verbs = String::new();
@@ -83,7 +86,7 @@ fn first_screen(command: Command) -> Command {
     command.help_template(template)
 }
 
-/// The program for its man pages, which have the shapes of the JSON.
+/// Returns the command for the man pages, which include the JSON shapes.
 pub(crate) fn manual() -> Command {
     with_shapes(Cli::command(), "")
 }
@@ -97,8 +100,8 @@ fn with_shapes(command: Command, path: &str) -> Command {
     })
 }
 
-/// The command line with `./` before names such as `-1.0.region.bin`. Every world has files whose
-/// names look like flags, and quoting them should not be needed.
+/// Returns the command line with `./` before names such as `-1.0.region.bin`, which clap would
+/// take for flags. Every world has such files.
 fn command_line() -> impl Iterator<Item = OsString> {
     std::env::args_os().map(|word| match word.to_str() {
         Some(text) if is_region_name(text) => format!("./{text}").into(),
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_fit_a_line_and_name_the_help() {
+    fn argument_errors_are_one_line_and_name_the_help() {
         let wrong = |words: &[&str]| {
             let error = Cli::command().try_get_matches_from(words).unwrap_err();
             let verb = verb_of(words.iter().map(OsString::from));

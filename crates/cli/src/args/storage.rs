@@ -1,4 +1,4 @@
-//! The words and flags of verbs that look at the chunks of any storage.
+//! Arguments of `ls` and `verify`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use clap::Args;
 pub(crate) struct VerifyArgs {
     /// A world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
     pub(crate) path: PathBuf,
-    /// Print one JSON object a line for each finding
+    /// Print one JSON object per line for each finding
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -17,7 +17,7 @@ pub(crate) struct VerifyArgs {
 pub(crate) struct LsArgs {
     /// A world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
     pub(crate) path: PathBuf,
-    /// Print one JSON object a line for each chunk
+    /// Print one JSON object per line for each chunk
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! Values that have a form of their own: slots and geometries.
+//! Parsers for argument values: slots, areas, components, geometries, numbers.
 
 use std::str::FromStr;
 
@@ -6,12 +6,12 @@ use hyworld_coords::{ChunkRect, RegionSlot};
 use hyworld_indexed_storage::limits::{BLOB_COUNT_MAX, SEGMENT_BYTES_MAX};
 use hyworld_indexed_storage::{Geometry, Slot};
 
-/// A slot as it is written on the command line. What it means depends on the file.
+/// A slot as written on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SlotArg {
     /// `33`: the number of the slot.
     Number(Slot),
-    /// `1,1`: local x and z of a chunk. Only chunk regions have them.
+    /// `1,1`: x and z of a chunk inside its region. Valid only for files with 1,024 slots.
     Local(RegionSlot),
 }
 
@@ -34,7 +34,7 @@ impl FromStr for SlotArg {
     }
 }
 
-/// Reads a rectangle of chunks from two of its corners.
+/// Parses a rectangle of chunks, given by two opposite corners.
 pub(super) fn area(text: &str) -> Result<ChunkRect, String> {
     let corners = text.split_once(':').and_then(|(corner, opposite)| {
         Some(ChunkRect::new(corner.parse().ok()?, opposite.parse().ok()?))
@@ -42,7 +42,7 @@ pub(super) fn area(text: &str) -> Result<ChunkRect, String> {
     corners.ok_or_else(|| "expected two corners in chunk coordinates, such as -3,7:0,9".to_owned())
 }
 
-/// A component of a chunk, or of one of its sections.
+/// A component of a chunk or of one of its sections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ComponentArg {
     /// The number of the section; `None` for the chunk itself.
@@ -55,7 +55,7 @@ impl FromStr for ComponentArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // An id may have a slash of its own.
+        // An id can contain a slash.
         let in_section = text.split_once('/').and_then(|(number, id)| {
             let section = number.parse().ok().filter(|_| !number.starts_with('+'))?;
             Some(Self { section: Some(section), id: id.to_owned() })
@@ -76,7 +76,7 @@ pub(super) fn geometry(text: &str) -> Result<Geometry, String> {
         .ok_or_else(|| "expected SLOTSxBYTES, such as 1024x4096".to_owned())?;
     Geometry::new(slots, segment_bytes).ok_or_else(|| {
         let (slots, bytes) = (BLOB_COUNT_MAX, SEGMENT_BYTES_MAX);
-        format!("allowed are 1 to {slots} slots and segments of 1 to {bytes} bytes")
+        format!("expected 1 to {slots} slots and segments of 1 to {bytes} bytes")
     })
 }
 
@@ -86,12 +86,12 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     in_range(text, 0.0, YEAR)
 }
 
-/// Parses how many times as fast as usual time passes.
+/// Parses a factor for the speed of time.
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     in_range(text, 0.001, 1000.0)
 }
 
-/// Parses how often something is done each second.
+/// Parses a number of events per second.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     in_range(text, 0.0, 1_000_000.0)
 }

@@ -1,4 +1,4 @@
-//! The words and flags of `hyworld world <verb>`.
+//! Arguments of `hyworld world <verb>`.
 
 use std::path::PathBuf;
 
@@ -9,41 +9,42 @@ use super::shapes;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List the worlds of a save or universe, with what is in them
+    /// List the worlds of a save or universe
     #[command(after_long_help = shapes::of("world list"))]
     List(ListArgs),
-    /// Make a world without chunks
+    /// Create a world without chunks
     ///
-    /// UNIVERSE is made too if it is not there. A world with a generator of ours has chunks as soon
-    /// as one of our programs makes them; the game is told `Void`, makes none, and shows those.
-    /// Without one the game makes its own terrain when players come.
+    /// Creates UNIVERSE too if it does not exist. With `--generator`, hyworld generates the chunks
+    /// (`pregen`), and the game is set to the generator `Void`, so it adds none. Without it, the
+    /// game generates its own terrain when players explore.
     #[command(after_long_help = shapes::of("world create"))]
     Create(CreateArgs),
     /// Copy a world within its universe
     ///
-    /// The copy gets a UUID of its own, as the game demands, and its name when it is whole.
+    /// The copy gets a new UUID, which the game requires. It appears under its name when it is
+    /// complete.
     #[command(after_long_help = shapes::of("world copy"))]
     Copy(CopyArgs),
-    /// Delete a world with everything in it
+    /// Delete a world with all its files
     ///
-    /// Players are not part of a world. There is no way back.
+    /// Players are kept, because they belong to the universe. This cannot be undone.
     #[command(after_long_help = shapes::of("world delete"))]
     Delete(DeleteArgs),
 }
 
-/// Who makes chunks.
+/// Generators of hyworld.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Generator {
     /// Hills, water, caves, trees, ores
     Sample,
     /// Bedrock, stone, dirt and grass up to height 63
     Flat,
-    /// None of ours: the game makes its own
+    /// None: the game generates its own terrain
     None,
 }
 
 impl Generator {
-    /// The generator of the library.
+    /// Returns the library's generator.
     pub(crate) fn built_in(self) -> Option<BuiltInGenerator> {
         match self {
             Self::Sample => Some(BuiltInGenerator::Sample),
@@ -57,31 +58,31 @@ impl Generator {
 pub(crate) struct ListArgs {
     /// A save, a universe or a world
     pub(crate) path: PathBuf,
-    /// Print one JSON object a line for each world
+    /// Print one JSON object per line for each world
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// A universe, or the save that it is in
+    /// A universe or save
     pub(crate) universe: PathBuf,
-    /// The name of the new world, which is that of its folder
+    /// The name of the new world and of its folder
     pub(crate) name: String,
-    /// Who makes its chunks
+    /// The generator of its chunks
     #[arg(long, value_enum, default_value_t = Generator::None)]
     pub(crate) generator: Generator,
-    /// The seed of the terrain [default: a random one]
+    /// The seed of the terrain [default: random]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<i64>,
-    /// The name that players see [default: none]
+    /// The name shown to players [default: none]
     #[arg(long, value_name = "TEXT")]
     pub(crate) display_name: Option<String>,
-    /// Where its chunks will be stored
+    /// The storage provider of its chunks
     #[arg(long, value_name = "TYPE", default_value = "Hytale",
           value_parser = ["Hytale", "IndexedStorage", "RocksDb", "Empty"])]
     pub(crate) provider: String,
-    /// Say what would be made and make nothing
+    /// Print what would be created, and create nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object
@@ -91,13 +92,13 @@ pub(crate) struct CreateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {
-    /// A universe, or the save that it is in
+    /// A universe or save
     pub(crate) universe: PathBuf,
     /// The world to copy
     pub(crate) from: String,
     /// The name of the copy
     pub(crate) to: String,
-    /// Say what would be copied and copy nothing
+    /// Print what would be copied, and copy nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object
@@ -107,14 +108,14 @@ pub(crate) struct CopyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// A universe, or the save that it is in
+    /// A universe or save
     pub(crate) universe: PathBuf,
     /// The world to delete
     pub(crate) name: String,
-    /// Delete it without asking
+    /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Say what would be deleted and delete nothing
+    /// Print what would be deleted, and delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object

@@ -1,4 +1,4 @@
-//! `bench`: how fast it is, as ratios to zstd itself in the same run.
+//! `bench`: measures speed as ratios to zstd in the same run.
 
 mod chunk;
 mod providers;

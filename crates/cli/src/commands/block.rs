@@ -1,4 +1,4 @@
-//! `block PATH X Y Z`: everything that is known about one block.
+//! `block PATH X Y Z`: shows everything about one block.
 
 use std::io::{self, Write};
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     Ok(Exit::Clean)
 }
 
-/// All but the block entity. The keys in their order are a promise.
+/// The JSON object without the block entity. The order of keys is part of the documented output.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
@@ -72,7 +72,7 @@ struct Cell {
     z: i32,
 }
 
-/// In degrees, null if the number means nothing.
+/// A rotation in degrees; null if the index is invalid.
 #[derive(Debug, Serialize)]
 struct Turned {
     index: u8,
@@ -171,17 +171,17 @@ impl<'a> Report<'a> {
         line("chunk", &format!("{}, section {section} ({heights})", self.chunk))?;
         line("file", &self.file)?;
         let (x, z) = (self.slot % 32, self.slot / 32);
-        line("place", &format!("slot {} (x {x}, z {z})", self.slot))
+        line("slot", &format!("{} (x {x}, z {z})", self.slot))
     }
 
-    /// Which cell of a large block it is.
+    /// Describes which cell of a multi-block object this is.
     fn filler_words(&self) -> String {
         let Offset { bits, x, y, z } = self.filler;
         if bits == 0 {
-            return "none: this is the block itself".to_owned();
+            return "none: this is the base cell".to_owned();
         }
         let base = self.base.map(|base| format!(" at {},{},{}", base.x, base.y, base.z));
-        format!("this is {x:+},{y:+},{z:+} from the block{}", base.unwrap_or_default())
+        format!("this is {x:+},{y:+},{z:+} from the base cell{}", base.unwrap_or_default())
     }
 }
 
@@ -192,10 +192,10 @@ impl Turned {
         Self { index: rotation.index(), yaw, pitch, roll }
     }
 
-    /// Where yaw alone turns a block, it is clear where it faces.
+    /// Describes the rotation, with the direction if only yaw is set.
     fn words(&self) -> String {
         let (Some(yaw), Some(pitch), Some(roll)) = (self.yaw, self.pitch, self.roll) else {
-            return format!("number {}, which means nothing", self.index);
+            return format!("index {}, which is not valid", self.index);
         };
         let faces = match yaw {
             0 => "-z",
@@ -204,7 +204,7 @@ impl Turned {
             _ => "+x",
         };
         match (self.index, pitch, roll) {
-            (0, _, _) => "not turned".to_owned(),
+            (0, _, _) => "none".to_owned(),
             (_, 0, 0) => format!("yaw {yaw} degrees, towards {faces}"),
             _ => format!("yaw {yaw}, pitch {pitch}, roll {roll} degrees"),
         }
@@ -214,8 +214,8 @@ impl Turned {
 fn support(support: u8) -> String {
     match support {
         0 => "none".to_owned(),
-        BlockPhysics::DECORATION => "it never falls".to_owned(),
-        distance => format!("{} from what holds it up", text::count(distance, "block")),
+        BlockPhysics::DECORATION => "decoration, never falls".to_owned(),
+        distance => format!("{} from its support", text::count(distance, "block")),
     }
 }
 
@@ -233,7 +233,7 @@ impl Lit {
 
     fn words(&self) -> String {
         let Self { red, green, blue, sky, stored, current } = self;
-        let stale = if *current { "" } else { "; out of date" };
+        let stale = if *current { "" } else { ", stale" };
         match (stored, current) {
             (true, _) => format!("red {red}, green {green}, blue {blue}, sky {sky}{stale}"),
             (false, true) => "none".to_owned(),
@@ -242,7 +242,7 @@ impl Lit {
     }
 }
 
-/// A tint as `#rrggbb`, with alpha before it unless it is what the game writes.
+/// Formats a tint as `#rrggbb`, or `#aarrggbb` if it is not opaque.
 pub(super) fn tint(tint: i32) -> String {
     match tint.to_be_bytes() {
         [0xFF, rgb @ ..] => format!("#{}", text::hex(&rgb)),

@@ -1,4 +1,4 @@
-//! `chunk PATH --chunk X,Z`: what a chunk holds, as a summary, as JSON, or as its bytes.
+//! `chunk PATH --chunk X,Z`: shows a chunk as a summary, as JSON, or as BSON.
 
 mod components;
 mod contents;
@@ -24,14 +24,14 @@ use crate::output::json::Position;
 use crate::output::{Console, json, text};
 use crate::streams;
 
-/// How many entities, block entities and the like are listed before it is said that there are
-/// more.
+/// How many entities, block entities and so on are listed.
 const LISTED_MAX: usize = 12;
 
-/// Chunks of an area that are looked for one by one; beyond that the whole storage is listed.
+/// Up to this many chunks of an area are looked up one by one; for larger areas the whole storage
+/// is listed.
 const AREA_CHUNKS_MAX: u128 = 1 << 16;
 
-/// How wide a line is made where there is a choice.
+/// The preferred width of a line.
 const LINE_CHARS: usize = 80;
 
 pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -50,7 +50,7 @@ pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exi
         }
         exit = exit.max(match show(args, &migrations, console, at) {
             Ok(exit) => exit,
-            // Nothing more can be written, or the next one can.
+            // Stop only if stdout is closed.
             Err(error) if error.is::<std::io::Error>() => return Err(error),
             Err(error) => {
                 console.flush_data()?;
@@ -61,8 +61,8 @@ pub(super) fn run(args: &ChunkArgs, console: &mut Console) -> anyhow::Result<Exi
     Ok(exit)
 }
 
-/// The chunks that are asked for, by region and slot; all of the storage if none is. Those of an
-/// area are only the stored ones. What cannot be listed is reported.
+/// Returns the chosen chunks in the order of regions and slots; all chunks if none is chosen.
+/// Includes only stored chunks of an area. Reports regions that cannot be listed.
 pub(super) fn chosen(
     wanted: &ChosenChunks,
     storage: &dyn ChunkStorage,
@@ -98,7 +98,7 @@ pub(super) fn chosen(
             continue;
         }
         let (place, ChunkPos { x, z }) = (storage.location(), at);
-        exit::complain(&exit::problem(format!("{place}: chunk {x},{z} is not there")));
+        exit::complain(&exit::problem(format!("{place}: chunk {x},{z} is not stored")));
         exit = Exit::Problems;
     }
     positions.sort_unstable_by_key(|at| (at.region().z, at.region().x, at.slot().index()));
@@ -158,7 +158,7 @@ fn write_document(
     Ok(Exit::Clean)
 }
 
-/// All but the chunk itself.
+/// The JSON object without the chunk itself.
 #[derive(Debug, Serialize)]
 struct Report {
     file: String,
@@ -168,7 +168,7 @@ struct Report {
     compressed: Option<u64>,
 }
 
-/// The keys in their order are a promise; those of the chunk are the library's.
+/// Writes the JSON of a chunk. The order of keys is part of the documented output.
 pub(super) fn print_json(
     out: &mut impl Write,
     file: &Path,
@@ -198,7 +198,7 @@ fn print_component(
         let ids: Vec<String> = holder.ids().map(|id| text::short(id, LINE_CHARS)).collect();
         let place = wanted.section.map(|number| format!(", section {number}")).unwrap_or_default();
         return Err(exit::problem(format!(
-            "{}{place}: there is no component {}; there are {}",
+            "{}{place}: no component {}; it has {}",
             located.name(),
             wanted.id,
             text::as_many(&ids, 300)
@@ -214,7 +214,7 @@ fn print_component(
         return Ok(Exit::Clean);
     }
     console.flush_data()?;
-    let problem = "this component is malformed, and so was printed as its bytes in base64";
+    let problem = "this component is malformed, so its bytes were printed in base64";
     exit::complain(&exit::problem(format!("{}: {problem}", located.name())));
     Ok(Exit::Problems)
 }
@@ -228,8 +228,8 @@ fn holder<'a>(
     chunk.section_holders().get(number).ok_or_else(|| {
         let name = located.name();
         exit::usage(match chunk.sections().len() {
-            0 => format!("{name}: there is no section {number}; this old chunk has none"),
-            count => format!("{name}: there is no section {number}; there are 0 to {}", count - 1),
+            0 => format!("{name}: no section {number}; this old chunk has no sections"),
+            count => format!("{name}: no section {number}; it has 0 to {}", count - 1),
         })
     })
 }

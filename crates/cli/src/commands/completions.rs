@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::output::Console;
 
 pub(super) fn run(shell: Shell, console: &mut Console) -> anyhow::Result<Exit> {
-    // Through a buffer, because the generator panics where it cannot write.
+    // Buffered, because the generator panics if writing fails.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "hyworld", &mut script);
     console.write_all(&script)?;

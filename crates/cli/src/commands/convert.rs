@@ -1,4 +1,4 @@
-//! `convert SRC DST`: copies the chunks of one storage to another, and proves it.
+//! `convert SRC DST`: copies the chunks of one storage to another and verifies the copy.
 
 mod compare;
 
@@ -19,8 +19,8 @@ use crate::output::json::MaybeChunk;
 use crate::output::progress::ChunkProgress;
 use crate::output::{Console, json, text};
 
-/// How many failures are printed.
-const SHOWN_FAILURES: usize = 20;
+/// How many findings are printed.
+const SHOWN_FINDINGS: usize = 20;
 
 pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let source = Location::source(&args.source)?;
@@ -38,12 +38,12 @@ pub(super) fn run(args: &ConvertArgs, console: &mut Console) -> anyhow::Result<E
     job.run(console, &target)
 }
 
-/// Chunks of a world that is being written are copied at different moments.
+/// Warns if another process writes the source while it is copied.
 fn warn_of_writer(console: &mut Console, source: &Location) -> anyhow::Result<()> {
     let Some(world) = source.world_folder() else { return Ok(()) };
     if let Some(writer) = find_writer(&world, SystemTime::now())? {
         console.say(format_args!(
-            "warning: {}: {writer}; chunks that change meanwhile are copied as they were before \
+            "warning: {}: {writer}; chunks that change during the copy are copied in their old or new state \
              or after",
             world.display()
         ))?;
@@ -51,7 +51,7 @@ fn warn_of_writer(console: &mut Console, source: &Location) -> anyhow::Result<()
     Ok(())
 }
 
-/// A conversion whose source is open.
+/// A conversion with its open source.
 struct Job<'a> {
     args: &'a ConvertArgs,
     source: &'a dyn ChunkStorage,
@@ -61,10 +61,10 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Reads everything, so that what cannot be read is known before anything is written.
+    /// Reads all chunks without writing, to find unreadable ones.
     fn dry_run(&self, console: &mut Console, target: &Location) -> anyhow::Result<Exit> {
         if let Some(folder) = target.folder() {
-            console.detail(format_args!("{} would be made", folder.display()))?;
+            console.detail(format_args!("{} would be created", folder.display()))?;
         }
         let bar = self.bar(console);
         let report = convert(self.source, &MemoryStorage::new(), &self.options(console), &bar);
@@ -72,7 +72,7 @@ impl Job<'_> {
         self.finish(console, &report, false)
     }
 
-    /// Copies everything. The target gets its name when all of it is there.
+    /// Copies all chunks. The target gets its final name when the copy is complete.
     fn run(&self, console: &mut Console, target: &Location) -> anyhow::Result<Exit> {
         let (options, bar) = (self.options(console), self.bar(console));
         let (identity, level) = (&self.identity, self.args.level);
@@ -99,7 +99,7 @@ impl Job<'_> {
         ChunkProgress::new(console, "copying", self.chunks)
     }
 
-    /// Says what came of it. `is_finished` if the target has its name now.
+    /// Prints the report. `is_finished` tells whether the target has its final name.
     fn finish(
         &self,
         console: &mut Console,
@@ -123,11 +123,11 @@ impl Job<'_> {
         if self.args.dry_run {
             return format!("{from}: {chunks}, {raw} read in {took}, {failed}; nothing written");
         }
-        let how = if report.verbatim { "as they were" } else { "compressed anew" };
+        let how = if report.verbatim { "unchanged" } else { "recompressed" };
         let copied = text::thousands(report.copied);
         let verified = text::thousands(report.verified);
         format!(
-            "{from} -> {}: {chunks}, {raw}; {copied} copied {how}, {} there already, {verified} \
+            "{from} -> {}: {chunks}, {raw}; {copied} copied {how}, {} already there, {verified} \
              verified by hash, {failed}, in {took}",
             self.args.target.display(),
             text::thousands(report.already),
@@ -145,7 +145,7 @@ impl Job<'_> {
             verified: report.verified,
             verbatim: report.verbatim,
             failed: report.findings.total(),
-            failures: failures(report),
+            findings: findings(report),
             finished,
             dry_run: self.args.dry_run,
             ms: Millis(time),
@@ -164,43 +164,43 @@ struct Report<'a> {
     verified: u64,
     verbatim: bool,
     failed: u64,
-    failures: Vec<Failure<'a>>,
+    findings: Vec<CopyFinding<'a>>,
     finished: bool,
     dry_run: bool,
     ms: Millis,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Failure<'a> {
+pub(super) struct CopyFinding<'a> {
     stage: &'static str,
     #[serde(flatten)]
     chunk: MaybeChunk,
     message: &'a str,
 }
 
-/// What went wrong with single chunks.
-pub(super) fn failures(report: &ConvertReport) -> Vec<Failure<'_>> {
-    let failures = report.findings.kept().iter().map(|finding| Failure {
+/// Converts the findings of a copy for JSON.
+pub(super) fn findings(report: &ConvertReport) -> Vec<CopyFinding<'_>> {
+    let findings = report.findings.kept().iter().map(|finding| CopyFinding {
         stage: stage(finding),
         chunk: finding.chunk.into(),
         message: &finding.message,
     });
-    failures.collect()
+    findings.collect()
 }
 
-/// Prints the first failures, and how many more there are.
+/// Prints the first findings and the number of the others.
 pub(super) fn complain(console: &mut Console, report: &ConvertReport) -> anyhow::Result<()> {
-    for finding in report.findings.kept().iter().take(SHOWN_FAILURES) {
+    for finding in report.findings.kept().iter().take(SHOWN_FINDINGS) {
         exit::complain(&exit::problem(describe(finding)));
     }
-    let more = report.findings.total().saturating_sub(SHOWN_FAILURES as u64);
+    let more = report.findings.total().saturating_sub(SHOWN_FINDINGS as u64);
     if more > 0 {
-        console.say(format_args!("and {}", text::count(more, "more failure")))?;
+        console.say(format_args!("and {}", text::count(more, "more finding")))?;
     }
     Ok(())
 }
 
-/// The step of the copy that failed.
+/// Returns the step of the copy in which a finding was made.
 fn stage(finding: &Finding) -> &'static str {
     match finding.class {
         Class::Storage => "list",
@@ -223,12 +223,12 @@ fn describe(finding: &Finding) -> String {
     }
 }
 
-/// What to do with a copy that did not get its name.
+/// Returns advice for an unfinished copy.
 fn advice(report: &ConvertReport) -> &'static str {
     if report.findings.by_class().contains_key(&Class::OnlyInTarget) {
         return "it has chunks that the source does not have: remove it, and run the same command \
                 again";
     }
-    "run the same command again to go on, or with --skip-unreadable to do without what cannot be \
+    "run the same command again to continue, or with --skip-unreadable to leave out what cannot be \
      read"
 }

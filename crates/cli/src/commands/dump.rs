@@ -1,4 +1,4 @@
-//! `dump PATH`: every chunk as one line of JSON, the document of `chunk --json`.
+//! `dump PATH`: prints every chunk as one line of JSON, as `chunk --json` does.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,18 +17,18 @@ use crate::args::chunk::DumpArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, progress, text};
 
-/// Bytes of lines that wait for their turn. Lines beyond that are not kept: their chunks are read
-/// again when it is their turn.
+/// The maximum size of finished lines that wait to be written in order. Chunks whose lines do not
+/// fit are read again when they are next.
 const WAITING_BYTES_MAX: u64 = 128 << 20;
 
-/// Bytes of one such line. Those of real chunks have up to 1 MB.
+/// The maximum size of a waiting line. Lines of real chunks have up to 1 MB.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes of a buffer that is filled again, and how many of them are kept.
+/// The maximum size and number of line buffers kept for reuse.
 const SPARE_BYTES_MAX: usize = 1 << 20;
 const SPARE_LINES_MAX: usize = 64;
 
-/// Bytes of a document that is not read together with others.
+/// Documents above this size are processed alone.
 const LARGE_BYTES: u64 = 32 << 20;
 
 pub(super) fn run(args: &DumpArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -49,7 +49,7 @@ fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<E
     };
     let mut lines = Lines { source: &source, console, exit, count: 0 };
     let mut rest = positions.as_slice();
-    // Documents that fill the memory by themselves are written between scans.
+    // Documents that need most of the memory budget are written between scans.
     while !rest.is_empty() {
         let small = rest.iter().take_while(|at| !source.is_large(**at)).count();
         let (together, others) = rest.split_at(small);
@@ -65,25 +65,25 @@ fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<E
     Ok(exit)
 }
 
-/// The storage whose chunks are written, shared by the threads.
+/// The storage to dump, shared by the worker threads.
 struct Source<'a> {
     location: &'a Location,
     storage: &'a dyn ChunkStorage,
-    /// Whether sizes are known without reading documents.
+    /// Whether the storage knows sizes without reading documents.
     has_sizes: bool,
     migrations: BlockMigrations,
     waiting_bytes: AtomicU64,
-    /// Buffers of lines that were written, to be filled again.
+    /// Line buffers for reuse.
     spare: Mutex<Vec<Vec<u8>>>,
 }
 
-/// What became of a chunk on a worker.
+/// The result of converting a chunk on a worker thread.
 enum Line {
-    /// The line, and what could not be decoded.
+    /// The line, and the components that could not be decoded.
     Text(Vec<u8>, Vec<String>),
-    /// Too large to wait.
+    /// Too large to keep until its turn.
     Later,
-    /// The chunk was removed, or its blob has no bytes.
+    /// The chunk was removed, or its document is empty.
     Missing,
 }
 
@@ -97,7 +97,7 @@ impl Source<'_> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a buffer for another line, unless it is large or there are enough.
+    /// Keeps a buffer for reuse, unless it is too large or enough are kept.
     fn reuse(&self, mut line: Vec<u8>) {
         line.clear();
         let mut spare = self.spare();
@@ -110,7 +110,7 @@ impl Source<'_> {
         format!("chunk {},{} in {}", at.x, at.z, self.storage.location())
     }
 
-    fn render(&self, at: ChunkPos, document: Option<Vec<u8>>) -> anyhow::Result<Line> {
+    fn convert(&self, at: ChunkPos, document: Option<Vec<u8>>) -> anyhow::Result<Line> {
         let Some((raw, chunk)) = self.decode(at, document)? else { return Ok(Line::Missing) };
         let mut line = LimitedBuffer(self.spare().pop().unwrap_or_default());
         let Ok(problems) = self.write(&mut line, at, raw, &chunk) else { return Ok(Line::Later) };
@@ -137,7 +137,7 @@ impl Source<'_> {
         Ok(Some((raw, chunk)))
     }
 
-    /// Writes the line of a chunk, and returns what could not be decoded.
+    /// Writes the line of a chunk and returns what could not be decoded.
     fn write(
         &self,
         out: &mut impl Write,
@@ -146,7 +146,7 @@ impl Source<'_> {
         chunk: &Chunk,
     ) -> anyhow::Result<Vec<String>> {
         let size = match self.location {
-            // The database would read the document again.
+            // Asking the database would read the whole document again.
             Location::RocksDb(_) => None,
             _ => self.storage.size(at).ok().flatten(),
         };
@@ -159,7 +159,7 @@ impl Source<'_> {
     }
 }
 
-/// The lines that are written, in order.
+/// Writes lines in the order of the chunks.
 struct Lines<'a> {
     source: &'a Source<'a>,
     console: &'a mut Console,
@@ -168,7 +168,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Writes chunks that are rendered on several threads.
+    /// Converts chunks on several threads and writes their lines.
     fn scan(&mut self, positions: &[ChunkPos]) -> anyhow::Result<()> {
         let source = self.source;
         let stop = Arc::new(AtomicBool::new(false));
@@ -176,14 +176,15 @@ impl Lines<'_> {
         let options = options.cancel(Arc::clone(&stop));
         let bar = progress::chunks(self.console, "writing", Some(positions.len() as u64));
         let listed = Box::new(positions.iter().copied().map(Ok));
-        let render =
-            |at, document: hyworld_providers::Result<Option<Vec<u8>>>| source.render(at, document?);
+        let convert = |at, document: hyworld_providers::Result<Option<Vec<u8>>>| {
+            source.convert(at, document?)
+        };
         let mut written = Ok(());
-        let _ended = scan_positions(source.storage, listed, &options, render, |step| {
+        let _ended = scan_positions(source.storage, listed, &options, convert, |step| {
             bar.inc(1);
             if written.is_ok() {
-                written = self.take(step);
-                // Once stdout is closed, nothing more can be written.
+                written = self.write(step);
+                // Stop the scan if stdout is closed.
                 stop.store(written.is_err(), Ordering::Relaxed);
             }
         });
@@ -191,7 +192,7 @@ impl Lines<'_> {
         written
     }
 
-    fn take(&mut self, step: Scanned<anyhow::Result<Line>>) -> anyhow::Result<()> {
+    fn write(&mut self, step: Scanned<anyhow::Result<Line>>) -> anyhow::Result<()> {
         match step {
             Scanned::Chunk(at, Ok(Line::Text(line, problems))) => {
                 self.console.write_all(&line)?;
@@ -207,7 +208,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// Reads and writes a chunk on this thread, without keeping its line in memory.
+    /// Reads and writes a chunk on this thread, without holding its line in memory.
     fn write_now(&mut self, at: ChunkPos) -> anyhow::Result<()> {
         let read = self.source.storage.read(at).map_err(anyhow::Error::from);
         match read.and_then(|document| self.source.decode(at, document)) {
@@ -234,7 +235,7 @@ impl Lines<'_> {
     }
 }
 
-/// A buffer that refuses to grow beyond the longest line.
+/// A buffer that fails to grow beyond `LINE_BYTES_MAX`.
 struct LimitedBuffer(Vec<u8>);
 
 impl Write for LimitedBuffer {

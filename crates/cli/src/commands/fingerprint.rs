@@ -1,4 +1,4 @@
-//! `fingerprint PATH`: what every chunk holds, as digests.
+//! `fingerprint PATH`: prints digests of every chunk.
 
 use std::io::Write;
 use std::path::Path;
@@ -40,8 +40,8 @@ fn fingerprint(
     let stop = Arc::new(AtomicBool::new(false));
     let options = ScanOptions::new().jobs(console.jobs()).ordered(true).cancel(Arc::clone(&stop));
     let take = |at: ChunkPos, document: hyworld_providers::Result<Option<Vec<u8>>>| {
-        let place = || format!("chunk {},{} in {}", at.x, at.z, storage.location());
-        Fingerprint::of(document?.unwrap_or_default()).with_context(place)
+        let name = || format!("chunk {},{} in {}", at.x, at.z, storage.location());
+        Fingerprint::of(document?.unwrap_or_default()).with_context(name)
     };
     let mut printed = Ok(());
     let listed = Box::new(positions.into_iter().map(Ok));
@@ -68,8 +68,8 @@ fn complain(error: &anyhow::Error) -> Exit {
     Exit::Problems
 }
 
-/// The positions of all chunks by z and then by x, eight bytes for each. What cannot be listed is
-/// reported and does not hide the rest.
+/// Returns the positions of all chunks, sorted by z, then by x; eight bytes each. Reports regions
+/// that cannot be listed, and lists the others.
 fn sorted(storage: &dyn ChunkStorage, exit: &mut Exit) -> Vec<ChunkPos> {
     let mut positions = Vec::new();
     for at in storage.positions() {
@@ -97,19 +97,19 @@ fn print(
     Ok(())
 }
 
-/// The keys and their order are those of the tools that compare worlds.
+/// Other tools depend on these keys and their order.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
     at: Position,
     #[serde(flatten)]
     found: &'a Fingerprint,
-    /// Only where there are several worlds.
+    /// Only if there are several worlds.
     #[serde(skip_serializing_if = "Option::is_none")]
     world: Option<&'a str>,
 }
 
-// The widths are fixed, so that a world of any size is printed as it is read.
+// Fixed widths, so that lines can be printed while the world is read.
 fn title() -> String {
     let words = ["x", "z", "raw", "entities", "block e.", "blocks", "fluids", "document"];
     row(words.map(str::to_owned))

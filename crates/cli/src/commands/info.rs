@@ -1,4 +1,4 @@
-//! `info PATH`: what a path is, which worlds are there, what they say and how much is in them.
+//! `info PATH`: shows what a path contains.
 
 mod show;
 

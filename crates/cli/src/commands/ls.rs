@@ -1,4 +1,4 @@
-//! `ls PATH`: which chunks a storage has, and how large they are.
+//! `ls PATH`: lists the chunks of a storage with their sizes.
 
 use std::io::Write;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn list(
                     writeln!(console, "{:>11} {:>11} {:>11} {stored:>11}", at.x, at.z, size.raw)?;
                 }
             }
-            // Removed since it was listed.
+            // The chunk was removed after it was listed.
             Ok((_, None)) => {}
             Err(error) => {
                 exit = Exit::Problems;
@@ -61,7 +61,7 @@ struct Line<'a> {
     at: Position,
     raw: u64,
     stored: Option<u64>,
-    /// Only where there are several worlds.
+    /// Only if there are several worlds.
     #[serde(skip_serializing_if = "Option::is_none")]
     world: Option<&'a str>,
 }

@@ -19,7 +19,7 @@ pub(super) fn run(dir: Option<&Path>, console: &mut Console) -> anyhow::Result<E
         return Ok(Exit::Clean);
     };
     let name = dir.display();
-    fs::create_dir_all(dir).with_context(|| format!("{name}: cannot make the folder"))?;
+    fs::create_dir_all(dir).with_context(|| format!("{name}: cannot create the folder"))?;
     clap_mangen::generate_to(args::manual(), dir)
         .with_context(|| format!("{name}: cannot write the man pages"))?;
     console.say(format_args!("wrote the man pages into {name}"))?;

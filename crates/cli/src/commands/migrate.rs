@@ -27,7 +27,7 @@ struct Report<'a> {
     removed: u64,
     verified: u64,
     failed: u64,
-    failures: Vec<convert::Failure<'a>>,
+    findings: Vec<convert::CopyFinding<'a>>,
     resumed: bool,
     switched: bool,
     dry_run: bool,
@@ -64,7 +64,7 @@ fn advice(args: &MigrateArgs) -> &'static str {
     if args.skip_unreadable {
         return "";
     }
-    ", or add --skip-unreadable to leave behind what cannot be read"
+    ", or add --skip-unreadable to leave out unreadable chunks"
 }
 
 fn write(
@@ -91,7 +91,7 @@ fn write(
                 removed: copy.removed,
                 verified: copy.verified,
                 failed: copy.findings.total(),
-                failures: convert::failures(copy),
+                findings: convert::findings(copy),
                 resumed: report.is_resumed,
                 switched: report.is_switched,
                 dry_run: args.dry_run,
@@ -105,7 +105,7 @@ fn write(
     Ok(())
 }
 
-/// What happened, one sentence a line.
+/// Formats the report, one sentence per line.
 fn lines(
     args: &MigrateArgs,
     world: &Path,
@@ -127,7 +127,7 @@ fn lines(
     if source != target {
         lines.push(format!("{source} -> {target}: {chunks}, {raw}"));
         lines.push(format!(
-            "{} copied, {} there already, {} removed, {} verified by hash, {failed}, in {took}",
+            "{} copied, {} already there, {} removed, {} verified by hash, {failed}, in {took}",
             text::thousands(copy.copied),
             text::thousands(copy.already),
             text::thousands(copy.removed),

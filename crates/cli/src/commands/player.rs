@@ -1,4 +1,4 @@
-//! `player <verb>`: the players of a universe.
+//! `player <verb>`: lists and changes the players of a universe.
 
 mod import;
 mod list;

@@ -1,4 +1,4 @@
-//! `pregen PATH --radius N`: chunks before anybody needs them.
+//! `pregen PATH --radius N`: generates chunks in advance.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ use crate::output::{Console, json, progress, text, unsaved};
 
 pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let world = RunningWorld::open(&args.path, |options| {
-        // That is what was asked for, whatever the world does while it is played.
+        // Saves even if the world's settings turn saving off for players.
         options.is_saving_chunks = true;
         options.save_new_chunks = true;
         options.is_unloading_chunks = true;
         options.keep_loaded_region = None;
         options.pregenerate_region = None;
-        // Nobody looks at these chunks, so they leave as soon as they may.
+        // No viewer needs these chunks, so they are unloaded as soon as possible.
         options.memory_gauge = Some(Arc::new(|| 1.0));
     })?;
     if world.generator().is_none() {
         let name = world.path().display();
         return Err(exit::problem(format!(
-            "{name}: no generator of ours made this world, so new chunks would not fit those that \
-             are there: let the game make them, or make a world with hyworld world create \
+            "{name}: this world has no hyworld generator, so new chunks would not match the \
+             stored ones: let the game generate them, or create a world with hyworld world create \
              UNIVERSE NAME --generator sample"
         )));
     }
@@ -67,12 +67,13 @@ pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Ex
     }
     unsaved::complain(&flushed);
     if filled.is_stopped {
-        console.say(format_args!("interrupted; the same command goes on from here"))?;
+        console.say(format_args!("interrupted; run the same command again to continue"))?;
     }
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
-/// The chunks of an area that are stored. What cannot be listed is an error: it might be there.
+/// Returns the stored chunks of an area. A region that cannot be listed is an error, because it
+/// may contain chunks.
 fn stored_in(store: &ChunkStore, area: ChunkRect) -> anyhow::Result<HashSet<ChunkPos>> {
     let mut there = HashSet::new();
     for at in store.storage().positions() {
@@ -111,7 +112,7 @@ struct Report {
     loaded: u64,
     saved: u64,
     failed: u64,
-    failures: Vec<Failure>,
+    findings: Vec<NotGenerated>,
     in_memory_max: u64,
     ms: Millis,
     chunks_per_second: f64,
@@ -127,14 +128,14 @@ impl Report {
         metrics: &Metrics,
         time: Duration,
     ) -> Self {
-        let failures = filled.failures.iter();
-        let failures =
-            failures.map(|failure| Failure { at: failure.at.into(), message: message(failure) });
-        let unsaved = flushed
-            .unsaved
-            .iter()
-            .map(|chunk| Failure { at: chunk.at.into(), message: unsaved::reason(&chunk.reason) });
-        #[expect(clippy::cast_precision_loss, reason = "it is a rate for people")]
+        let findings = filled.failures.iter();
+        let findings = findings
+            .map(|failure| NotGenerated { at: failure.at.into(), message: message(failure) });
+        let unsaved = flushed.unsaved.iter().map(|chunk| NotGenerated {
+            at: chunk.at.into(),
+            message: unsaved::reason(&chunk.reason),
+        });
+        #[expect(clippy::cast_precision_loss, reason = "a rate for display")]
         let rate = metrics.generated as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE);
         Self {
             world: args.path.display().to_string(),
@@ -142,7 +143,7 @@ impl Report {
             loaded: metrics.loaded,
             saved: metrics.saved,
             failed: filled.failed.saturating_add(flushed.unsaved.len() as u64),
-            failures: failures.chain(unsaved).collect(),
+            findings: findings.chain(unsaved).collect(),
             in_memory_max: filled.in_memory_max,
             ms: Millis(time),
             chunks_per_second: rate,
@@ -157,12 +158,12 @@ impl Report {
         if self.dry_run {
             let missing = text::thousands(self.chunks.saturating_sub(self.already));
             return format!(
-                "{name}: {chunks}, {area}: {already} there already, {missing} would be generated; \
+                "{name}: {chunks}, {area}: {already} already there, {missing} would be generated; \
                  nothing written"
             );
         }
         format!(
-            "{name}: {chunks}, {area}: {already} there already, {} generated, {} saved, {} failed, \
+            "{name}: {chunks}, {area}: {already} already there, {} generated, {} saved, {} failed, \
              in {} ({} chunks/s, at most {} in memory)",
             text::thousands(self.generated),
             text::thousands(self.saved),
@@ -175,7 +176,7 @@ impl Report {
 }
 
 #[derive(Debug, Serialize)]
-struct Failure {
+struct NotGenerated {
     #[serde(flatten)]
     at: Position,
     message: String,
@@ -183,5 +184,5 @@ struct Failure {
 
 fn message(failure: &FillFailure) -> String {
     let error = failure.error.as_ref();
-    error.map_or_else(|| "the generator gave up".to_owned(), ToString::to_string)
+    error.map_or_else(|| "the generator returned no chunk".to_owned(), ToString::to_string)
 }

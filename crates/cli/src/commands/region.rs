@@ -1,4 +1,4 @@
-//! `hyworld region <verb> FILE`, one file each, and what they share.
+//! `hyworld region <verb> FILE`: one file per verb, and shared helpers.
 
 mod compact;
 mod finding;
@@ -39,7 +39,7 @@ pub(super) fn run(verb: Verb, console: &mut Console) -> anyhow::Result<Exit> {
     }
 }
 
-/// Opens a file for reading, of either version.
+/// Opens a region file of either version for reading.
 fn open(source: &Source) -> anyhow::Result<IndexedStorageFile> {
     let mut options = OpenOptions::new();
     if let Some(geometry) = source.assume_geometry {
@@ -52,14 +52,14 @@ fn open(source: &Source) -> anyhow::Result<IndexedStorageFile> {
         } => {
             let options = " --assume-geometry 1024x4096 --rebuild-header";
             let verify = advice::region("verify", path, options);
-            let text = format!("if it was a region file, {verify} reads it and asks to mend it");
+            let text = format!("if it was a region file, {verify} repairs it after asking");
             exit::advise(&error, &text)
         }
         other => advised(other.into()),
     })
 }
 
-/// Opens a file that is to be changed.
+/// Opens a region file for writing.
 fn look_at(path: &Path) -> anyhow::Result<IndexedStorageFile> {
     hyworld::open_region(path).map_err(advised)
 }
@@ -70,24 +70,24 @@ impl Force {
     }
 }
 
-/// Says which verb or option helps.
+/// Adds the verb or option that helps to an error.
 fn advised(error: hyworld::Error) -> anyhow::Error {
     match error.cause().downcast_ref() {
         Some(region @ Error::NeedsUpgrade { path }) => {
-            exit::advise(region, &format!("{} does that", advice::region("upgrade", path, "")))
+            exit::advise(region, &format!("run {}", advice::region("upgrade", path, "")))
         }
         Some(region @ Error::WouldDropDamaged { path, .. }) => {
             let names = advice::region("verify", path, "");
             let drops = advice::region("compact", path, " --drop-damaged");
-            exit::advise(region, &format!("{names} names them, {drops} goes on without them"))
+            exit::advise(region, &format!("{names} lists them, {drops} drops them"))
         }
         Some(region @ Error::NotAFile { path }) if path.is_dir() => {
             let info = format!("`hyworld info {}`", hyworld::files::shell_word(path));
-            exit::advise(region, &format!("{info} shows what it is"))
+            exit::advise(region, &format!("{info} shows what the path is"))
         }
         Some(region @ Error::SearchUnfinished { path }) => {
             let drops = advice::region("compact", path, " --drop-orphans");
-            exit::advise(region, &format!("{drops} goes on without them"))
+            exit::advise(region, &format!("{drops} drops them"))
         }
         _ => error.into(),
     }
@@ -97,9 +97,9 @@ fn advised(error: hyworld::Error) -> anyhow::Error {
 fn or_force(error: hyworld::Error) -> anyhow::Error {
     use hyworld_world::Error as World;
     match error.cause().downcast_ref() {
-        Some(World::ServerRuns { .. } | World::InUse { .. }) => {
-            exit::failure(format!("{error}, or use --force if it does not write this file"))
-        }
+        Some(World::ServerRuns { .. } | World::InUse { .. }) => exit::failure(format!(
+            "{error}, or use --force if that program does not write this file"
+        )),
         _ => advised(error),
     }
 }

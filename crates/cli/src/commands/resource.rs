@@ -1,4 +1,4 @@
-//! `resource <verb>`: what worlds and universes remember.
+//! `resource <verb>`: lists and shows resources of worlds and universes.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::exit::{self, Exit};
 use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
-/// Characters of a name.
+/// The maximum width of a name.
 const NAME_WIDTH: usize = 40;
 
 pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
@@ -32,7 +32,7 @@ struct Line<'a> {
 }
 
 fn list(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let mut table = Table::new("of|id|>keys|>size|");
+    let mut table = Table::new("owner|id|>keys|>size|");
     let mut is_clean = true;
     for NamedResources { world, resources } in resources_at(&args.path)? {
         for id in resources.ids()? {
@@ -64,7 +64,7 @@ fn list(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
 }
 
 fn row(line: &Line<'_>) -> [String; 5] {
-    let of = line.world.map_or("the universe".to_owned(), |world| format!("world {world}"));
+    let of = line.world.map_or("universe".to_owned(), |world| format!("world {world}"));
     [
         text::short(&of, NAME_WIDTH),
         text::short(line.id, NAME_WIDTH),

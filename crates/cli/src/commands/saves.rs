@@ -1,4 +1,4 @@
-//! `saves`: the saves and games in the usual folders of the game.
+//! `saves`: lists saves and game installations.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::exit::{self, Exit};
 use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
-/// Characters of the names of worlds.
+/// The maximum width of the world names.
 const NAMES_WIDTH: usize = 30;
 
 #[derive(Debug, Serialize)]

@@ -1,4 +1,4 @@
-//! `stress PATH`: load on the store of a world.
+//! `stress PATH`: puts the chunk store of a world under load.
 
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -15,10 +15,10 @@ use crate::output::{Console, json, progress, text, unsaved};
 pub(super) fn run(args: &StressArgs, console: &mut Console) -> anyhow::Result<Exit> {
     if args.edits_per_second > 0.0 {
         let name = args.path.display();
-        let question = format!("{name}: blocks of many chunks will be changed for good; go on?");
+        let question = format!("{name}: this changes blocks of many chunks permanently; continue?");
         if !console.confirm(&question, args.yes)? {
             return Err(exit::usage(format!(
-                "{name}: nothing was done; blocks would be changed for good: say --yes, or \
+                "{name}: not started, because it changes blocks permanently: add --yes, or \
                  --edits-per-second 0 to change none"
             )));
         }
@@ -48,7 +48,7 @@ pub(super) fn run(args: &StressArgs, console: &mut Console) -> anyhow::Result<Ex
         write(console, &report)?;
     }
     console.flush_data()?;
-    for problem in &report.problems {
+    for problem in &report.findings {
         exit::complain(&exit::problem(problem.as_str()));
     }
     unsaved::complain(&report.flushed);
@@ -65,7 +65,7 @@ fn write(console: &mut Console, report: &StressReport) -> anyhow::Result<()> {
     let (name, shown) = (&report.world, text::duration(time));
     let viewers = text::count(report.viewers, "viewer");
     writeln!(console, "{name}: {shown}, {viewers}, {durable}, {made}")?;
-    let mut table = Table::new("|>chunks|>a second|>p50 at most|>p99 at most|>longest|>failed");
+    let mut table = Table::new("|>chunks|>per second|>p50 at most|>p99 at most|>longest|>failed");
     for (name, count, times, failed) in [
         ("loaded", report.loaded, Some(report.load), Some(report.failed_loads)),
         ("generated", report.generated, Some(report.generate), None),
@@ -83,7 +83,7 @@ fn write(console: &mut Console, report: &StressReport) -> anyhow::Result<()> {
     table.write(console, "  ")?;
     writeln!(
         console,
-        "  {} steps; {} of {} edits acknowledged as stored; {} chunks differ from what was stored",
+        "  {} steps; {} of {} edits confirmed as stored; {} chunks differ from what was stored",
         number(report.steps),
         number(report.acknowledged),
         number(report.edits),
@@ -96,7 +96,7 @@ fn write(console: &mut Console, report: &StressReport) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many there are in each second, in whole numbers.
+/// Formats a rate per second as a whole number.
 pub(super) fn per_second(count: u64, time: Duration) -> String {
     let millis = time.as_millis().max(1);
     let rate = u128::from(count).saturating_mul(1000) / millis;

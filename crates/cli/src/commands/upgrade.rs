@@ -1,4 +1,4 @@
-//! `upgrade WORLD`: chunks of older games in the form of today.
+//! `upgrade WORLD`: upgrades old chunks to the current format.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use crate::output::progress::ChunkProgress;
 use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
-/// How many renamed blocks and problems are printed.
+/// How many renamed blocks and findings are printed.
 const SHOWN: usize = 20;
 
-/// Characters of the name of a block.
+/// The maximum width of a block name.
 const NAME_WIDTH: usize = 44;
 
 #[derive(Debug, Serialize)]
@@ -31,7 +31,7 @@ struct Report {
     written: u64,
     kept: Option<String>,
     failed: u64,
-    failures: Vec<String>,
+    findings: Vec<String>,
     dry_run: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     let world = hyworld::find_world(&args.path)?;
     let options = ScanOptions::new().jobs(console.jobs());
     if let Some(kept) = &args.undo {
-        let bar = ChunkProgress::new(console, "putting back", None);
+        let bar = ChunkProgress::new(console, "restoring", None);
         let done = hyworld::undo_upgrade(&world, kept, &options, &bar)?;
         drop(bar);
         return undone(args, console, &world, &done);
@@ -69,7 +69,7 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     complain(console, &report)
 }
 
-/// The assets that are meant: a path, those that are found, or none.
+/// Resolves `--assets`: a path, the assets found automatically, or none.
 fn assets(wanted: Option<&Path>, world: &Path) -> anyhow::Result<Option<PathBuf>> {
     match wanted {
         Some(path) if path.as_os_str() == "none" => Ok(None),
@@ -78,14 +78,16 @@ fn assets(wanted: Option<&Path>, world: &Path) -> anyhow::Result<Option<PathBuf>
             let found = GameFolders::find().assets_for(world);
             if wanted.is_some() && found.is_none() {
                 let text = "--assets auto: no Assets.zip beside the save or in the usual folders";
-                return Err(exit::usage(format!("{text}; `hyworld saves` lists what is there")));
+                return Err(exit::usage(format!(
+                    "{text}; `hyworld saves` lists the installations it finds"
+                )));
             }
             Ok(found)
         }
     }
 }
 
-/// The migrations that a verb which shows blocks applies; none unless it is told so.
+/// Loads the migrations for a verb that shows blocks; none without `--assets`.
 pub(super) fn migrations(arg: &AssetsArg, path: &Path) -> anyhow::Result<BlockMigrations> {
     let Some(wanted) = &arg.assets else { return Ok(BlockMigrations::default()) };
     let world = hyworld::find_world(path).ok();
@@ -93,10 +95,10 @@ pub(super) fn migrations(arg: &AssetsArg, path: &Path) -> anyhow::Result<BlockMi
     Ok(load_migrations(assets.as_deref(), world.as_deref())?)
 }
 
-/// Renames the blocks of a chunk that is shown. One that cannot be upgraded is shown as stored.
+/// Renames the blocks of a chunk for display. A chunk that cannot be upgraded is left unchanged.
 pub(super) fn rename(chunk: &mut Chunk, migrations: &BlockMigrations) {
     if !migrations.is_empty() || migrations.has_numbers() {
-        // The chunk stays as it is then, and what is wrong with it is shown.
+        // The chunk is unchanged then, and its damage is reported elsewhere.
         drop(chunk.migrate(migrations));
     }
 }
@@ -125,7 +127,7 @@ fn summed(
         written: done.written,
         kept: done.kept.map(|path| path.display().to_string()),
         failed: plan.findings.total().saturating_add(done.findings.total()),
-        failures: words(&plan.findings).chain(words(&done.findings)).collect(),
+        findings: words(&plan.findings).chain(words(&done.findings)).collect(),
         dry_run: args.dry_run,
     }
 }
@@ -142,15 +144,15 @@ fn write(console: &mut Console, report: &Report) -> anyhow::Result<()> {
             console.report(format_args!("{assets}: {count}"))?;
         }
         None => console.report(format_args!(
-            "no assets of the game, so no block is renamed; --assets PATH names them"
+            "game assets not found, so no block is renamed; give their path with --assets"
         ))?,
     }
     let (chunks, behind) = (text::count(report.chunks, "chunk"), text::thousands(report.behind));
     let old = text::thousands(report.old_versions);
     console.report(format_args!(
-        "{name}: {chunks}, {behind} of an older game, {old} of them with sections of old versions"
+        "{name}: {chunks}, {behind} of an older version of the game, {old} of them with old sections"
     ))?;
-    let mut table = Table::new("block|is now|>chunks");
+    let mut table = Table::new("old name|new name|>chunks");
     for rename in report.renames.iter().take(SHOWN) {
         let short = |name: &str| text::short(name, NAME_WIDTH);
         table.row([short(&rename.from), short(&rename.to), text::thousands(rename.chunks)]);
@@ -165,20 +167,20 @@ fn write(console: &mut Console, report: &Report) -> anyhow::Result<()> {
         console.report(format_args!("nothing written"))?;
     } else if let Some(kept) = &report.kept {
         let written = text::count(report.written, "chunk");
-        console.report(format_args!("{written} written; as they were: {kept}"))?;
-        console.report(format_args!("to undo it: hyworld upgrade {name} --undo {kept}"))?;
+        console.report(format_args!("{written} written; the old chunks are kept in {kept}"))?;
+        console.report(format_args!("to undo: hyworld upgrade {name} --undo {kept}"))?;
     }
     Ok(())
 }
 
 fn complain(console: &mut Console, report: &Report) -> anyhow::Result<Exit> {
     console.flush_data()?;
-    for failure in report.failures.iter().take(SHOWN) {
+    for failure in report.findings.iter().take(SHOWN) {
         exit::complain(&exit::problem(failure.as_str()));
     }
     let more = report.failed.saturating_sub(SHOWN as u64);
     if more > 0 {
-        console.say(format_args!("and {}", text::count(more, "more failure")))?;
+        console.say(format_args!("and {}", text::count(more, "more finding")))?;
     }
     Ok(if report.failed == 0 { Exit::Clean } else { Exit::Problems })
 }
@@ -201,16 +203,18 @@ fn undone(
         written: done.written,
         kept,
         failed: done.findings.total(),
-        failures: words(&done.findings).collect(),
+        findings: words(&done.findings).collect(),
         dry_run: false,
     };
     if args.json {
         json::line(console, &report)?;
     } else if let Some(kept) = &report.kept {
         let written = text::count(done.written, "chunk");
-        console.report(format_args!("{written} put back; those they replaced: {kept}"))?;
+        console.report(format_args!(
+            "{written} restored; the chunks they replaced are kept in {kept}"
+        ))?;
     } else {
-        console.report(format_args!("{}: no chunk to put back", world.display()))?;
+        console.report(format_args!("{}: no chunk to restore", world.display()))?;
     }
     complain(console, &report)
 }

@@ -1,4 +1,4 @@
-//! `verify PATH`: every chunk of any storage reads and decodes in full.
+//! `verify PATH`: checks that every chunk can be read and decoded completely.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,11 +16,10 @@ use crate::exit::Exit;
 use crate::output::json::MaybeChunk;
 use crate::output::{Console, advice, json, progress, text};
 
-/// How many findings of one class are printed for people, who want to know that there are more
-/// rather than read them all. `--json` has all of them.
+/// How many findings of one class are printed. `--json` prints all of them.
 fn shown_of(class: Class) -> u64 {
     match class {
-        // All chunks of a newer game say the same.
+        // Every chunk of a newer game has the same finding.
         Class::Newer => 1,
         _ => 20,
     }
@@ -51,7 +50,7 @@ fn verify_one(
         } else if printed.is_ok() && *count <= shown_of(finding.class) {
             printed = print(console, finding, &location);
         }
-        // Once stdout is closed, nothing more can be reported.
+        // Stop the scan if stdout is closed.
         stop.store(printed.is_err(), Ordering::Relaxed);
     };
     let report = verify(&*storage, &options, &mut tell, &|chunks| bar.inc(chunks));
@@ -68,7 +67,7 @@ fn verify_one(
     Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
 }
 
-/// The region file that has the chunk of a finding.
+/// Returns the region file with the chunk of a finding.
 fn region_file(finding: &Finding, location: &Location) -> Option<PathBuf> {
     location.region_file_of(finding.chunk?).filter(|path| path.is_file())
 }
@@ -81,9 +80,9 @@ fn level(finding: &Finding) -> &'static str {
 }
 
 fn print(console: &mut Console, finding: &Finding, location: &Location) -> anyhow::Result<()> {
-    let place = finding.chunk.map_or_else(String::new, |at| format!("chunk {},{}: ", at.x, at.z));
+    let chunk = finding.chunk.map_or_else(String::new, |at| format!("chunk {},{}: ", at.x, at.z));
     let message = text::printable(&finding.message);
-    writeln!(console, "{} ({}): {place}{message}", level(finding), finding.class)?;
+    writeln!(console, "{} ({}): {chunk}{message}", level(finding), finding.class)?;
     let advice = advice::words(finding, region_file(finding, location).as_deref());
     writeln!(console, "{}", text::wrap(&advice, "  ", text::WIDTH))?;
     Ok(())
@@ -107,7 +106,7 @@ enum Line<'a> {
         warnings: u64,
         classes: BTreeMap<&'static str, u64>,
         entities_kept_in_chunks: BTreeMap<EntityLayout, u64>,
-        /// Only where there are several worlds.
+        /// Only if there are several worlds.
         #[serde(skip_serializing_if = "Option::is_none")]
         world: Option<&'a str>,
     },
@@ -151,7 +150,7 @@ fn summary(
     }
     let chunks = text::count(report.chunks, "chunk");
     let verdict = match (errors, warnings) {
-        (0, 0) => "all read and decode in full".to_owned(),
+        (0, 0) => "all readable, no findings".to_owned(),
         _ => format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning")),
     };
     console
@@ -159,11 +158,11 @@ fn summary(
     let kinds = report.findings.by_class().iter();
     let kinds: Vec<_> = kinds.map(|(class, count)| format!("{class} {count}")).collect();
     if !kinds.is_empty() {
-        console.report(format_args!("by kind: {}", kinds.join(", ")))?;
+        console.report(format_args!("by class: {}", kinds.join(", ")))?;
     }
     for (layout, chunks) in &report.layouts {
         let chunks = text::count(*chunks, "chunk");
-        console.report(format_args!("entities are kept {layout}: {chunks}"))?;
+        console.report(format_args!("entities stored {layout}: {chunks}"))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `world <verb>`: the worlds of a universe.
+//! `world <verb>`: lists and changes the worlds of a universe.
 
 mod copy;
 mod create;

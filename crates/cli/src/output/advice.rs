@@ -1,11 +1,11 @@
-//! The words for what can be done about a finding. Commands in them can be typed as they are.
+//! Advice for findings. The commands in it can be pasted into a shell.
 
 use std::path::Path;
 
 use hyworld_maintenance::{Advice, Finding};
 
-/// What to do about a finding, in one sentence. `file` is the region file that has the chunk;
-/// `None` for other storages.
+/// Returns one sentence of advice for a finding. `file` is the region file with the chunk; `None`
+/// for other storages.
 pub(crate) fn words(finding: &Finding, file: Option<&Path>) -> String {
     let Some(advice) = finding.advice else { return String::new() };
     let slot = finding.slot.map_or(0, hyworld_indexed_storage::Slot::get);
@@ -15,7 +15,7 @@ pub(crate) fn words(finding: &Finding, file: Option<&Path>) -> String {
     }
 }
 
-/// Commands about a region file.
+/// A slot of a region file, for the commands in advice.
 struct Commands<'a> {
     file: &'a Path,
     slot: u32,
@@ -43,12 +43,12 @@ impl Commands<'_> {
     }
 }
 
-/// A command for a region file, as it is typed.
+/// Formats a command for a region file.
 pub(crate) fn region(verb: &str, file: &Path, rest: &str) -> String {
     format!("`hyworld region {verb} {}{rest}`", hyworld::files::shell_word(file))
 }
 
-/// Where an older copy of a damaged blob can be.
+/// Returns advice on finding an older copy of a damaged blob.
 pub(crate) fn older_copy(file: &Path) -> String {
     format!("{} may find an older copy", region("salvage", file, ""))
 }
@@ -57,14 +57,14 @@ fn in_region(advice: Advice, run: &Commands<'_>) -> String {
     match advice {
         Advice::CheckRegion => {
             let verify = region("verify", run.file, "");
-            format!("look at it with {verify}, or restore it from a backup")
+            format!("inspect it with {verify}, or restore it from a backup")
         }
-        Advice::FindOlderCopy => format!("{}, or look into a backup", older_copy(run.file)),
+        Advice::FindOlderCopy => format!("{}, or restore it from a backup", older_copy(run.file)),
         Advice::ReplaceRefused => {
             format!("the game would not load it; {}", older_copy(run.file))
         }
         Advice::RebuildOrSalvage => format!(
-            "if the blob was sealed, {} puts it back; else {}",
+            "if the blob was sealed, {} restores the entry; otherwise {}",
             run.rebuild(),
             older_copy(run.file)
         ),
@@ -73,7 +73,7 @@ fn in_region(advice: Advice, run: &Commands<'_>) -> String {
             in_region(Advice::RebuildOrSalvage, run)
         ),
         Advice::SalvageOverLength => format!(
-            "no chunk is that large, so its length is probably damaged: {}, or restore it from a \
+            "no chunk is that large, so the length is probably damaged: {}, or restore it from a \
              backup",
             older_copy(run.file)
         ),
@@ -82,22 +82,22 @@ fn in_region(advice: Advice, run: &Commands<'_>) -> String {
             older_copy(run.file)
         ),
         Advice::ChooseOverlap => format!(
-            "one of the two is in the wrong slot: look at both with {}, put back the right \
+            "one of the two is in the wrong slot: inspect both with {}, restore the right \
              content with {}",
             run.get(),
             run.put()
         ),
         Advice::WriteAgain => {
-            format!("{}, then {}, and its length is right again", run.get(), run.put())
+            format!("to correct the length, run {}, then {}", run.get(), run.put())
         }
-        Advice::RebuildIndex => format!("{} puts it where it belongs", run.rebuild()),
+        Advice::RebuildIndex => format!("{} moves it to its own slot", run.rebuild()),
         Advice::Upgrade => {
             let upgrade = region("upgrade", run.file, "");
-            format!("{upgrade} brings the other blobs to version 1 and keeps the old file")
+            format!("{upgrade} converts the other blobs to version 1 and keeps the old file")
         }
         Advice::RestoreOrRemove => format!(
             "restore it from a backup, or {} for an older copy; without either, {} empties the \
-             slot and the game makes the chunk anew",
+             slot, and the game generates the chunk again",
             run.salvage(),
             run.remove()
         ),
@@ -105,26 +105,24 @@ fn in_region(advice: Advice, run: &Commands<'_>) -> String {
     }
 }
 
-/// What can be done whatever the storage is.
+/// Returns advice that applies to every storage.
 fn anywhere(advice: Advice) -> &'static str {
     match advice {
         Advice::ReplaceRefused | Advice::RestoreRefused => {
             "the game would not load it; restore it from a backup"
         }
-        Advice::UseNewerVersion => {
-            "use a newer hyworld; nothing is lost as long as it is not changed"
-        }
-        Advice::Ignore => "nothing need be done; the game reads it",
+        Advice::UseNewerVersion => "use a newer hyworld; do not change this chunk until then",
+        Advice::Ignore => "nothing to do; the game reads it",
         Advice::ShortenName => {
-            "replace the name by a shorter one; until then the game loses what changes in the chunk"
+            "replace the name by a shorter one; until then the game cannot save changes to this chunk"
         }
         Advice::ReportBug => "please report it; do not edit this chunk with hyworld",
         Advice::CopyToOtherDisk => {
-            "the disk may be failing: copy the file to another one, and check the copy"
+            "the disk may be failing: copy the file to another disk and check the copy"
         }
-        Advice::StopWriter => "stop the other program and check again",
+        Advice::StopWriter => "stop the other program, then check again",
         Advice::CheckNewFile => {
-            "a file that was just being made has lost nothing; any other needs a backup"
+            "if the file was just being created, nothing is lost; otherwise restore it from a backup"
         }
         _ => "restore it from a backup",
     }

@@ -1,4 +1,4 @@
-//! The one writer of JSON: a report as one object a line. `docs/json.md` has the shapes.
+//! Writes JSON, one object per line. The shapes are documented in `docs/json.md`.
 
 use std::fmt::{self, Display};
 use std::io::Write;
@@ -6,14 +6,14 @@ use std::io::Write;
 use hyworld_coords::{ChunkPos, RegionPos};
 use serde::Serialize;
 
-/// Writes a report as one object and ends the line.
+/// Writes a report as one line.
 pub(crate) fn line(out: &mut impl Write, report: &impl Serialize) -> anyhow::Result<()> {
     writeln!(out, "{}", serde_json::to_string(report)?)?;
     Ok(())
 }
 
-/// As [`line`], with one more member at the end, whose value is JSON text already. Documents of
-/// chunks are such text: they have keys that occur twice, and can be too large to be in memory.
+/// As [`line`], with one more member whose value is already JSON text. Chunk documents are written
+/// this way because they can have duplicate keys and can be too large for memory.
 pub(crate) fn line_with(
     out: &mut impl Write,
     report: &impl Serialize,
@@ -52,7 +52,7 @@ impl From<RegionPos> for Position {
     }
 }
 
-/// The position of a chunk where there is one, as members of another object.
+/// The position of a chunk, or two nulls, as members of another object.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct MaybeChunk {
     x: Option<i32>,

@@ -1,4 +1,4 @@
-//! Progress of long work: a bar or a spinner on a terminal, nothing anywhere else.
+//! Progress reporting for long operations: a bar or spinner on a terminal, otherwise nothing.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -9,17 +9,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::Console;
 
-/// How often a spinner turns.
+/// The interval between spinner frames.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A bar over `count` slots.
+/// Returns a bar for `count` slots.
 pub(crate) fn bar(console: &Console, what: &'static str, count: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(count as u64), target(console));
     set_style(&bar, "{msg} {wide_bar} {human_pos}/{human_len} slots, {rate}, {eta} left");
     shown(bar, what)
 }
 
-/// A bar over chunks, or a counter where it is not known how many there are.
+/// Returns a bar for chunks, or a counter if their number is unknown.
 pub(crate) fn chunks(console: &Console, what: &'static str, count: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(count, target(console));
     set_style(&bar, chunk_style(count));
@@ -39,8 +39,7 @@ fn set_style(bar: &ProgressBar, style: &str) {
     }
 }
 
-/// Shows the progress of work on chunks, and then of its verification. It is cleared when it is
-/// dropped.
+/// Shows the progress of copying chunks, then of verifying them. Cleared on drop.
 pub(crate) struct ChunkProgress(ProgressBar);
 
 impl ChunkProgress {
@@ -77,7 +76,7 @@ impl Drop for ChunkProgress {
     }
 }
 
-/// A bar over a time that is known.
+/// Returns a bar for a known duration.
 pub(crate) fn seconds(console: &Console, what: &'static str, seconds: f64) -> ProgressBar {
     let length = Duration::from_secs_f64(seconds).as_secs();
     let bar = ProgressBar::with_draw_target(Some(length), target(console));
@@ -85,7 +84,7 @@ pub(crate) fn seconds(console: &Console, what: &'static str, seconds: f64) -> Pr
     shown(bar, what)
 }
 
-/// Draws the bar at once: until its first step somebody would look at nothing.
+/// Draws the bar immediately instead of after its first step.
 fn shown(bar: ProgressBar, what: &'static str) -> ProgressBar {
     let bar = bar.with_message(what);
     bar.tick();
@@ -93,11 +92,11 @@ fn shown(bar: ProgressBar, what: &'static str) -> ProgressBar {
 }
 
 fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {
-    // The bar has nobody to tell that it cannot be written.
+    // A progress bar cannot report that writing failed.
     write!(out, "{:.0}/s", state.per_sec()).unwrap_or_default();
 }
 
-/// Work of unknown length.
+/// Returns a spinner for work of unknown length.
 pub(crate) fn spinner(console: &Console, what: &'static str) -> ProgressBar {
     let spinner = ProgressBar::with_draw_target(None, target(console)).with_message(what);
     set_style(&spinner, "{spinner} {msg} {elapsed}");

@@ -1,19 +1,19 @@
-//! Aligned columns.
+//! Tables with aligned columns.
 
 use std::io::{self, Write};
 
-/// Rows of text under titles. Columns are as wide as their widest cell.
+/// Rows of cells under column titles.
 #[derive(Debug)]
 pub(crate) struct Table {
     titles: Vec<String>,
-    /// Which columns are aligned at their right side.
+    /// Which columns are right-aligned.
     is_right: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with these titles, which are separated by `|`. Columns whose titles begin with `>`
-    /// are aligned at their right side.
+    /// Creates a table from titles separated by `|`. A title that begins with `>` marks a
+    /// right-aligned column.
     pub(crate) fn new(titles: &str) -> Self {
         let titles = titles.split('|');
         let is_right = titles.clone().map(|title| title.starts_with('>')).collect();
@@ -21,7 +21,7 @@ impl Table {
         Self { titles, is_right, rows: Vec::new() }
     }
 
-    /// Adds a row: one cell for each column.
+    /// Adds a row with one cell per column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
@@ -30,12 +30,12 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// How many rows it has.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Writes titles and rows, each line with `indent` before it.
+    /// Writes titles and rows, each line prefixed with `indent`.
     pub(crate) fn write(&self, out: &mut impl Write, indent: &str) -> io::Result<()> {
         let widths: Vec<usize> = (0..self.titles.len())
             .map(|column| {

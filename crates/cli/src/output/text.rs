@@ -1,13 +1,13 @@
-//! Numbers, sizes and times as people read them, and text that cannot disturb a terminal.
+//! Formats numbers, sizes and times for people, and makes text safe for a terminal.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// Sentences are broken to fit a terminal of this width.
+/// The width at which sentences are wrapped.
 pub(crate) const WIDTH: usize = 100;
 
-/// `1234567` as `1,234,567`.
+/// Formats `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: impl Into<u64>) -> String {
     let digits = number.into().to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -20,7 +20,7 @@ pub(crate) fn thousands(number: impl Into<u64>) -> String {
     text
 }
 
-/// A number of bytes in the largest unit that it fills, with one decimal.
+/// Formats a number of bytes in the largest fitting unit, with one decimal.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let fitting = units.into_iter().find(|&(_, unit)| bytes >= unit);
@@ -30,14 +30,14 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// `part` of `whole` in per cent, rounded to one decimal.
+/// Formats `part` of `whole` as a percentage with one decimal.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     let whole = u128::from(whole.max(1));
     let tenths = (u128::from(part) * 1000 + whole / 2) / whole;
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-/// One line for each part of `all` bytes: its name, its bytes, its share, and what it is.
+/// Writes one line for each part of `all` bytes: name, bytes, share, explanation.
 pub(crate) fn write_parts(
     out: &mut impl Write,
     all: u64,
@@ -50,7 +50,7 @@ pub(crate) fn write_parts(
     Ok(())
 }
 
-/// As [`percent`], but something rare is not said to be nothing, nor almost all to be all.
+/// As [`percent`], but shows `<0.1 %` and `>99.9 %` instead of rounding to 0 % or 100 %.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     match percent(part, whole).as_str() {
         "0.0 %" if part > 0 => "<0.1 %".to_owned(),
@@ -59,25 +59,25 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// How many times `whole` is as large as `part`, with one decimal.
+/// Formats the ratio of `whole` to `part`, such as `12.6:1`.
 pub(crate) fn ratio(whole: u64, part: u64) -> String {
     format!("{}:1", quotient(whole, part.max(1)))
 }
 
-/// `a / b` with one decimal, rounded down.
+/// Formats `a / b` with one decimal, rounded down.
 fn quotient(a: u64, b: u64) -> String {
     let tenths = u128::from(a) * 10 / u128::from(b.max(1));
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// `1 slot`, `2 slots`.
+/// Formats a count with its noun: `1 slot`, `2 slots`.
 pub(crate) fn count(number: impl Into<u64>, noun: &str) -> String {
     let number = number.into();
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number))
 }
 
-/// A duration in ms or s, with one decimal.
+/// Formats a duration in ms or s, with one decimal.
 pub(crate) fn duration(time: Duration) -> String {
     let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     if micros < 1_000_000 {
@@ -87,14 +87,14 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// Bytes in a time, as a speed.
+/// Formats a number of bytes per duration as a speed.
 pub(crate) fn speed(bytes: u64, time: Duration) -> String {
     let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1);
     let a_second = u128::from(bytes) * 1_000_000 / u128::from(micros);
     format!("{}/s", size(u64::try_from(a_second).unwrap_or(u64::MAX)))
 }
 
-/// Text from a file in at most `width` characters, of which the last are dots if it had more.
+/// Shortens text to at most `width` characters, ending in dots if it was longer.
 pub(crate) fn short(text: &str, width: usize) -> String {
     let printable = printable(text);
     if printable.chars().nth(width).is_none() {
@@ -103,14 +103,14 @@ pub(crate) fn short(text: &str, width: usize) -> String {
     printable.chars().take(width.saturating_sub(2)).chain(['.', '.']).collect()
 }
 
-/// As many of `parts` as fit into `width` characters, and how many are left out. The first one is
-/// always there.
+/// Joins as many of `parts` as fit into `width` characters and adds how many are left out. Always
+/// includes the first.
 pub(crate) fn as_many(parts: &[String], width: usize) -> String {
     const MORE_CHARS: usize = ", 999 more".len();
     let len = |parts: &[String]| -> usize {
         parts.iter().map(|part| part.chars().count().saturating_add(2)).sum()
     };
-    // The last part needs no comma behind it.
+    // The last part is not followed by a comma.
     if len(parts) <= width.saturating_add(2) {
         return parts.join(", ");
     }
@@ -118,7 +118,7 @@ pub(crate) fn as_many(parts: &[String], width: usize) -> String {
         let first = parts.get(..count).unwrap_or_default();
         len(first).saturating_add(MORE_CHARS) <= width.saturating_add(2)
     };
-    // There is no use in counting beyond what a line holds.
+    // No more parts can fit into the line.
     let count = (2..parts.len().min(width)).take_while(fits).last().unwrap_or(1);
     let first = parts.get(..count).unwrap_or_default().join(", ");
     match parts.len().saturating_sub(count) {
@@ -127,13 +127,13 @@ pub(crate) fn as_many(parts: &[String], width: usize) -> String {
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |number: u8| char::from_digit(number.into(), 16).unwrap_or('?');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// The words of a text. A command between backticks is one of them, so that it can be copied.
+/// Splits text into words. A command in backticks counts as one word, so that it is not wrapped.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut is_inside = false;
@@ -147,7 +147,7 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Words in lines of up to `width` characters, each with `indent` before it.
+/// Wraps text to lines of up to `width` characters, each prefixed with `indent`.
 pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
     let mut text = String::new();
     let mut column = usize::MAX;
@@ -167,8 +167,8 @@ pub(crate) fn wrap(words: &str, indent: &str, width: usize) -> String {
     text
 }
 
-/// Text from a file or a file name with control characters spelled out, so that it stays on its
-/// line and cannot give orders to the terminal.
+/// Escapes control characters in untrusted text, so that it stays on one line and cannot control
+/// the terminal.
 pub(crate) fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     for character in text.chars() {
@@ -181,7 +181,7 @@ pub(crate) fn printable(text: &str) -> String {
     printable
 }
 
-/// The name of a world, where it has to be told from `count` others.
+/// Returns the name of a world if there are several.
 pub(crate) fn world_of_several(path: &Path, count: usize) -> Option<String> {
     let name = path.file_name().unwrap_or(path.as_os_str());
     (count > 1).then(|| printable(&name.to_string_lossy()))
@@ -195,7 +195,7 @@ mod tests {
     fn commands_are_not_broken() {
         let text = "a word, then `a command of words` and more";
         assert_eq!(wrap(text, "  ", 20), "  a word, then\n  `a command of words`\n  and more");
-        assert_eq!(wrap("an open ` is no command", "", 12), "an open\n` is no command");
+        assert_eq!(wrap("an open ` is not a command", "", 12), "an open\n` is not a command");
     }
 
     #[test]

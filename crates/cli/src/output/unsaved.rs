@@ -1,10 +1,10 @@
-//! What is said about chunks that could not be saved.
+//! Reports chunks that could not be saved.
 
 use hyworld_chunk_store::{FlushReport, UnsavedReason};
 
 use crate::exit;
 
-/// Names what could not be saved, one line each.
+/// Prints one line for each chunk that could not be saved.
 pub(crate) fn complain(report: &FlushReport) {
     const SHOWN: usize = 20;
     for chunk in report.unsaved.iter().take(SHOWN) {
@@ -13,16 +13,16 @@ pub(crate) fn complain(report: &FlushReport) {
         exit::complain(&exit::problem(format!("chunk {},{}: not saved: {why}", at.x, at.z)));
     }
     if let Some(error) = &report.sync_error {
-        let problem = format!("what was saved may not survive a power cut: {error}");
+        let problem = format!("saved chunks may be lost in a power cut: {error}");
         exit::complain(&exit::failure(problem));
     }
 }
 
-/// Why a chunk is not saved.
+/// Returns the reason a chunk was not saved.
 pub(crate) fn reason(reason: &UnsavedReason) -> String {
     match reason {
         UnsavedReason::Failed(error) => error.to_string(),
-        UnsavedReason::Cancelled => "something objected".to_owned(),
+        UnsavedReason::Cancelled => "a listener cancelled the save".to_owned(),
         UnsavedReason::Changed => "it was changed while it was saved".to_owned(),
         UnsavedReason::SavingIsOff => "IsSavingChunks is off in config.json".to_owned(),
     }

@@ -46,7 +46,7 @@ fn chunks_are_measured_against_their_decompression() {
         assert!(ratio > 0.0 && (stated / ratio - 1.0).abs() < 0.1, "{pass}: {object}");
     }
     let text = sandbox.run(&["bench", "chunk", "0.0.region.bin", "--rounds", "1"]).ok();
-    for part in ["3 chunks, 705.7 KiB", "zstd decompresses", "read, decode everything"] {
+    for part in ["3 chunks, 705.7 KiB", "zstd decompresses", "read, decode all components"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
@@ -120,7 +120,7 @@ fn loads_are_measured_while_others_are_saved() {
     let latency = |key: &str| object["latency"][key].as_f64().unwrap();
     assert!(latency("loads") > 0.0 && latency("p50_us") <= latency("p99_us"), "{object}");
     let text = sandbox.run(&[&command[..], &["--chunks", "110"]].concat()).ok();
-    for part in ["110 chunks", "load through the store", "saves run each second: p50"] {
+    for part in ["110 chunks", "load through the store", "saves per second: p50"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }

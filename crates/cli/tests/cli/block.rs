@@ -16,12 +16,12 @@ fn the_upper_half_of_a_door() {
   position       -91,66,233
   block          Door
   rotation       yaw 90 degrees, towards -x
-  filler         this is +0,+1,+0 from the block at -91,65,233
+  filler         this is +0,+1,+0 from the base cell at -91,65,233
   ticking        no
   fluid          none
   support        none
-  local light    red 1, green 2, blue 3, sky 15; out of date
-  global light   red 1, green 2, blue 3, sky 15; out of date
+  local light    red 1, green 2, blue 3, sky 15, stale
+  global light   red 1, green 2, blue 3, sky 15, stale
   environment    Env_Hills
   column         height 66, tint #1234ab
   block entity   none
@@ -42,7 +42,7 @@ fn what_else_there_can_be() {
         line.trim_start()[name.len()..].trim().to_owned()
     };
     let door = ["-91", "65", "233"];
-    assert_eq!(line(&door, "filler"), "none: this is the block itself");
+    assert_eq!(line(&door, "filler"), "none: this is the base cell");
     assert_eq!(line(&door, "ticking"), "yes");
     assert_eq!(line(&door, "support"), "2 blocks from what holds it up");
     assert_eq!(line(&["-65", "65", "255"], "fluid"), "Water, level 8");

@@ -86,8 +86,8 @@ fn a_finding_says_where_what_and_what_to_do() {
 slot 6: frame at byte 928
     zstd: Unknown frame descriptor
     restore it from a backup, or `hyworld region salvage a.bin` for an older copy; without either,
-    `hyworld region rm a.bin 6` empties the slot and the game makes the chunk anew
-a.bin: 8 blobs checked, 7 whole, 1 finding; 0 sealed
+    `hyworld region rm a.bin 6` empties the slot, and the game generates the chunk again
+a.bin: 8 blobs checked, 7 intact, 1 finding; 0 sealed
 ";
     assert_eq!(run.text(), expected);
     assert_eq!(run.err, "");

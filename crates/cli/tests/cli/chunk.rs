@@ -129,10 +129,10 @@ fn components_that_are_not_there() {
     let sandbox = with_chunk(&sample());
     let name = format!("{FILE}: chunk -3,7 (slot {SLOT})");
     let line = run(&sandbox, &["--component", "Block"]).fails(1);
-    let start = format!("{name}: there is no component Block; there are BlockComponentChunk, ");
+    let start = format!("{name}: no component Block; it has BlockComponentChunk, ");
     assert!(line.starts_with(&start), "{line}");
     let line = run(&sandbox, &["--component", "9/Fluids"]).fails(1);
-    assert!(line.starts_with(&format!("{name}, section 9: there is no component Fluids; ")));
+    assert!(line.starts_with(&format!("{name}, section 9: no component Fluids; ")));
     let line = run(&sandbox, &["--component", "10/Block"]).fails(2);
     assert_eq!(line, format!("{name}: there is no section 10; there are 0 to 9"));
     run(&sandbox, &["--component", ""]).ends(2);
@@ -329,9 +329,9 @@ fn names_of_entities_and_items_of_containers_are_shown() {
     let sandbox = with_chunk(&chunk);
     let text = run(&sandbox, &[]).ok();
     assert!(text.contains("  Sheep \"Dolly\"  3.5,64.0,4.5   00010203-"), "{text}");
-    let mut lines = text.lines().skip_while(|line| !line.starts_with("  items of"));
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("  items in"));
     let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words(lines.next()), "items of kind slot quantity item");
+    assert_eq!(words(lines.next()), "items in kind slot quantity item");
     assert_eq!(words(lines.next()), "-91,65,233 container 4 1 Weapon_Sword_Iron");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let json = run(&sandbox, &["--json"]).ends(0).json();

@@ -1,4 +1,4 @@
-//! `convert` and `ls`: every chunk arrives, a target has its name only when it is whole, and a
+//! `convert` and `ls`: every chunk arrives, a target has its name only when it is intact, and a
 //! killed conversion is continued.
 
 use std::fs;
@@ -41,9 +41,9 @@ fn region_files_to_region_files_are_copied_frame_by_frame() {
     let names: Vec<_> = fs::read_dir(sandbox.path("copy")).unwrap().collect();
     assert_eq!(names.len(), 1, "{names:?}");
     let same = sandbox.run(&["convert", "world", "copy", "--verify-only"]).ok();
-    assert_eq!(same, "world/chunks and copy/chunks: 200 chunks the same, 0 differences\n");
+    assert_eq!(same, "world/chunks and copy/chunks: 200 chunks equal, 0 differences\n");
     let anew = sandbox.run(&["convert", "world/chunks", "anew/chunks", "--recompress"]).ok();
-    assert!(anew.contains("200 copied compressed anew"), "{anew}");
+    assert!(anew.contains("200 copied recompressed"), "{anew}");
     assert!(frames(&sandbox, "world/chunks") != frames(&sandbox, "anew/chunks"));
     sandbox.run(&["convert", "world", "anew", "--verify-only"]).ends(0);
 }
@@ -98,10 +98,10 @@ fn differences_are_named() {
     drop(copy);
     let run = sandbox.run(&["convert", "world", "copy", "--verify-only"]).ends(1);
     for line in [
-        "chunk 0,-5: other content",
+        "chunk 0,-5: contents differ",
         "chunk 1,-5: only in the source",
         "chunk 500,500: only in the target",
-        "198 chunks the same, 3 differences",
+        "198 chunks equal, 3 differences",
     ] {
         assert!(run.text().contains(line), "{line}\n{}", run.text());
     }

@@ -87,7 +87,7 @@ fn help_and_version() {
     let sandbox = Sandbox::new();
     let help = sandbox.run(&["--help"]).ok();
     assert!(help.contains("Exit codes:"), "{help}");
-    for group in ["Look:", "Check and repair:", "Change:", "Move:", "Measure and try:"] {
+    for group in ["Inspect:", "Check and repair:", "Change:", "Convert:", "Measure and try out:"] {
         assert!(help.contains(group), "{help}");
     }
     assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");

@@ -71,7 +71,7 @@ fn chunks_are_chosen_one_by_one_and_by_area() {
         assert_eq!(positions(&both), [(0, 0), (1, 0)], "{verb}");
         let missing = run(&["--chunk", "9,9", "--chunk", "0,0"]).ends(1);
         assert_eq!(positions(&missing), [(0, 0)], "{verb}");
-        assert!(missing.err.contains("chunk 9,9 is not there"), "{verb}: {}", missing.err);
+        assert!(missing.err.contains("chunk 9,9 is not stored"), "{verb}: {}", missing.err);
         assert!(run(&["--area", "nonsense"]).ends(2).err.contains("-3,7:0,9"));
     }
     let text = sandbox.run(&["chunk", CAVES, "--area", "0,0:1,0"]).ok();

@@ -144,7 +144,7 @@ fn force_writes_all_the_same() {
     let sandbox = worlds();
     let program = Program::with_open(&sandbox.path(FILE));
     let error = sandbox.run(&["region", "rm", FILE, "5"]).fails(3);
-    assert!(error.ends_with("or use --force if it does not write this file"), "{error}");
+    assert!(error.ends_with("or use --force if that program does not write this file"), "{error}");
     let error = sandbox.run(&["region", "compact", FILE]).fails(3);
     assert!(error.contains(&program.name()) && !error.contains("--force"), "{error}");
     sandbox.run(&["region", "compact", FILE, "--force"]).ends(2);

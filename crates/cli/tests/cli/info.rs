@@ -57,7 +57,7 @@ fn the_newest_backup_is_opened() {
     sandbox.file(name, b"not a zip");
     let object = info(&sandbox, ".", 1);
     assert_eq!(object["universe"]["backups"]["newest_worlds"], Value::Null);
-    assert!(object["problems"][0].as_str().unwrap().contains(name), "{object}");
+    assert!(object["findings"][0].as_str().unwrap().contains(name), "{object}");
     fs::remove_file(sandbox.path(name)).unwrap();
     let object = info(&sandbox, ".", 0);
     assert_eq!(object["universe"]["backups"]["newest_worlds"], json!(["default"]));
@@ -75,8 +75,8 @@ fn a_save_with_everything() {
     let text = sandbox.run(&["info", "."]).ok();
     for line in [
         ".: a save",
-        "  players        2, 1 of them only as a backup",
-        "  backups        2, the newest, ./backup/2026-03-26_18-05-00.zip, has default",
+        "  players        2, 1 of them only as backup",
+        "  backups        2; the newest, ./backup/2026-03-26_18-05-00.zip, has default",
         "  worlds         1: default",
         "world default",
         "  display name   Mine",
@@ -94,7 +94,7 @@ fn a_save_with_everything() {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
     let object = info(&sandbox, ".", 0);
-    let expected = ["path", "kind", "universe", "worlds", "storage", "problem_count", "problems"];
+    let expected = ["path", "kind", "universe", "worlds", "storage", "finding_count", "findings"];
     assert_eq!(keys(&object), expected);
     let world = &object["worlds"][0];
     let config = &world["config"];
@@ -102,7 +102,7 @@ fn a_save_with_everything() {
     assert_eq!(config["switches"], json!({"IsTicking": false}));
     assert_eq!(world["storage"]["contents"]["entities"], 1);
     let regions = &world["storage"]["regions"];
-    let parts = ["overhead", "live", "slack", "unreferenced"];
+    let parts = ["overhead", "live", "slack", "orphaned"];
     let sum: u64 = parts.iter().map(|part| regions[part].as_u64().unwrap()).sum();
     let file = sandbox.path(WORLD).join("chunks/-1.0.region.bin");
     assert_eq!(sum, fs::metadata(file).unwrap().len());
@@ -158,8 +158,8 @@ fn what_cannot_be_read_is_said_once_and_the_rest_is_shown() {
     sandbox.file("universe/worlds/other/config.json", b"{\"Version\": 4, ");
     sandbox.file(&format!("{WORLD}/chunks/5.5.region.bin"), b"this is no region file, but long");
     let object = info(&sandbox, ".", 1);
-    let problems = object["problems"].as_array().unwrap();
-    assert_eq!((problems.len(), &object["problem_count"]), (2, &2.into()), "{problems:?}");
+    let problems = object["findings"].as_array().unwrap();
+    assert_eq!((problems.len(), &object["finding_count"]), (2, &2.into()), "{problems:?}");
     let problem = |number: usize| problems[number].as_str().unwrap();
     assert!(problem(0).starts_with("world default: ") && problem(0).contains("5.5.region.bin"));
     assert!(problem(1).starts_with("world other: universe") || problem(1).contains("config.json"));
@@ -184,7 +184,7 @@ fn a_backup_that_stands_in_and_a_pending_migration_are_said() {
     assert_eq!(world["pending_provider"], json!({"Type": "Empty"}));
     assert_eq!(world["storage"]["chunks"], 1);
     let text = sandbox.run(&["info", "."]).ends(1);
-    let line = "Hytale; config.json says Empty, where the game would move the chunks";
+    let line = "Hytale; config.json names Empty: the game would move the chunks there";
     assert!(text.text().contains(line), "{}", text.text());
 }
 
@@ -196,7 +196,7 @@ fn a_provider_that_is_not_known_hides_no_configuration() {
     let object = info(&sandbox, ".", 1);
     assert_eq!(object["worlds"][0]["config"]["seed"], 9);
     assert_eq!(object["worlds"][0]["storage"], Value::Null);
-    assert!(object["problems"][0].as_str().unwrap().contains("x:Cloud"), "{object}");
+    assert!(object["findings"][0].as_str().unwrap().contains("x:Cloud"), "{object}");
 }
 
 /// Only Linux says which files others have open.
@@ -253,7 +253,7 @@ fn everything_that_is_kept_and_not_read_is_named() {
         "  also here      mods/Group_Shop/: data folder of a plugin; 0 files, 0 bytes",
         "  also here      whitelist.json.migrated: whitelist before game 0.6; 2 bytes",
         "  map            plugin:Map",
-        "  CrashRecovery  set, kept as it is",
+        "  CrashRecovery  set, kept unchanged",
         "  other keys     1: Own",
         "  paths.json     1: patrol",
         "  also here      notes.txt: not known to hyworld; 4 bytes",

@@ -91,7 +91,7 @@ fn chunks_of_another_world_keep_the_target_unfinished() {
     let object = sandbox.run(&["convert", "world", "copy", "--skip-unreadable", "--json"]).ends(1);
     let object = object.json();
     assert_eq!((&object["failed"], &object["finished"]), (&46.into(), &false.into()));
-    assert_eq!(object["failures"][0]["stage"], "compare");
+    assert_eq!(object["findings"][0]["stage"], "compare");
     fs::remove_dir_all(sandbox.path("copy")).unwrap();
     sandbox.run(&["convert", "world", "copy"]).ends(0);
 }

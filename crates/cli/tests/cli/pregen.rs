@@ -30,7 +30,7 @@ fn a_square_is_made_and_what_is_there_is_kept() {
         "loaded",
         "saved",
         "failed",
-        "failures",
+        "findings",
         "in_memory_max",
         "ms",
         "chunks_per_second",
@@ -55,7 +55,7 @@ fn a_square_is_made_and_what_is_there_is_kept() {
     assert_eq!((&again["already"], &again["generated"]), (&24.into(), &1.into()));
     assert_eq!(sandbox.content(name)[&slot(at).get()], world::sample().encode());
     let text = sandbox.run(&["pregen", "world", "--radius", "3", "--center", "-1,1"]).ok();
-    let expected = "world: 49 chunks, (-4, -2) to (2, 4): 25 there already, 24 generated, 24 \
+    let expected = "world: 49 chunks, (-4, -2) to (2, 4): 25 already there, 24 generated, 24 \
                     saved, 0 failed, in ";
     assert!(text.starts_with(expected) && text.contains(" chunks/s, at most "), "{text}");
 }
@@ -92,7 +92,7 @@ fn only_worlds_of_ours_are_continued() {
     sandbox.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
     let error = sandbox.run(&["pregen", "world", "--radius", "1"]).fails(1);
     let advice = "make a world with hyworld world create UNIVERSE NAME --generator sample";
-    assert!(error.starts_with("world: no generator of ours made this world"), "{error}");
+    assert!(error.starts_with("world: this world has no hyworld generator"), "{error}");
     assert!(error.ends_with(advice), "{error}");
     let missing = Sandbox::new().run(&["pregen", "none", "--radius", "1"]).fails(2);
     assert_eq!(missing, "none: no such folder");

@@ -17,13 +17,13 @@ fn info_says_what_a_file_is_and_what_its_bytes_are_for() {
   format         version 1, 1,024 slots, segments of 4,096 bytes
   region         3,-2: chunks x 96 to 127, z -64 to -33
   blobs          2 of 1,024 slots, 0 sealed
-  content        5.8 KiB, compressed 1.1:1
+  documents      5.8 KiB, compressed 1.1:1
   file           33,151 bytes, 3 of 8 segments used
     live                 5,383   16.2 %  blobs with their headers
-    slack                6,905   20.8 %  rest of the last segments of blobs
-    unreferenced        16,735   50.5 %  segments of no slot: see `salvage`
+    slack                6,905   20.8 %  unused ends of the last segments of blobs
+    orphaned            16,735   50.5 %  segments without a slot: see `salvage`
     overhead             4,128   12.5 %  header and index table
-  damage         none seen; `hyworld region verify 3.-2.region.bin` decodes every blob
+  damage         none detected; `hyworld region verify 3.-2.region.bin` checks every blob
 ";
     assert_eq!(run.text(), expected);
     assert_eq!(run.err, "");
@@ -37,7 +37,7 @@ fn info_as_json() {
         "file": FILE, "version": 1, "assumed": false, "slots": 1024, "segment_bytes": 4096,
         "region": {"x": 3, "z": -2},
         "bytes": {
-            "file": 33151, "overhead": 4128, "live": 5383, "slack": 6905, "unreferenced": 16735,
+            "file": 33151, "overhead": 4128, "live": 5383, "slack": 6905, "orphaned": 16735,
             "raw": 6000,
         },
         "segments": {"all": 8, "used": 3}, "blobs": {"all": 2, "sealed": 0},
@@ -51,7 +51,7 @@ fn info_of_version_0_names_interrupted_writes_and_the_way_to_version_1() {
     let sandbox = Sandbox::with("v0/crash_overwrite_midwrite", FILE);
     let text = sandbox.run(&["region", "info", FILE]).ok();
     assert!(text.contains("version 0, 1,024 slots"), "{text}");
-    assert!(text.contains("write to slot 2 (x 2, z 0); left over at segment 9"), "{text}");
+    assert!(text.contains("write to slot 2 (x 2, z 0); its data is at segment 9"), "{text}");
     assert!(text.contains("`hyworld region upgrade 3.-2.region.bin`"), "{text}");
     let object = sandbox.run(&["region", "info", FILE, "--json"]).ends(0).json();
     assert_eq!(object["interrupted"], json!([{"slot": 2, "x": 2, "z": 0, "segment": 9}]));
@@ -63,7 +63,7 @@ fn info_names_files_that_were_left_over() {
     assert!(!sandbox.run(&["region", "info", FILE]).ok().contains(".old"));
     sandbox.file("3.-2.region.bin.old", b"");
     let text = sandbox.run(&["region", "info", FILE]).ok();
-    assert!(text.contains("3.-2.region.bin.old is beside it"), "{text}");
+    assert!(text.contains("3.-2.region.bin.old exists beside it"), "{text}");
     let object = sandbox.run(&["region", "info", FILE, "--json"]).ends(0).json();
     assert_eq!(object["leftovers"], json!(["3.-2.region.bin.old"]));
 }
@@ -90,7 +90,7 @@ slot  x  z  segment  count      raw  compressed     ratio  chunk
    3  3  0        4      1  100,000          22  4545.4:1  99,-64
 ";
     assert_eq!(run.text(), expected);
-    assert_eq!(run.err, "4 blobs, 97.6 KiB of content stored in 55 bytes\n");
+    assert_eq!(run.err, "4 blobs, 97.6 KiB of documents stored in 55 bytes\n");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn local_x_and_z_need_a_file_of_1024_slots() {
     let line = sandbox.run(&["region", "get", "a.bin", "1,0"]).fails(2);
     assert_eq!(
         line,
-        "a.bin: x,z names a slot of a file with 1,024 slots; this one has 2,048: give a number \
+        "a.bin: x,z needs a file with 1,024 slots; this one has 2,048: give a number \
          from 0 to 2047"
     );
     sandbox.run(&["region", "get", "a.bin", "2047"]).ends(0);

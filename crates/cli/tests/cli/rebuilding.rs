@@ -28,12 +28,12 @@ fn a_lost_index_table_is_put_back() {
     let damaged = sandbox.bytes(FILE);
     let text = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
     let expected = "\
-0.0.region.bin: 0 blobs checked, all whole; 0 sealed
+0.0.region.bin: 0 blobs checked, no findings; 0 sealed
 slot   x   z  segment  saves  now    identity
    0   0   0        1      1  empty  chunk:0,0
   33   1   1        2      1  empty  chunk:1,1
 1023  31  31        3      1  empty  chunk:31,31
-index table changed; what it was before is in 0.0.region.bin.index.bak
+index table changed; the old table is kept in 0.0.region.bin.index.bak
 ";
     assert_eq!(text, expected);
     assert_eq!(sandbox.bytes(FILE), whole);
@@ -52,7 +52,7 @@ fn nothing_changes_before_somebody_says_so() {
     let dry = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--dry-run"]).ends(1);
     assert!(dry.text().contains("chunk:31,31"), "{}", dry.text());
     let asked = sandbox.run(&["region", "verify", FILE, "--rebuild-index"]).ends(1);
-    assert!(asked.text().ends_with("nothing was changed; --yes applies the plan\n"));
+    assert!(asked.text().ends_with("nothing changed; --yes applies the plan\n"));
     assert_eq!(sandbox.state(), before);
 }
 
@@ -127,7 +127,7 @@ fn chunks_that_were_removed_since_come_back_only_when_asked_for() {
     sandbox.file(FILE, &removed);
     let run = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
     assert!(run.text().contains("removed  chunk:1,1\n"));
-    assert!(run.text().contains("1 removed chunk left alone; --removed brings them back\n"));
+    assert!(run.text().contains("1 removed chunk not restored; --removed restores them\n"));
     assert_eq!(sandbox.bytes(FILE), removed);
     sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--removed"]).ends(0);
     assert_eq!(sandbox.bytes(FILE), whole);

@@ -72,7 +72,7 @@ fn sealing_and_unsealing_gives_the_original_bytes_back() {
     let sandbox = Sandbox::with("v1/fragmented", FILE);
     let (original, content) = (frames(&sandbox), sandbox.content(FILE));
     let text = sandbox.run(&["region", "seal", FILE]).ok();
-    assert!(text.starts_with("4.0.region.bin: 31 blobs sealed, 0 sealed already\n"), "{text}");
+    assert!(text.starts_with("4.0.region.bin: 31 blobs sealed, 0 already sealed\n"), "{text}");
     assert_eq!(sandbox.content(FILE), content);
     let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     for slot in file.occupied() {
@@ -84,10 +84,10 @@ fn sealing_and_unsealing_gives_the_original_bytes_back() {
     drop(file);
     let sealed = frames(&sandbox);
     let again = sandbox.run(&["region", "seal", FILE]).ok();
-    assert!(again.starts_with("4.0.region.bin: 0 blobs sealed, 31 sealed already\n"), "{again}");
+    assert!(again.starts_with("4.0.region.bin: 0 blobs sealed, 31 already sealed\n"), "{again}");
     assert_eq!(frames(&sandbox), sealed);
     let text = sandbox.run(&["region", "seal", FILE, "--remove"]).ok();
-    assert!(text.starts_with("4.0.region.bin: 31 blobs unsealed, 0 without seal already\n"));
+    assert!(text.starts_with("4.0.region.bin: 31 blobs unsealed, 0 already unsealed\n"));
     assert_eq!(frames(&sandbox), original);
     sandbox.run(&["region", "seal", FILE]).ends(0);
     let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
@@ -131,7 +131,7 @@ fn seal_dry_run_and_json() {
     });
     assert_eq!(dry.to_string(), expected.to_string());
     let text = sandbox.run(&["region", "seal", FILE, "--dry-run", "--remove"]).ok();
-    assert_eq!(text, "4.0.region.bin: 0 blobs would be unsealed, 13 without seal already\n");
+    assert_eq!(text, "4.0.region.bin: 0 blobs would be unsealed, 13 already unsealed\n");
     assert_eq!(sandbox.state(), before);
     let done = sandbox.run(&["region", "seal", FILE, "--json", "-j", "3"]).ends(0).json();
     assert_eq!(done["after"], sandbox.bytes(FILE).len());

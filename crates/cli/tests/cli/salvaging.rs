@@ -37,7 +37,7 @@ fn old_and_removed_blobs_are_listed() {
     assert!(lines.next().unwrap().starts_with("      1      1     4,128  1,300"));
     assert!(lines.next().unwrap().starts_with("      2      1     8,224  7,000"));
     assert_eq!(lines.next(), None);
-    assert!(run.err.starts_with("a.bin: 2 blobs that no slot refers to"), "{}", run.err);
+    assert!(run.err.starts_with("a.bin: 2 orphaned blobs"), "{}", run.err);
     let objects = segments(&sandbox);
     let expected = [
         "segment",

@@ -67,7 +67,7 @@ fn everything_that_was_edited_is_stored_at_the_end() {
         "load",
         "generate",
         "save",
-        "problems",
+        "findings",
     ];
     assert_eq!(keys(&object), expected);
     let number = |key: &str| object[key].as_u64().unwrap();
@@ -79,7 +79,7 @@ fn everything_that_was_edited_is_stored_at_the_end() {
     assert_eq!(lines(&sandbox), BTreeMap::from(both));
     sandbox.run(&["verify", "world"]).ends(0);
     let text = sandbox.run(&[&LOAD[..], &["--seconds", "0.5", "--yes"]].concat()).ok();
-    for part in ["relaxed, Flat generates", "p99 at most", "acknowledged as stored"] {
+    for part in ["relaxed, Flat generates", "p99 at most", "confirmed as stored"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }

@@ -32,7 +32,7 @@ fn upgrading_again_does_nothing() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
     let before = sandbox.state();
     let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
-    assert_eq!(text, "a.bin: is version 1 already, nothing to do\n");
+    assert_eq!(text, "a.bin: already version 1, nothing to do\n");
     let object = sandbox.run(&["region", "upgrade", "a.bin", "--json"]).ends(0).json();
     let expected = json!({
         "from": 1, "copied": 0, "damaged": [], "old": null, "dry_run": false,
@@ -57,7 +57,7 @@ fn damaged_blobs_keep_the_old_file() {
     let run = sandbox.run(&["region", "upgrade", "a.bin"]).ends(1);
     let mut lines = run.text().lines();
     assert_eq!(lines.next(), Some("a.bin: now version 1, 2 blobs copied"));
-    let heading = "1 damaged slot, copied as they are where that is possible:";
+    let heading = "1 damaged slot, copied unchanged where possible:";
     assert_eq!(lines.next(), Some(heading));
     assert!(lines.next().unwrap().starts_with("  slot 4: frame: zstd: "));
     assert_eq!(lines.next(), Some("the old file was kept as a.bin.old"));
@@ -74,7 +74,7 @@ fn a_pair_that_the_game_left_behind_is_joined() {
     sandbox.file("a.bin", &sandbox.bytes("b.bin"));
     std::fs::remove_file(sandbox.path("b.bin")).unwrap();
     let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
-    assert_eq!(text, "a.bin: 12 blobs brought over from the old file\n");
+    assert_eq!(text, "a.bin: 12 blobs copied from the old file\n");
     assert_eq!(sandbox.content("a.bin"), content);
     assert_eq!(sandbox.names(), ["a.bin"]);
 }

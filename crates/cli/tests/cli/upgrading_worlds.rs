@@ -56,7 +56,7 @@ pub(crate) fn samples() -> Vec<Value> {
     let run =
         |words: &[&str]| sandbox.run(&[&["upgrade", "save", "--json"], words].concat()).json();
     let mut lines = vec![run(&["--assets", "none"]), run(&["--assets", "assets"])];
-    lines[1]["failures"] = serde_json::json!(["text"]);
+    lines[1]["findings"] = serde_json::json!(["text"]);
     lines
 }
 

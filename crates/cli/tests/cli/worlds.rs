@@ -33,12 +33,12 @@ fn a_world_is_made_as_told_and_its_universe_with_it() {
     let more = ["--display-name", "My World", "--provider", "IndexedStorage"];
     let dry = sandbox.run(&[&words[..], &more, &["--dry-run"]].concat()).ok();
     assert_eq!(dry.lines().count(), 2);
-    assert!(dry.starts_with("save/u: the universe would be made\n"), "{dry}");
+    assert!(dry.starts_with("save/u: universe would be created\n"), "{dry}");
     assert!(!sandbox.path("save").exists());
     let text = sandbox.run(&[&words[..], &more].concat()).ok();
     assert_eq!(
         text,
-        "save/u: universe made\nsave/u/worlds/new: world made; generator: Flat, seed: -7, \
+        "save/u: universe created\nsave/u/worlds/new: world created; generator: Flat, seed: -7, \
          provider: IndexedStorage\n"
     );
     let made = settings(&sandbox, "save/u/worlds/new");

@@ -14,7 +14,7 @@ use super::InfoOptions;
 #[derive(Debug, Serialize)]
 pub struct StorageInfo {
     /// What errors call it.
-    pub place: String,
+    pub location: String,
     /// Its chunks.
     pub chunks: u64,
     /// Its region files; `None` for other storages.
@@ -48,7 +48,7 @@ impl StorageInfo {
             (None, Some(regions)) if is_all_in_files => regions.chunks,
             (None, _) => storage.positions().flatten().count() as u64,
         };
-        Self { place: location, chunks, regions, contents }
+        Self { location, chunks, regions, contents }
     }
 }
 

@@ -79,7 +79,7 @@ fn difference(
 ) -> Option<Finding> {
     let (class, message) = match (a, b) {
         (Ok(a), Ok(b)) if a == b => return None,
-        (Ok(Some(_)), Ok(Some(_))) => (Class::Different, "other content"),
+        (Ok(Some(_)), Ok(Some(_))) => (Class::Different, "contents differ"),
         (Ok(Some(_)), Ok(None)) => (Class::OnlyInSource, "only in the source"),
         (Ok(None), Ok(_)) => (Class::OnlyInTarget, "only in the target"),
         (Err(error), _) | (_, Err(error)) => {

@@ -1,4 +1,4 @@
-//! `bench chunk PATH`: the codec against the decompression of the same chunks, in one run.
+//! `bench chunk PATH`: compares decoding with decompressing the same chunks.
 
 use std::io::Write;
 
@@ -26,7 +26,7 @@ fn write(console: &mut Console, report: &ChunkReport) -> anyhow::Result<()> {
     for (name, time, ratio) in [
         ("zstd decompresses", report.decompress_us, 1.0),
         ("read, find components", report.index_us, ratios.index),
-        ("read, decode everything", report.decode_us, ratios.decode),
+        ("read, decode all components", report.decode_us, ratios.decode),
         ("read, count blocks", report.histogram_us, ratios.histogram),
         ("encode after an edit", report.encode_us, ratios.encode),
     ] {

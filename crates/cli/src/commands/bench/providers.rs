@@ -1,5 +1,5 @@
-//! `bench providers PATH`: every provider with the same chunks, in one run; with `--scale N`, what
-//! a chunk costs at the beginning and at the end of a large copy.
+//! `bench providers PATH`: measures every provider with the same chunks; with `--scale N`, the cost
+//! per chunk at the beginning and at the end of a large copy.
 
 use std::io::Write;
 use std::time::Duration;
@@ -53,7 +53,7 @@ fn write(console: &mut Console, report: &ProvidersReport) -> anyhow::Result<()> 
     let convert = &report.convert;
     writeln!(
         console,
-        "  convert, region files to region files: {} as they are, {} compressed anew ({} times)",
+        "  convert, region files to region files: {} unchanged, {} recompressed ({} times)",
         text::duration(convert.verbatim_us.0),
         text::duration(convert.recompressed_us.0),
         factor(convert.ratio),
@@ -62,7 +62,7 @@ fn write(console: &mut Console, report: &ProvidersReport) -> anyhow::Result<()> 
 }
 
 fn per_second(chunks: usize, time: Duration) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "it is rounded for people")]
+    #[expect(clippy::cast_precision_loss, reason = "rounded for display")]
     let rate = chunks as f64 / time.as_secs_f64().max(f64::MIN_POSITIVE);
     format!("{rate:.0}")
 }

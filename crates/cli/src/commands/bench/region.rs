@@ -1,4 +1,4 @@
-//! `bench region FILE`: the container against zstd itself, in one run.
+//! `bench region FILE`: compares reading and writing a region file with zstd.
 
 use std::io::Write;
 
@@ -42,7 +42,7 @@ fn write(console: &mut Console, report: &RegionReport) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Each pass with its time, and its ratio to zstd where it is not zstd itself.
+/// Returns the name, time and ratio to zstd of each pass; no ratio for zstd itself.
 fn passes(passes: &Passes) -> [(&'static str, String, String); 4] {
     [
         ("zstd decompresses", passes.raw_decompress_us, None),

@@ -1,4 +1,4 @@
-//! `bench store PATH`: the chunk store against zstd and the system, in one run.
+//! `bench store PATH`: compares the chunk store with zstd and plain reads.
 
 use std::io::Write;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn measure(args: &StoreArgs, console: &Console, bench: &StoreBench) -> anyhow::R
     let bar = progress::chunks(console, "loading and saving", Some(count));
     let times = bench.times(args.rounds, |done| bar.set_position(done))?;
     bar.finish_and_clear();
-    let spinner = progress::spinner(console, "loading while others are saved");
+    let spinner = progress::spinner(console, "loading during saves");
     let latency = bench.latency(Duration::from_secs_f64(args.latency_seconds))?;
     spinner.finish_and_clear();
     Ok(StoreReport { path: args.path.display().to_string(), times, latency, walk })
@@ -55,7 +55,7 @@ fn write(console: &mut Console, report: &StoreReport) -> anyhow::Result<()> {
         Some(latency) => write_latency(console, latency)?,
         None => writeln!(
             console,
-            "  loads while others are saved: not measured, that needs {LATENCY_CHUNKS_MIN} chunks"
+            "  loads during saves: not measured, needs {LATENCY_CHUNKS_MIN} chunks"
         )?,
     }
     walk.as_ref().map_or(Ok(()), |walk| write_walk(console, walk))
@@ -64,7 +64,7 @@ fn write(console: &mut Console, report: &StoreReport) -> anyhow::Result<()> {
 fn write_latency(console: &mut Console, latency: &LoadLatency) -> anyhow::Result<()> {
     writeln!(
         console,
-        "  a load while {:.0} saves run each second: p50 {}, p99 {}, at most {} ({})",
+        "  loads during {:.0} saves per second: p50 {}, p99 {}, max {} ({})",
         latency.saves_per_second,
         text::duration(latency.p50_us.0),
         text::duration(latency.p99_us.0),
@@ -77,11 +77,11 @@ fn write_latency(console: &mut Console, latency: &LoadLatency) -> anyhow::Result
 fn write_walk(console: &mut Console, walk: &Walk) -> anyhow::Result<()> {
     let chunks = text::count(walk.chunks, "chunk");
     let (most, bound) = (text::thousands(walk.in_memory_max), walk.in_memory_bound);
-    writeln!(console, "  a walk through {chunks}: at most {most} in memory, may be {bound}")?;
+    writeln!(console, "  walk through {chunks}: at most {most} in memory, limit {bound}")?;
     let memory = walk.resident_before.zip(walk.resident_max).zip(walk.resident_bound);
     if let Some(((before, most), bound)) = memory {
         let [before, most, bound] = [before, most, bound].map(text::size);
-        writeln!(console, "  its memory: {before} before, at most {most}, may be {bound}")?;
+        writeln!(console, "  memory: {before} before, at most {most}, limit {bound}")?;
     }
     Ok(())
 }

@@ -12,17 +12,17 @@ use hyworld_chunk::{
 use crate::output::table::Table;
 use crate::output::text;
 
-/// How many components are listed at each level, and how much of their ids is shown.
+/// How many components are listed at each level, and the maximum width of an id.
 const COMPONENTS_MAX: usize = 24;
 const ID_CHARS: usize = 36;
 
-/// The component that holds the sections. It has no type of its own.
+/// The component that contains the sections.
 const COLUMN_ID: &str = "ChunkColumn";
 
-/// What is said of components that a newer game writes in a way that is not known.
-const OPAQUE: &str = "of game 0.7 or newer, kept as it is";
+/// The note for components in a format of a newer game that hyworld cannot decode.
+const OPAQUE: &str = "written by game 0.7 or newer, kept unchanged";
 
-/// A component, or the same one of several sections.
+/// A component, or the components of several sections with the same id.
 struct Row {
     id: String,
     version: Option<i32>,
@@ -55,7 +55,7 @@ fn more(table: &mut Table, rows: usize) {
     }
 }
 
-/// The components of some holders, the same ones of several sections together.
+/// Groups the components of holders by id.
 fn rows<'a>(holders: impl IntoIterator<Item = (Option<usize>, &'a Holder)>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut places = HashMap::new();
@@ -98,7 +98,7 @@ fn in_sections(known: &ComponentRegistry, row: &Row) -> String {
     match &*row.id {
         "EnvironmentSection" | "BlockHealthSection" => format!("{OPAQUE}, {place}"),
         id if known.is_registered(id) => place,
-        _ => format!("not known, {place}"),
+        _ => format!("unknown, {place}"),
     }
 }
 
@@ -125,14 +125,14 @@ fn what(readable: &ReadableChunk<'_>, known: &ComponentRegistry, id: &str) -> St
         "HeightmapColumn" => Some(OPAQUE.to_owned()),
         "BlockHealthChunk" => {
             readable.get::<BlockHealthChunk>().map(|health| match health.damaged.len() {
-                0 if health.fragile.is_empty() => "all blocks whole".to_owned(),
+                0 if health.fragile.is_empty() => "no damaged blocks".to_owned(),
                 damaged => format!("{damaged} damaged, {} fragile", health.fragile.len()),
             })
         }
         COLUMN_ID => Some(count(readable.chunk().section_holders().len(), "section")),
         "WorldChunk" | "ChunkSpawnedNPCData" => Some(String::new()),
         _ if known.is_registered(id) => Some(String::new()),
-        _ => return "not known, kept as it is".to_owned(),
+        _ => return "unknown, kept unchanged".to_owned(),
     };
     found.unwrap_or_else(|| "cannot be decoded".to_owned())
 }

@@ -12,16 +12,16 @@ use super::{LINE_CHARS, LISTED_MAX, items};
 use crate::output::table::Table;
 use crate::output::text;
 
-/// How much of the names of things is shown.
+/// Maximum widths of names of blocks and entities.
 const NAME_CHARS: usize = 28;
 const BLOCK_CHARS: usize = 36;
 const ENTITY_CHARS: usize = 22;
-/// How much of the name that an entity was given.
+/// The maximum width of an entity's custom name.
 const GIVEN_CHARS: usize = 16;
 
-/// What is said in a line above the tables, where there is something to say.
+/// Writes the facts above the tables: entity layout, damaged blocks, spawned NPCs.
 pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
-    fact(out, "entities", &format!("kept {}", readable.chunk().entity_layout()))?;
+    fact(out, "entities", &format!("stored {}", readable.chunk().entity_layout()))?;
     if let Some(health) =
         readable.get::<BlockHealthChunk>().filter(|health| !health.damaged.is_empty())
     {
@@ -76,7 +76,7 @@ fn finish(out: &mut impl Write, table: &Table, all: usize) -> io::Result<()> {
     }
 }
 
-/// Block entities on rare blocks before those that are everywhere: a chest among bushes.
+/// Sorts block entities on rare blocks first, so that a chest is listed before many bushes.
 fn rarest_first<'a>(
     readable: &ReadableChunk<'_>,
     blocks: &[(ChunkBlock, &'a Holder)],
@@ -94,12 +94,12 @@ fn rarest_first<'a>(
     found
 }
 
-/// The name of a block.
+/// Returns the name of a block.
 fn name<'a>(readable: &'a ReadableChunk<'_>, at: ChunkBlock) -> &'a str {
     readable.chunk().block(at).map_or("-", |block| block.name())
 }
 
-/// Where a block is.
+/// Returns the position of a block, absolute if the chunk position allows.
 pub(super) fn place(readable: &ReadableChunk<'_>, at: ChunkBlock) -> String {
     match readable.at().block(at) {
         Some(pos) => format!("{},{},{}", pos.x, pos.y, pos.z),
@@ -114,7 +114,7 @@ fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -
     [place, block, ids(holder, LINE_CHARS.saturating_sub(used + 6))]
 }
 
-/// The ids of a holder's components, as many as fit.
+/// Returns the component ids of a holder, as many as fit.
 fn ids(holder: &Holder, width: usize) -> String {
     let ids: Vec<String> = holder.ids().map(|id| text::short(id, NAME_CHARS)).collect();
     text::as_many(&ids, width)
@@ -142,7 +142,7 @@ fn entity(entity: Entity<'_>) -> [String; 3] {
     [name, text::short(&or_dash(at), NAME_CHARS), or_dash(uuid)]
 }
 
-/// The text in a field of a component.
+/// Returns a text field of a component.
 fn field<'a>(holder: &'a Holder, id: &str, path: &[&str]) -> Option<&'a str> {
     let (last, parents) = path.split_last()?;
     let mut document = holder.raw(id)?;

@@ -1,4 +1,4 @@
-//! The items of containers: of chests and benches, and of what creatures carry.
+//! Items in containers of block entities and entities.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use super::contents::place;
 use crate::output::table::Table;
 use crate::output::text;
 
-/// How many stacks are listed before it is said that there are more.
+/// How many stacks are listed.
 const STACKS_MAX: usize = 48;
 
-/// How much of the name of an item or of a creature is shown.
+/// The maximum width of the name of an item or entity.
 const NAME_CHARS: usize = 44;
 
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
@@ -20,7 +20,7 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     if stacks == 0 {
         return Ok(());
     }
-    let mut table = Table::new("items of|kind|>slot|>quantity|item");
+    let mut table = Table::new("items in|kind|>slot|>quantity|item");
     for container in &containers {
         let mut owner = [owner(readable, container), container.role.name().to_owned()];
         for (slot, stack) in container.items.iter() {

@@ -1,4 +1,4 @@
-//! What sections are made of, and how they are stored. Sections that look alike share a line.
+//! Tables of the sections: their blocks, and how they are stored. Equal neighbours share a line.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use super::summary::ranked;
 use crate::output::table::Table;
 use crate::output::text;
 
-/// How much of the name of a block or fluid is shown.
+/// The maximum width of the name of a block or fluid.
 const NAME_CHARS: usize = 44;
 
 /// The components of a section.
@@ -31,7 +31,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// What is left of a line behind the heights and the number of kinds.
+/// The width left in a line after the heights and the number of kinds.
 const BLOCKS_CHARS: usize = LINE_CHARS - 20;
 
 pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
@@ -50,8 +50,8 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     stacked(readable, columns, |section| vec![state(section)]).write(out, "  ")
 }
 
-/// A table of sections from the top down. `lines` gives the lines of a section, without the first
-/// cell; neighbours with the same lines are taken together.
+/// Writes a table of sections from the top down. `lines` returns the lines of a section without
+/// the first cell; neighbours with equal lines are merged.
 fn stacked(
     readable: &ReadableChunk<'_>,
     columns: &str,
@@ -81,7 +81,7 @@ fn stacked(
     table
 }
 
-/// How many kinds of blocks there are, and the most frequent of them.
+/// Returns the number of kinds of blocks, and the most frequent of them.
 fn kinds(palette: &Palette<AssetKey>, before: &str) -> Vec<String> {
     let counts = palette.exact_counts();
     let fluids = !before.is_empty();
@@ -98,7 +98,7 @@ fn kinds(palette: &Palette<AssetKey>, before: &str) -> Vec<String> {
     vec![ranked.len().to_string(), shown]
 }
 
-/// How a section is stored.
+/// Describes how a section is stored.
 fn state(section: &Decoded<'_>) -> Vec<String> {
     let block = section.block;
     let changes = format!("{}/{}", block.local_change_counter, block.global_change_counter);

@@ -1,4 +1,4 @@
-//! The summary of a chunk for people.
+//! The readable summary of a chunk.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use super::{LINE_CHARS, components, contents, sections};
 use crate::commands::block;
 use crate::output::{Console, text};
 
-/// How wide the names of facts are.
+/// The width of the labels.
 const NAME_CHARS: usize = 14;
 
 pub(super) fn write(
@@ -21,7 +21,7 @@ pub(super) fn write(
 ) -> anyhow::Result<()> {
     let (x, z) = (located.at.x, located.at.z);
     writeln!(console, "chunk {x},{z}")?;
-    place(console, located)?;
+    location(console, located)?;
     columns(console, readable)?;
     environments(console, readable)?;
     contents::facts(console, readable)?;
@@ -32,10 +32,10 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A space at which no line is broken.
+/// A placeholder for a space at which lines are not wrapped.
 const KEPT_SPACE: &str = "\u{a0}";
 
-/// One fact: its name, and what is to be said, which may go on in lines below.
+/// Writes a label and its value, wrapped over several lines if needed.
 pub(super) fn fact(out: &mut impl Write, name: &str, what: &str) -> io::Result<()> {
     let what = text::printable(what);
     let indent = " ".repeat(NAME_CHARS + 4);
@@ -43,7 +43,7 @@ pub(super) fn fact(out: &mut impl Write, name: &str, what: &str) -> io::Result<(
     writeln!(out, "  {name:<NAME_CHARS$}  {}", lines.trim_start())
 }
 
-fn place(out: &mut impl Write, located: &StoredChunk) -> io::Result<()> {
+fn location(out: &mut impl Write, located: &StoredChunk) -> io::Result<()> {
     let (region, slot) = (located.at.region(), located.at.slot());
     if let Some(blocks) = located.at.blocks() {
         let (min, max) = (blocks.min(), blocks.max());
@@ -52,15 +52,15 @@ fn place(out: &mut impl Write, located: &StoredChunk) -> io::Result<()> {
     }
     fact(out, "file", &located.path.display().to_string())?;
     let (index, x, z) = (slot.index(), slot.x(), slot.z());
-    let place = format!("slot {index} (x {x}, z {z}) of region {},{}", region.x, region.z);
-    fact(out, "place", &place)?;
+    let slot = format!("{index} (x {x}, z {z}) of region {},{}", region.x, region.z);
+    fact(out, "slot", &slot)?;
     let raw = text::count(located.size.raw, "byte");
     let Some(stored) = located.size.stored else { return fact(out, "size", &raw) };
     let ratio = text::ratio(located.size.raw, stored);
     fact(out, "size", &format!("{raw}, compressed to {} ({ratio})", text::thousands(stored)))
 }
 
-/// Heights and tints.
+/// Writes heights and tints.
 fn columns(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
     let Some(columns) = readable.get::<BlockChunk>() else { return Ok(()) };
     let (heights, tints) = (columns.heights.values(), columns.tints.values());
@@ -72,12 +72,12 @@ fn columns(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()>
     let tints = ranked(tints.values().map(|&tint| (block::tint(tint), 1)));
     fact(out, "tints", &shares(&tints, COLUMNS_PER_CHUNK.into(), 2))?;
     if columns.needs_physics() {
-        fact(out, "physics", "must run once the chunk is loaded")?;
+        fact(out, "physics", "must be computed when the chunk is loaded")?;
     }
     Ok(())
 }
 
-/// Which environments there are, by the blocks that they cover.
+/// Writes the environments with the share of blocks they cover.
 fn environments(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
     let Some(environments) = readable.get::<EnvironmentChunk>() else { return Ok(()) };
     let mut blocks: HashMap<i32, u64> = HashMap::new();
@@ -88,7 +88,7 @@ fn environments(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Resul
             *sum = sum.saturating_add(u64::from(first.abs_diff(last)) + 1);
         }
     }
-    // The last entry for an id replaces the ones before.
+    // If an id is listed twice, the last entry counts.
     let names: HashMap<i32, &str> =
         environments.list().iter().map(|entry| (entry.id, entry.name.as_str())).collect();
     let ranked = ranked(blocks.into_iter().map(|(id, count)| {
@@ -98,7 +98,7 @@ fn environments(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Resul
     fact(out, "environments", &shares(&ranked, BLOCKS_PER_CHUNK.into(), 4))
 }
 
-/// Equal names together, the most frequent first.
+/// Counts equal names, most frequent first.
 pub(super) fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     let mut sums: HashMap<String, u64> = HashMap::new();
     for (name, count) in counts {
@@ -110,7 +110,7 @@ pub(super) fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String
     sums
 }
 
-/// The first `most` names, each with its share of `all` unless it is the only one.
+/// Formats the first `most` names, each with its share of `all` unless it is the only one.
 fn shares(ranked: &[(String, u64)], all: u64, most: usize) -> String {
     if let [(only, _)] = ranked {
         return only.clone();

@@ -1,4 +1,4 @@
-//! `convert SRC DST --verify-only`: whether two storages hold the same chunks.
+//! `convert SRC DST --verify-only`: compares the chunks of two storages.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::args::convert::ConvertArgs;
 use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
-/// How many differences are printed for people; `--json` counts them.
+/// How many differing chunks are printed; `--json` only counts them.
 const SHOWN_MAX: u64 = 50;
 
 pub(super) fn run(
@@ -67,6 +67,6 @@ fn summary(
         return json::line(console, &Report { source: first, target: second, same, different });
     }
     let (same, different) = (text::count(same, "chunk"), text::count(different, "difference"));
-    console.report(format_args!("{first} and {second}: {same} the same, {different}"))?;
+    console.report(format_args!("{first} and {second}: {same} equal, {different}"))?;
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! What the tour shows: numbered titles, commands as they are typed, what they print, how long
-//! they took.
+//! The output of the demo: numbered titles, commands, their output and their duration.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -17,13 +16,12 @@ use crate::args::Cli;
 use crate::exit::Exit;
 use crate::output::{Console, progress, text};
 
-/// Stand for the world of the tour, for the copy of its region file, and for the copy that is
-/// damaged, in a command.
+/// Paths in the demo's commands: the world, the copy of its region file, and the damaged copy.
 pub(super) const WORLD: &str = "{folder}/universe/worlds/sample";
 pub(super) const COPY: &str = "{folder}/copy/0.0.region.bin";
 pub(super) const DAMAGED: &str = "{folder}/damaged/0.0.region.bin";
 
-/// One command that ran.
+/// A command that was run.
 #[derive(Debug, Serialize)]
 struct Step {
     title: String,
@@ -32,7 +30,7 @@ struct Step {
     ms: Millis,
 }
 
-/// What the demo did, for programs.
+/// The JSON report of the demo.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct DemoReport {
     folder: String,
@@ -40,7 +38,7 @@ pub(super) struct DemoReport {
     steps: Vec<Step>,
     world: String,
     pub(super) edited_blocks: usize,
-    /// Bytes of the documents of all chunks together.
+    /// The size of the documents of all chunks.
     pub(super) raw: u64,
     pub(super) generate_ms: Millis,
     pub(super) save_ms: Millis,
@@ -67,7 +65,7 @@ impl<'a> Tour<'a> {
         }
     }
 
-    /// The path that stands in a command.
+    /// Returns the path that a placeholder in a command stands for.
     pub(super) fn path(&self, in_command: &str) -> PathBuf {
         PathBuf::from(self.filled(in_command))
     }
@@ -76,20 +74,20 @@ impl<'a> Tour<'a> {
         word.replace("{folder}", &self.folder.display().to_string())
     }
 
-    /// How many threads may work.
+    /// Returns the number of worker threads.
     pub(super) fn jobs(&self) -> NonZeroUsize {
         self.console.jobs()
     }
 
-    /// A bar for work that is no command.
+    /// Returns a progress bar for work outside of a command.
     pub(super) fn bar(&self, what: &'static str, chunks: usize) -> ProgressBar {
         progress::chunks(self.console, what, Some(chunks as u64))
     }
 
-    /// Begins the next part.
+    /// Prints the title of the next part.
     pub(super) fn title(&mut self, title: &str) -> anyhow::Result<()> {
         if self.titles == 0 {
-            writeln!(self.console, "Everything happens in {}", self.folder.display())?;
+            writeln!(self.console, "All files are in {}", self.folder.display())?;
         }
         self.titles = self.titles.saturating_add(1);
         title.clone_into(&mut self.title);
@@ -97,19 +95,19 @@ impl<'a> Tour<'a> {
         Ok(())
     }
 
-    /// A sentence. What it says was measured or checked.
+    /// Prints a sentence about something that was measured or checked.
     pub(super) fn line(&mut self, line: &str) -> anyhow::Result<()> {
         writeln!(self.console, "{line}")?;
         Ok(())
     }
 
-    /// Shows a command, runs it, and makes sure that it ends as it must.
+    /// Prints a command, runs it, and checks its exit code.
     pub(super) fn command(&mut self, words: &[&str], expected: Exit) -> anyhow::Result<()> {
         let words: Vec<String> = words.iter().map(|word| self.filled(word)).collect();
         let command = format!("hyworld {}", words.join(" "));
         writeln!(self.console, "\n$ {command}")?;
         let parsed = Cli::try_parse_from(["hyworld".to_owned()].into_iter().chain(words));
-        let parsed = parsed.context("the tour has a command that does not parse")?;
+        let parsed = parsed.context("a command of the demo does not parse")?;
         let started = Instant::now();
         let exit = crate::commands::run(parsed.command, None, self.console)?;
         let took = started.elapsed();
@@ -121,12 +119,12 @@ impl<'a> Tour<'a> {
         Ok(())
     }
 
-    /// Says where everything is, and gives the report for programs.
+    /// Prints the folder of the demo, and returns the JSON report.
     pub(super) fn finish(self, mut report: DemoReport) -> anyhow::Result<DemoReport> {
         let took = text::duration(self.started.elapsed());
         let folder = self.folder.display();
         writeln!(self.console, "\nDone in {took}. The files are in {folder}")?;
-        writeln!(self.console, "`hyworld --help` has the rest.")?;
+        writeln!(self.console, "Run `hyworld --help` for more.")?;
         report.folder = folder.to_string();
         report.world = self.filled(WORLD);
         report.steps = self.steps;

@@ -1,4 +1,4 @@
-//! What was found, for people.
+//! Prints `info` as text.
 
 use std::io::{self, Write};
 
@@ -9,19 +9,19 @@ use hyworld_world::LoadedFrom;
 
 use crate::output::text;
 
-/// How many problems are printed.
+/// How many findings are printed.
 const SHOWN_PROBLEMS: usize = 20;
 
-/// How many files and folders are listed that hyworld does not read.
+/// How many files and folders that hyworld does not read are listed.
 const SHOWN_OTHERS: usize = 12;
 
-/// Characters of the name of such a file.
+/// The maximum width of the name of such a file.
 const NAME_WIDTH: usize = 40;
 
-/// Characters of a value that is a list of names.
+/// The maximum width of a list of names.
 const NAMES_WIDTH: usize = 75;
 
-/// Writes one line: what, and how much of it.
+/// Writes one line with a label and a value.
 fn line(out: &mut impl Write, what: &str, value: &str) -> io::Result<()> {
     writeln!(out, "  {what:<14} {}", text::printable(value))
 }
@@ -39,10 +39,10 @@ pub(super) fn write(out: &mut impl Write, info: &Info, is_fast: bool) -> io::Res
     for world in &info.worlds {
         let name = text::printable(&world.name);
         match info.storage {
-            // What it is stands in the first line already.
+            // The first line already names the world.
             None if info.universe.is_none() => {}
             None => writeln!(out, "\nworld {name}")?,
-            Some(_) => writeln!(out, "\nworld {name}, to which it belongs")?,
+            Some(_) => writeln!(out, "\nworld {name}, which it belongs to")?,
         }
         write_world(out, world, is_fast)?;
     }
@@ -74,12 +74,12 @@ fn write_stored(out: &mut impl Write, stored: &StorageInfo, is_fast: bool) -> io
         line(out, "versions", &versions(contents))?;
         if contents.unreadable > 0 {
             let chunks = text::count(contents.unreadable, "chunk");
-            line(out, "unreadable", &format!("{chunks}, which the counts leave out"))?;
+            line(out, "unreadable", &format!("{chunks}, not included in the counts"))?;
         }
     }
     match (&stored.regions, &stored.contents) {
         (Some(regions), _) => write_regions(out, regions)?,
-        (None, Some(contents)) => line(out, "content", &text::size(contents.raw_bytes))?,
+        (None, Some(contents)) => line(out, "documents", &text::size(contents.raw_bytes))?,
         (None, None) => {}
     }
     if is_fast {
@@ -88,7 +88,7 @@ fn write_stored(out: &mut impl Write, stored: &StorageInfo, is_fast: bool) -> io
     Ok(())
 }
 
-/// The newest versions of components, of those that have more than one.
+/// Formats the newest version of each component with versions.
 fn versions(contents: &Contents) -> String {
     let versions = contents.newest_versions.iter().filter(|(_, version)| **version > 0);
     let versions: Vec<_> = versions.map(|(id, version)| format!("{id} {version}")).collect();
@@ -100,7 +100,7 @@ fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<(
     let players = text::thousands(universe.players as u64);
     match universe.players_only_backup {
         0 => line(out, "players", &players)?,
-        count => line(out, "players", &format!("{players}, {count} of them only as a backup"))?,
+        count => line(out, "players", &format!("{players}, {count} of them only as backup"))?,
     }
     if !universe.resources.is_empty() {
         line(out, "resources", &counted(&universe.resources))?;
@@ -114,20 +114,21 @@ fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<(
                 Some(worlds) if worlds.is_empty() => "has no worlds".to_owned(),
                 Some(worlds) => format!("has {}", worlds.join(", ")),
             };
-            let text = format!("{}, the newest, {newest}, {worlds}", backups.count);
+            let text = format!("{}; the newest, {newest}, {worlds}", backups.count);
             line(out, "backups", &text)?;
         }
     }
     write_others(out, &universe.others)?;
     write_others(out, &universe.others_in_save)?;
     if universe.in_installation {
-        let wiped = "inside the launcher's install folder, which updates remove: move it away";
+        let wiped =
+            "this save is inside the launcher's install folder, which updates delete: move it";
         line(out, "warning", wiped)?;
     }
     Ok(())
 }
 
-/// Writes what is kept and not read, one a line.
+/// Writes one line for each file or folder that hyworld does not read.
 fn write_others(out: &mut impl Write, others: &[OtherInfo]) -> io::Result<()> {
     for other in others.iter().take(SHOWN_OTHERS) {
         let (name, files) =
@@ -135,7 +136,7 @@ fn write_others(out: &mut impl Write, others: &[OtherInfo]) -> io::Result<()> {
         let bytes = text::size(other.bytes);
         let is_folder = other.name.ends_with('/');
         let size = if is_folder { format!("{files}, {bytes}") } else { bytes };
-        let what = other.what.unwrap_or("not known to hyworld");
+        let what = other.what.unwrap_or("unknown to hyworld");
         line(out, "also here", &format!("{name}: {what}; {size}"))?;
     }
     match others.len().saturating_sub(SHOWN_OTHERS) {
@@ -144,7 +145,7 @@ fn write_others(out: &mut impl Write, others: &[OtherInfo]) -> io::Result<()> {
     }
 }
 
-/// How many there are, and which.
+/// Formats names with their count.
 fn counted(names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| text::printable(name)).collect();
     match names.len() {
@@ -166,7 +167,7 @@ fn write_config(
     let world_gen = config.world_gen.as_deref().unwrap_or("Hytale");
     match generator {
         None => line(out, "generator", world_gen)?,
-        Some(ours) => line(out, "generator", &format!("{world_gen}; {ours} of hyworld"))?,
+        Some(ours) => line(out, "generator", &format!("{world_gen}; hyworld generator {ours}"))?,
     }
     line(out, "game time", &config.game_time)?;
     line(out, "spawn", &spawn_line(config.spawn.as_ref()))?;
@@ -182,7 +183,7 @@ fn write_config(
         line(out, "map", map)?;
     }
     if config.crash_recovery {
-        line(out, "CrashRecovery", "set, kept as it is")?;
+        line(out, "CrashRecovery", "set, kept unchanged")?;
     }
     if !config.unknown_keys.is_empty() {
         line(out, "other keys", &counted(&config.unknown_keys))?;
@@ -195,7 +196,7 @@ fn config_line(from: &LoadedFrom, version: i64) -> String {
     match from {
         LoadedFrom::Legacy { path } => {
             let name = path.file_name().unwrap_or_default().display();
-            format!("{version}, from {name}, its name in old versions")
+            format!("{version}, from {name}, the file name of old versions")
         }
         LoadedFrom::Backup { problem } => format!("{version}, from the backup: {problem}"),
         LoadedFrom::Nothing { problem } => format!("all values are the defaults: {problem}"),
@@ -205,7 +206,7 @@ fn config_line(from: &LoadedFrom, version: i64) -> String {
 
 fn spawn_line(spawn: Option<&SpawnInfo>) -> String {
     let Some(SpawnInfo { id, x, y, z }) = spawn else {
-        return "decided by the generator".to_owned();
+        return "set by the generator".to_owned();
     };
     let id = id.as_deref().unwrap_or("unknown");
     match (x, y, z) {
@@ -220,7 +221,7 @@ fn provider_line(provider: &ProviderConfig, pending: Option<&ProviderConfig>) ->
         None => name.to_owned(),
         Some(pending) => {
             let pending = pending.type_name();
-            format!("{name}; config.json says {pending}, where the game would move the chunks")
+            format!("{name}; config.json names {pending}: the game would move the chunks there")
         }
     }
 }
@@ -229,7 +230,7 @@ fn write_regions(out: &mut impl Write, regions: &RegionTotals) -> io::Result<()>
     let raw = text::size(regions.raw_bytes);
     if regions.live_bytes > 0 {
         let ratio = text::ratio(regions.raw_bytes, regions.live_bytes);
-        line(out, "content", &format!("{raw}, compressed {ratio}"))?;
+        line(out, "documents", &format!("{raw}, compressed {ratio}"))?;
     }
     let all = regions.file_bytes;
     let files = text::count(regions.files, "file");
@@ -239,8 +240,8 @@ fn write_regions(out: &mut impl Write, regions: &RegionTotals) -> io::Result<()>
     }
     let parts = [
         ("live", regions.live_bytes, "blobs with their headers"),
-        ("slack", regions.slack_bytes, "rest of the last segments of blobs"),
-        ("unreferenced", regions.unreferenced_bytes, "segments of no slot: see `region salvage`"),
+        ("slack", regions.slack_bytes, "unused ends of the last segments of blobs"),
+        ("orphaned", regions.unreferenced_bytes, "segments without a slot: see `region salvage`"),
         ("overhead", regions.overhead_bytes, "headers and index tables"),
     ];
     text::write_parts(out, all, &parts)
@@ -250,12 +251,12 @@ fn write_findings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
     if findings.total() == 0 {
         return Ok(());
     }
-    writeln!(out, "\n{}", text::count(findings.total(), "problem"))?;
+    writeln!(out, "\n{}", text::count(findings.total(), "finding"))?;
     for finding in findings.kept().iter().take(SHOWN_PROBLEMS) {
         writeln!(out, "  {}", text::printable(&finding.to_string()))?;
     }
     match findings.total().saturating_sub(SHOWN_PROBLEMS as u64) {
         0 => Ok(()),
-        more => writeln!(out, "  {more} more; `hyworld verify` names all of chunks"),
+        more => writeln!(out, "  {more} more; `hyworld verify` lists all findings about chunks"),
     }
 }

@@ -24,14 +24,14 @@ pub(super) fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Ex
     }
     let name = args.file.display();
     let Some(uuid) = args.uuid.or_else(|| hyworld::player_in(&document)) else {
-        let text = format!("{name}: does not say which player it is; add --as UUID");
+        let text = format!("{name}: contains no player UUID; add --as UUID");
         return Err(exit::problem(text));
     };
     let permit = universe.permit(ServerCheck::Refuse)?;
     let players = universe.players();
     let replaced = players.list()?.iter().any(|player| player.uuid == uuid);
     if replaced && !args.replace {
-        let text = format!("player {uuid} is there already; add --replace to replace the file");
+        let text = format!("player {uuid} already exists; add --replace to replace the file");
         return Err(exit::usage(text));
     }
     let written = !args.dry_run && players.save(uuid, &document)?;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Ex
     let how = match (args.dry_run, replaced, written) {
         (true, true, _) => "would be replaced; nothing written",
         (true, false, _) => "would be added; nothing written",
-        (_, _, false) => "has this file already",
+        (_, _, false) => "already has this file",
         (_, true, _) => "replaced; the old file is now the backup",
         (_, false, _) => "added",
     };
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Ex
     Ok(Exit::Clean)
 }
 
-/// Reads the file; it must have the shape of an entity.
+/// Reads the file and checks that it contains an entity.
 fn read(args: &ImportArgs) -> anyhow::Result<Document> {
     let name = args.file.display();
     if !args.file.is_file() {
@@ -65,7 +65,7 @@ fn read(args: &ImportArgs) -> anyhow::Result<Document> {
     }
     let components = loaded.document.get("Components");
     if components.and_then(|components| components.as_document()).is_none() {
-        let text = format!("{name}: not the file of a player: it has no object Components");
+        let text = format!("{name}: not a player file: it has no object Components");
         return Err(exit::problem(text));
     }
     Ok(loaded.document)

@@ -9,7 +9,7 @@ use crate::exit::{self, Exit};
 use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
-/// Characters of a name.
+/// The maximum width of a name.
 const NAME_WIDTH: usize = 24;
 
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ struct Line<'a> {
 
 pub(super) fn run(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let universe = hyworld::find_universe(&args.path)?;
-    let mut table = Table::new("uuid|name|world|at|>stacks|");
+    let mut table = Table::new("uuid|name|world|position|>stacks|");
     let mut is_clean = true;
     for entry in universe.players().list()? {
         let info = match PlayerInfo::load(&universe, entry) {
@@ -62,7 +62,7 @@ fn row(info: &PlayerInfo) -> [String; 6] {
         text::short(&world(info), NAME_WIDTH),
         position(info),
         text::thousands(info.stacks() as u64),
-        if info.only_backup { "only a backup".to_owned() } else { String::new() },
+        if info.only_backup { "backup only".to_owned() } else { String::new() },
     ]
 }
 

@@ -9,7 +9,7 @@ use crate::exit::{self, Exit};
 use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
-/// Characters of a name.
+/// The maximum width of a name.
 const NAME_WIDTH: usize = 48;
 
 pub(super) fn run(args: &ShowArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -29,18 +29,18 @@ pub(super) fn run(args: &ShowArgs, console: &mut Console) -> anyhow::Result<Exit
 }
 
 fn write(out: &mut impl Write, info: &PlayerInfo) -> io::Result<()> {
-    let name = text::short(info.name.as_deref().unwrap_or("without a name"), NAME_WIDTH);
+    let name = text::short(info.name.as_deref().unwrap_or("unnamed"), NAME_WIDTH);
     writeln!(out, "player {}: {name}", info.uuid)?;
     let mut fact =
         |what: &str, value: &str| writeln!(out, "  {what:<10} {}", text::short(value, NAME_WIDTH));
     fact("world", &world(info))?;
-    fact("at", &position(info))?;
+    fact("position", &position(info))?;
     fact("game mode", info.game_mode.as_deref().unwrap_or("-"))?;
     if let Some(health) = info.health {
         fact("health", &format!("{health:.1}"))?;
     }
     if info.only_backup {
-        fact("file", "only a backup is left")?;
+        fact("file", "only a backup exists")?;
     }
     let mut table = Table::new("container|>slot|item|>quantity|durability");
     let mut empty = Vec::new();

@@ -67,9 +67,9 @@ fn report(
         "{name} {verb} {after} bytes, was {before} ({saved} less), with {blobs}"
     ))?;
     if done.orphans > 0 {
-        let orphans = text::count(done.orphans, "blob");
+        let orphans = text::count(done.orphans, "orphaned blob");
         console.report(format_args!(
-            "{orphans} that no slot refers to {} kept, because slots are damaged; \
+            "{orphans} {} kept, because slots are damaged; \
              --drop-orphans drops them",
             if done.orphans == 1 { "is" } else { "are" }
         ))?;

@@ -1,4 +1,4 @@
-//! Findings about a region file, in the form in which `info` and `verify` show them.
+//! Formats findings about a region file for `info` and `verify`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,19 +11,19 @@ use super::slot_names::{SlotKeys, SlotNames};
 use crate::exit;
 use crate::output::{advice, text};
 
-/// The finding in the one line of an error.
+/// Converts a finding to a one-line error.
 pub(super) fn problem(finding: &Finding, path: &Path) -> anyhow::Error {
     exit::problem(format!("{}: {}", path.display(), finding.message))
 }
 
-/// The finding in three lines.
+/// Writes a finding: location and class, message, advice.
 pub(super) fn write(finding: &Finding, out: &mut impl Write, names: &SlotNames) -> io::Result<()> {
-    let place = match finding.slot {
+    let location = match finding.slot {
         Some(slot) => names.name(slot),
         None => "index table".to_owned(),
     };
     let offset = finding.offset.unwrap_or_default();
-    writeln!(out, "{place}: {} at byte {offset}", finding.class)?;
+    writeln!(out, "{location}: {} at byte {offset}", finding.class)?;
     for sentence in [finding.message.clone(), advice::words(finding, None)] {
         writeln!(out, "{}", text::wrap(&sentence, "    ", text::WIDTH))?;
     }
@@ -75,12 +75,12 @@ impl<'a> DamageObject<'a> {
     }
 }
 
-/// Findings about the damaged slots that a report lists.
+/// Converts the damaged slots of a report to findings.
 pub(super) fn of_damage(path: &Path, names: &SlotNames, damaged: &[SlotDamage]) -> Vec<Finding> {
     damaged.iter().map(|found| Finding::of_damage(path, names.slots(), found)).collect()
 }
 
-/// Damaged slots, one line each.
+/// Writes one line per damaged slot.
 pub(super) fn write_damage(
     out: &mut impl Write,
     names: &SlotNames,

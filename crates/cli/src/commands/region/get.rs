@@ -25,7 +25,7 @@ pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit>
     match args.output.as_deref() {
         None => streams::write_to_stdout(console, &bytes, false)?,
         Some(output) if streams::is_stream(output) && args.json => {
-            return Err(exit::usage("--json needs -o with the name of a file"));
+            return Err(exit::usage("--json needs -o FILE"));
         }
         Some(output) if streams::is_stream(output) => {
             streams::write_to_stdout(console, &bytes, true)?;

@@ -56,7 +56,7 @@ struct Bytes {
     overhead: u64,
     live: u64,
     slack: u64,
-    unreferenced: u64,
+    orphaned: u64,
     raw: u64,
 }
 
@@ -84,7 +84,7 @@ fn sealed(file: &IndexedStorageFile) -> usize {
     slots.filter(|&slot| matches!(file.seal(slot), Ok(Some(_)))).count()
 }
 
-/// Files that an upgrade or a rebuild leaves beside this one.
+/// Returns files that an upgrade or rebuild left beside this one.
 fn leftovers(path: &Path) -> Vec<String> {
     let beside = |suffix| {
         let mut name = path.as_os_str().to_owned();
@@ -120,7 +120,7 @@ impl<'a> Report<'a> {
                 overhead: usage.overhead_bytes,
                 live: usage.live_bytes,
                 slack: usage.slack_bytes,
-                unreferenced: usage.unreferenced_bytes,
+                orphaned: usage.unreferenced_bytes,
                 raw: usage.raw_bytes,
             },
             segments: Segments { all: usage.segment_count, used: usage.used_segment_count },
@@ -152,19 +152,19 @@ impl<'a> Report<'a> {
         self.write_usage(out, usage)?;
         for interrupted in file.interrupted() {
             let (name, segment) = (names.name(interrupted.slot), interrupted.segment);
-            writeln!(out, "  interrupted    write to {name}; left over at segment {segment}")?;
+            writeln!(out, "  interrupted    write to {name}; its data is at segment {segment}")?;
         }
         if file.version() == FormatVersion::V0 {
             let upgrade = advice::region("upgrade", file.path(), "");
-            writeln!(out, "  note           {upgrade} brings it to version 1")?;
+            writeln!(out, "  note           {upgrade} upgrades it to version 1")?;
         }
         for path in &self.leftovers {
-            writeln!(out, "  note           {} is beside it", text::printable(path))?;
+            writeln!(out, "  note           the file {} exists beside it", text::printable(path))?;
         }
         match self.damage.len() {
             0 => {
                 let verify = advice::region("verify", file.path(), "");
-                writeln!(out, "  damage         none seen; {verify} decodes every blob")?;
+                writeln!(out, "  damage         none detected; {verify} checks every blob")?;
             }
             count => writeln!(out, "  damage         {}", text::count(count as u64, "finding"))?,
         }
@@ -177,7 +177,7 @@ impl<'a> Report<'a> {
         if usage.live_bytes > 0 {
             let raw = text::size(usage.raw_bytes);
             let ratio = text::ratio(usage.raw_bytes, usage.live_bytes);
-            writeln!(out, "  content        {raw}, compressed {ratio}")?;
+            writeln!(out, "  documents      {raw}, compressed {ratio}")?;
         }
         let (segments, of) = (usage.used_segment_count, usage.segment_count);
         let (segments, of) = (text::thousands(segments), text::count(of, "segment"));
@@ -185,15 +185,15 @@ impl<'a> Report<'a> {
         writeln!(out, "  file           {} bytes, {segments} of {of} used", text::thousands(all))?;
         let parts = [
             ("live", usage.live_bytes, "blobs with their headers"),
-            ("slack", usage.slack_bytes, "rest of the last segments of blobs"),
-            ("unreferenced", usage.unreferenced_bytes, "segments of no slot: see `salvage`"),
+            ("slack", usage.slack_bytes, "unused ends of the last segments of blobs"),
+            ("orphaned", usage.unreferenced_bytes, "segments without a slot: see `salvage`"),
             ("overhead", usage.overhead_bytes, "header and index table"),
         ];
         Ok(text::write_parts(out, all, &parts)?)
     }
 }
 
-/// Where a region is in the world.
+/// Formats a region and the chunks it covers.
 fn extent(region: RegionPos) -> String {
     let mut text = format!("{},{}", region.x, region.z);
     if let (Some(first), Some(last)) = (region.first_chunk(), region.last_chunk()) {

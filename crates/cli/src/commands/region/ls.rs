@@ -45,7 +45,7 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
     if !args.json {
         let (blobs, raw, compressed) = (text::count(blobs, "blob"), text::size(raw), compressed);
         let compressed = text::size(compressed);
-        console.say(format_args!("{blobs}, {raw} of content stored in {compressed}"))?;
+        console.say(format_args!("{blobs}, {raw} of documents stored in {compressed}"))?;
     }
     if let Some(finding) = Finding::of_table(&file)? {
         exit::complain(&finding::problem(&finding, file.path()));
@@ -54,7 +54,7 @@ pub(super) fn run(args: &LsArgs, console: &mut Console) -> anyhow::Result<Exit> 
     Ok(exit)
 }
 
-/// The exact keys, in this order, are a promise.
+/// Other tools depend on these keys and their order.
 #[derive(Debug, Serialize)]
 struct Line {
     #[serde(flatten)]

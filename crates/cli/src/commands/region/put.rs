@@ -1,4 +1,4 @@
-//! `put FILE SLOT CONTENT`.
+//! `put FILE SLOT CONTENT`: writes a blob.
 
 use hyworld::{PutOptions, PutReport, open_region_if_present, put_blob, seal_content};
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit>
     Ok(Exit::Clean)
 }
 
-/// Compresses the content before anything is opened for writing.
+/// Compresses the document before the file is opened for writing.
 fn encode(
     args: &PutArgs,
     content: &[u8],
@@ -44,7 +44,7 @@ fn encode(
     Ok(seal_content(&args.file, file, names.slots(), slot, content, args.level)?)
 }
 
-/// Takes frames that are compressed already. They must be what a read would accept.
+/// Checks that already compressed input is what a read would accept.
 fn encoded(
     args: &PutArgs,
     frames: &[u8],
@@ -53,18 +53,18 @@ fn encoded(
 ) -> anyhow::Result<EncodedBlob> {
     let name = streams::source_name(&args.content);
     let blob = EncodedBlob::from_sized_frames(frames).map_err(|error| {
-        exit::problem(format!("{name}: {error}; put its content without --raw"))
+        exit::problem(format!("{name}: {error}; put the document without --raw"))
     })?;
     let raw_bytes = blob.header().raw_bytes;
     if raw_bytes > BLOB_BYTES_MAX {
         let (bytes, max) = (text::count(raw_bytes, "byte"), text::thousands(BLOB_BYTES_MAX));
-        let message = format!("{name}: content of {bytes}; no blob may have more than {max}");
+        let message = format!("{name}: document of {bytes}; the maximum is {max}");
         return Err(exit::problem(message));
     }
     blob.decompress().map_err(|error| exit::problem(format!("{name}: {error}")))?;
     match blob.seal()? {
         Some(seal) if seal.slot != slot => Err(exit::problem(format!(
-            "{name}: its seal is for {}; decompress it and put it without --raw",
+            "{name}: sealed for {}; decompress it and put it without --raw",
             names.name(seal.slot)
         ))),
         _ => Ok(blob),
@@ -109,7 +109,7 @@ fn report(
         return json::line(console, &report);
     }
     if done.created {
-        let verb = if args.dry_run { "would be made" } else { "made" };
+        let verb = if args.dry_run { "would be created" } else { "created" };
         console.report(format_args!("{} {verb}", args.file.display()))?;
     }
     let name = names.name(slot);
@@ -120,7 +120,7 @@ fn report(
         None => format!("would be stored as {compressed}"),
     };
     let sealed = if is_sealed { ", sealed" } else { "" };
-    let old = if done.replaced { "; the slot was in use" } else { "" };
+    let old = if done.replaced { "; the old blob was replaced" } else { "" };
     console.report(format_args!("{name}: {raw} {place}{sealed}{old}"))?;
     Ok(())
 }

@@ -33,14 +33,15 @@ pub(super) fn run(
         let is_applied = backup.is_some();
         json::line(console, &Line::Rebuild { changes: found, applied: is_applied, backup })?;
     } else if let Some(backup) = backup {
-        console.report(format_args!("index table changed; what it was before is in {backup}"))?;
+        console.report(format_args!("index table changed; the old table is kept in {backup}"))?;
     } else if found > 0 && !args.dry_run && !args.yes {
-        console.report(format_args!("nothing was changed; --yes applies the plan"))?;
+        console.report(format_args!("nothing changed; --yes applies the plan"))?;
     }
     Ok(if applied < found { Exit::Problems } else { Exit::Clean })
 }
 
-/// Asks for what was damaged or lost, and by itself for what may have been removed on purpose.
+/// Asks about damaged and lost entries, and separately about chunks that may have been removed on
+/// purpose.
 fn apply(
     args: &VerifyArgs,
     console: &mut Console,
@@ -50,16 +51,16 @@ fn apply(
     let removed = plan.changes.iter().filter(is_removed).count();
     let others = plan.changes.len().saturating_sub(removed);
     let changes = text::count(others as u64, "change");
-    let question = format!("make {changes} to the index table?");
+    let question = format!("apply {changes} to the index table?");
     if others > 0 && !console.confirm(&question, args.yes)? {
         return Ok(None);
     }
     let chunks = text::count(removed as u64, "removed chunk");
     let is_asked = args.removed || !args.yes;
-    let question = format!("bring {chunks} back?");
+    let question = format!("restore {chunks}?");
     if removed > 0 && !(is_asked && console.confirm(&question, args.removed)?) {
         plan.leave_removed();
-        console.report(format_args!("{chunks} left alone; --removed brings them back"))?;
+        console.report(format_args!("{chunks} not restored; --removed restores them"))?;
     }
     if plan.changes.is_empty() {
         return Ok(None);
@@ -68,7 +69,7 @@ fn apply(
     Ok(Some(rebuilt.map_err(super::or_force)?))
 }
 
-/// `--rebuild-header`, after the blobs were checked with the geometry.
+/// Rewrites the header, after the blobs were checked with the assumed geometry.
 pub(super) fn header(
     args: &VerifyArgs,
     console: &mut Console,
@@ -86,9 +87,9 @@ pub(super) fn header(
     if args.json {
         json::line(console, &Line::Header { applied: is_wanted, backup })?;
     } else if let Some(backup) = backup {
-        console.report(format_args!("header written; what was there before is in {backup}"))?;
+        console.report(format_args!("header written; the old bytes are kept in {backup}"))?;
     } else if !args.dry_run {
-        console.report(format_args!("nothing was changed; --yes writes the header"))?;
+        console.report(format_args!("nothing changed; --yes writes the header"))?;
     }
     Ok(if is_wanted { Exit::Clean } else { Exit::Problems })
 }
@@ -106,8 +107,7 @@ fn show(
         return Ok(());
     }
     if plan.changes.is_empty() {
-        console
-            .report(format_args!("no sealed blob was found for a slot that is empty or damaged"))?;
+        console.report(format_args!("no sealed blob found for an empty or damaged slot"))?;
         return Ok(());
     }
     let mut table = Table::new(">slot|>x|>z|>segment|>saves|now|identity");
@@ -119,7 +119,7 @@ fn show(
     if removed > 0 {
         let chunks = text::count(removed as u64, "chunk");
         console.report(format_args!(
-            "{chunks} removed since sealed, by the game or on purpose, or the entry was lost"
+            "{chunks} sealed and then removed by the game or a user, or their entries were lost"
         ))?;
     }
     Ok(())

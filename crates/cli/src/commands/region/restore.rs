@@ -50,7 +50,7 @@ pub(super) fn run(
     }
     let bytes = text::count(header.raw_bytes, "byte");
     let verb = if go { "restored" } else { "would be restored" };
-    let old = if in_use { "; the slot was in use" } else { "" };
+    let old = if in_use { "; the old blob was replaced" } else { "" };
     console.report(format_args!("{name}: {bytes} from segment {segment} {verb}{old}"))?;
     Ok(Exit::Clean)
 }
@@ -67,7 +67,7 @@ struct Report {
     dry_run: bool,
 }
 
-/// A sealed blob is only whole in its own slot.
+/// Checks that a sealed blob is restored to its own slot; in any other it would count as damaged.
 fn checked(
     blob: EncodedBlob,
     names: &SlotNames,

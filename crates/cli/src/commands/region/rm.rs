@@ -18,7 +18,7 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
             let raw = text::count(stat.raw_bytes, "byte");
             format!("{raw} in {}", text::count(stat.segment_count, "segment"))
         }),
-        Err(_) => "it was damaged".to_owned(),
+        Err(_) => "damaged".to_owned(),
     };
     drop(file);
     if held && !args.dry_run {
@@ -34,7 +34,7 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
     } else if held {
         console.report(format_args!("{name} emptied ({what})"))?;
     } else {
-        let message = format!("{}: {name} is empty already", path.display());
+        let message = format!("{}: {name} is already empty", path.display());
         return Err(exit::problem(message));
     }
     Ok(if held { Exit::Clean } else { Exit::Problems })

@@ -1,4 +1,4 @@
-//! `salvage FILE`: list, extract; `restore` is next door.
+//! `salvage FILE`: lists and extracts orphaned blobs. `restore.rs` restores them.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &SalvageArgs, console: &mut Console) -> anyhow::Result<E
     }
 }
 
-/// Reads the blob at a segment, and says where to find others if there is none.
+/// Reads the blob at a segment; the error for a missing blob names the command that lists them.
 pub(super) fn blob_at(
     file: &IndexedStorageFile,
     segment: SegmentIndex,
@@ -34,7 +34,7 @@ pub(super) fn blob_at(
     file.salvage_at(segment).map_err(|error| match error {
         Error::NothingToSalvage { ref path, .. } => {
             let list = advice::region("salvage", path, "");
-            exit::advise(&error, &format!("{list} lists those that there are"))
+            exit::advise(&error, &format!("{list} lists the blobs of the file"))
         }
         other => other.into(),
     })
@@ -47,7 +47,7 @@ fn extract(
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
     if streams::is_stream(output) && args.json {
-        return Err(exit::usage("--json needs -o with the name of a file"));
+        return Err(exit::usage("--json needs -o FILE"));
     }
     let blob = blob_at(&super::open(&args.source)?, segment)?;
     let bytes = blob.decompress()?;
@@ -68,17 +68,17 @@ fn extract(
     Ok(Exit::Clean)
 }
 
-/// Lists what there is, and writes each blob into `folder` if there is one.
+/// Lists orphaned blobs, and writes each into `folder` if given.
 fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> anyhow::Result<Exit> {
     let file = super::open(&args.source)?;
     let names = SlotNames::of(&file);
-    let spinner = progress::spinner(console, "looking for blobs");
+    let spinner = progress::spinner(console, "searching for blobs");
     let report = file.salvage();
     spinner.finish_and_clear();
     let report = report?;
     if let Some(folder) = folder {
         let name = folder.display();
-        fs::create_dir_all(folder).with_context(|| format!("{name}: cannot make the folder"))?;
+        fs::create_dir_all(folder).with_context(|| format!("{name}: cannot create the folder"))?;
     }
     let titles = ">segment|>count|>position|>raw|>compressed|>slot|>x|>z|remarks";
     let mut table = Table::new(titles);
@@ -105,7 +105,8 @@ fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> any
     Ok(exit)
 }
 
-/// Never replaces a file: several blobs may be all that is left of something.
+/// Writes a blob to a new file. Never replaces a file, because that may be the only copy of
+/// another blob.
 fn write_new(file: &IndexedStorageFile, blob: &SalvagedBlob, output: &Path) -> anyhow::Result<()> {
     let content = file.salvage_at(blob.segment)?.decompress()?;
     File::create_new(output)
@@ -182,15 +183,16 @@ fn summary(
     report: &SalvageReport,
 ) -> anyhow::Result<()> {
     let name = args.source.file.display();
-    let blobs = text::count(report.blobs.len() as u64, "blob");
-    console.say(format_args!("{name}: {blobs} that no slot refers to"))?;
+    let blobs = text::count(report.blobs.len() as u64, "orphaned blob");
+    console.say(format_args!("{name}: {blobs}"))?;
     match &args.output {
         _ if report.blobs.is_empty() => {}
         Some(folder) => console.say(format_args!("written into {}", folder.display()))?,
-        None => console.say(format_args!("--segment N -o FILE extracts one, --all -o DIR all"))?,
+        None => console
+            .say(format_args!("extract one with --segment N -o FILE, all with --all -o DIR"))?,
     }
     if !report.complete {
-        let note = "the file is too large to be searched to its end";
+        let note = "the file is too large to search completely";
         console.say(format_args!("{name}: {note}; there may be more"))?;
     }
     Ok(())

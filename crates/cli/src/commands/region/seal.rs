@@ -63,18 +63,17 @@ fn report(
         (true, false) => "unsealed",
         (true, true) => "would be unsealed",
     };
-    let state = if args.remove { "without seal" } else { "sealed" };
+    let state = if args.remove { "unsealed" } else { "sealed" };
     let rest = text::thousands(done.unchanged as u64);
-    console.report(format_args!("{name}: {blobs} {verb}, {rest} {state} already"))?;
+    console.report(format_args!("{name}: {blobs} {verb}, {rest} already {state}"))?;
     if let Some(after) = done.after {
         let (before, after) = (text::thousands(done.before), text::thousands(after));
-        console.report(format_args!(
-            "{after} bytes, was {before}; `compact` gives unused space back"
-        ))?;
+        console
+            .report(format_args!("{after} bytes, was {before}; `compact` frees unused space"))?;
     }
     if !done.findings.is_empty() && !console.is_quiet() {
         let slots = text::count(done.findings.len() as u64, "damaged slot");
-        console.report(format_args!("{slots} left alone:"))?;
+        console.report(format_args!("{slots} not changed:"))?;
         write_damage(console, names, &done.findings)?;
     }
     Ok(())

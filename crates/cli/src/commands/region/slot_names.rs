@@ -1,4 +1,4 @@
-//! Which chunk a slot is, as far as file name and geometry tell.
+//! Names of slots: their numbers, and the chunks they hold if the file name and geometry tell.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::args::SlotArg;
 use crate::exit;
 use crate::output::text;
 
-/// Which slot a JSON object is about.
+/// The slot of a JSON object.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct SlotKeys {
     slot: Option<u32>,
@@ -19,7 +19,7 @@ pub(super) struct SlotKeys {
     z: Option<u8>,
 }
 
-/// The slots of one file, in words.
+/// Formats the slots of one file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotNames {
     geometry: Geometry,
@@ -43,7 +43,7 @@ impl SlotNames {
         self.slots.local(slot)
     }
 
-    /// `slot 33 (x 1, z 1)`.
+    /// Formats a slot as `slot 33 (x 1, z 1)`.
     pub(super) fn name(&self, slot: Slot) -> String {
         match self.local(slot) {
             Some(local) => format!("slot {slot} (x {}, z {})", local.x(), local.z()),
@@ -51,7 +51,7 @@ impl SlotNames {
         }
     }
 
-    /// Slot, x and z as the cells of a table.
+    /// Formats slot, x and z as table cells.
     pub(super) fn cells(&self, slot: Option<Slot>) -> [String; 3] {
         let cell = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
         let local = slot.and_then(|slot| self.local(slot));
@@ -62,7 +62,7 @@ impl SlotNames {
         ]
     }
 
-    /// Slot, x and z as members of a JSON object.
+    /// Returns slot, x and z as members of a JSON object.
     pub(super) fn keys(&self, slot: Option<Slot>) -> SlotKeys {
         let local = slot.and_then(|slot| self.local(slot));
         SlotKeys {
@@ -72,21 +72,21 @@ impl SlotNames {
         }
     }
 
-    /// The slot that the command line means.
+    /// Resolves a slot argument.
     pub(super) fn resolve(&self, path: &Path, slot: SlotArg) -> anyhow::Result<Slot> {
         let count = self.geometry.blob_count();
         let last = count.saturating_sub(1);
         let name = path.display();
         match slot {
             SlotArg::Number(slot) if slot.get() < count => Ok(slot),
-            SlotArg::Number(slot) => Err(exit::usage(format!(
-                "{name}: there is no slot {slot}; this file has slots 0 to {last}"
-            ))),
+            SlotArg::Number(slot) => {
+                Err(exit::usage(format!("{name}: no slot {slot}; this file has slots 0 to {last}")))
+            }
             SlotArg::Local(local) => {
                 let slot = Slot::new(local.index().into());
                 self.local(slot).map(|_| slot).ok_or_else(|| {
                     exit::usage(format!(
-                        "{name}: x,z names a slot of a file with 1,024 slots; this one has {}: \
+                        "{name}: x,z needs a file with 1,024 slots; this one has {}: \
                          give a number from 0 to {last}",
                         text::thousands(count)
                     ))

@@ -64,15 +64,15 @@ fn report(
             console.report(format_args!("{name}: would become version 1, {blobs} copied"))?;
         }
         (FormatVersion::V1, 0, _) => {
-            console.report(format_args!("{name}: is version 1 already, nothing to do"))?;
+            console.report(format_args!("{name}: already version 1, nothing to do"))?;
         }
         (FormatVersion::V1, _, _) => {
-            console.report(format_args!("{name}: {blobs} brought over from the old file"))?;
+            console.report(format_args!("{name}: {blobs} copied from the old file"))?;
         }
     }
     if !done.damaged.is_empty() && !console.is_quiet() {
         let slots = text::count(done.damaged.len() as u64, "damaged slot");
-        console.report(format_args!("{slots}, copied as they are where that is possible:"))?;
+        console.report(format_args!("{slots}, copied unchanged where possible:"))?;
         write_damage(console, names, &findings)?;
     }
     if let Some(old) = old {

@@ -67,10 +67,10 @@ fn summary(
     }
     let blobs = text::count(slots as u64, "blob");
     let verdict = match (findings, failed) {
-        (0, 0) => "all whole".to_owned(),
-        (_, 0) => format!("{whole} whole, {}", text::count(findings as u64, "finding")),
+        (0, 0) => "no findings".to_owned(),
+        (_, 0) => format!("{whole} intact, {}", text::count(findings as u64, "finding")),
         _ => format!(
-            "{whole} whole, {}, {failed} could not be checked",
+            "{whole} intact, {}, {failed} could not be checked",
             text::count(findings as u64, "finding")
         ),
     };

@@ -22,7 +22,7 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
         };
         let folder = args.universe.display();
         if is_new && !args.json {
-            console.report(format_args!("{folder}: the universe would be made"))?;
+            console.report(format_args!("{folder}: universe would be created"))?;
         }
         return report(args, console, &Made { path, is_new, settings: settings(args) });
     }
@@ -32,7 +32,7 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
         hyworld::find_universe(&args.universe)?
     };
     if is_new && !args.json {
-        console.report(format_args!("{}: universe made", args.universe.display()))?;
+        console.report(format_args!("{}: universe created", args.universe.display()))?;
     }
     let path = match args.generator.built_in() {
         Some(ours) => universe.create_generated_world(&name, settings(args), ours)?,
@@ -44,7 +44,7 @@ pub(super) fn run(args: &CreateArgs, console: &mut Console) -> anyhow::Result<Ex
     report(args, console, &Made { path, is_new, settings })
 }
 
-/// The game can use the world; whether this program can is another matter.
+/// Warns if this build cannot open the provider of the new world. The game still can.
 fn warn_of_provider(args: &CreateArgs, console: &mut Console) -> anyhow::Result<()> {
     if let Err(error) = hyworld::registry().check(&args.provider) {
         console.say(format_args!("warning: {error}"))?;
@@ -52,7 +52,7 @@ fn warn_of_provider(args: &CreateArgs, console: &mut Console) -> anyhow::Result<
     Ok(())
 }
 
-/// Whether there is nothing yet where the universe is to be.
+/// Returns whether the folder of the universe is missing or empty.
 fn is_new(folder: &Path) -> anyhow::Result<bool> {
     if !folder.is_dir() {
         return Ok(!folder.exists());
@@ -108,9 +108,9 @@ fn report(args: &CreateArgs, console: &mut Console, made: &Made) -> anyhow::Resu
         json::line(console, &report)?;
         return Ok(Exit::Clean);
     }
-    let generator = generator.unwrap_or("that of the game");
+    let generator = generator.unwrap_or("the game's");
     let seed = settings.seed.map_or_else(|| "random".to_owned(), |seed| seed.to_string());
-    let would = if args.dry_run { "would be made" } else { "made" };
+    let would = if args.dry_run { "would be created" } else { "created" };
     let provider = &args.provider;
     console.report(format_args!(
         "{path}: world {would}; generator: {generator}, seed: {seed}, provider: {provider}"

@@ -27,7 +27,7 @@ pub(super) fn run(args: &DeleteArgs, console: &mut Console) -> anyhow::Result<Ex
     if !args.dry_run {
         let question = format!("{what}: delete this world?");
         if !console.confirm(&question, args.yes)? {
-            let advice = "nothing was deleted; --yes deletes it for ever";
+            let advice = "nothing deleted; --yes deletes it permanently";
             return Err(exit::usage(format!("{what} would be deleted; {advice}")));
         }
         universe.delete_world(&name, ServerCheck::Refuse)?;

@@ -10,7 +10,7 @@ use crate::exit::{self, Exit};
 use crate::output::table::Table;
 use crate::output::{Console, json, text};
 
-/// Characters of a name that players see.
+/// The maximum width of a display name.
 const NAME_WIDTH: usize = 30;
 
 pub(super) fn run(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -38,7 +38,7 @@ pub(super) fn run(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit
     Ok(if findings.total() == 0 { Exit::Clean } else { Exit::Problems })
 }
 
-/// Bytes of the region files of a world.
+/// Returns the size of the region files of a world.
 fn bytes(world: &WorldInfo) -> Option<u64> {
     let regions = world.storage.as_ref().and_then(|stored| stored.regions);
     regions.map(|regions| regions.file_bytes)

@@ -321,9 +321,9 @@ fn storages() -> Samples {
     let compare = lines(&sandbox, &["convert a c --verify-only"]);
     let mut migrate = lines(&sandbox, &["migrate world --to IndexedStorage"]);
     let failure = json!({"stage": "read", "x": 1, "z": 1, "message": "text"});
-    also(&mut migrate, 0, &[("/failures", json!([failure]))]);
+    also(&mut migrate, 0, &[("/findings", json!([failure]))]);
     let failure = json!({"stage": "list", "x": null, "z": null, "message": "text"});
-    also(&mut migrate, 0, &[("/failures", json!([failure]))]);
+    also(&mut migrate, 0, &[("/findings", json!([failure]))]);
     vec![
         ("ls", vec![ls]),
         ("verify", vec![verify]),
@@ -337,7 +337,7 @@ fn running() -> Samples {
     let sandbox = generated::world("Flat", false);
     let demo = lines(&sandbox, &["demo folder"]);
     let mut pregen = lines(&sandbox, &["pregen world --radius 1"]);
-    also(&mut pregen, 0, &[("/failures", json!([{"x": 1, "z": 1, "message": "text"}]))]);
+    also(&mut pregen, 0, &[("/findings", json!([{"x": 1, "z": 1, "message": "text"}]))]);
     let look = "stress world --seconds 0.2 --edits-per-second 0 --radius 1 --area 2";
     let mut stress = lines(&sandbox, &[look]);
     let game = world::with_document(b"not a document");
