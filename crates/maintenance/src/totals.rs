@@ -49,7 +49,7 @@ impl RegionTotals {
             (&mut self.overhead_bytes, usage.overhead_bytes),
             (&mut self.live_bytes, usage.live_bytes),
             (&mut self.slack_bytes, usage.slack_bytes),
-            (&mut self.unreferenced_bytes, usage.unreferenced_bytes),
+            (&mut self.unreferenced_bytes, usage.orphaned_bytes),
             (&mut self.raw_bytes, usage.raw_bytes),
         ];
         for (sum, more) in sums {

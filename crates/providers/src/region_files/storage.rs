@@ -106,7 +106,7 @@ impl BatchStorage for RegionFiles {
         self.by_region(chunks, |file, chunks| {
             let batch: Vec<_> = chunks
                 .iter()
-                .map(|(at, content)| BlobWrite { slot: slot(*at), content, seal: None })
+                .map(|(at, document)| BlobWrite { slot: slot(*at), document, seal: None })
                 .collect();
             match file.write_batch(&batch) {
                 Ok(()) => chunks.iter().map(|_| Ok(())).collect(),
