@@ -169,7 +169,7 @@ impl<'a> JsonFile<'a> {
             Err(error) => return Err(Error::io(&self.path, "read")(error)),
         };
         let folder = self.folder();
-        self.files.make_folder(folder).map_err(Error::io(folder, "make"))?;
+        self.files.create_folder(folder).map_err(Error::io(folder, "make"))?;
         let temporary = with_suffix(&self.path, ".tmp");
         self.write_durably(&temporary, text.as_bytes())?;
         if let Some(old) = old {
