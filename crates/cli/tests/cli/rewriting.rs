@@ -52,7 +52,10 @@ fn compact_does_not_drop_damaged_slots_by_itself() {
     for more in [["--json", "--dry-run"], ["--json", "-q"]] {
         let line =
             sandbox.run(&[&["region", "compact", "a.bin"], more.as_slice()].concat()).fails(1);
-        assert!(line.starts_with("a.bin: cannot compact: 1 damaged slots would be dropped"), "{line}");
+        assert!(
+            line.starts_with("a.bin: cannot compact: 1 damaged slots would be dropped"),
+            "{line}"
+        );
         assert!(line.contains("--drop-damaged"), "{line}");
     }
     assert_eq!(sandbox.state(), before);

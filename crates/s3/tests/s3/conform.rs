@@ -18,7 +18,7 @@ impl StorageFixture for World<'_> {
         (self.0)()
     }
 
-    fn many(&self) -> i32 {
+    fn chunk_count(&self) -> i32 {
         1200
     }
 }
