@@ -116,9 +116,9 @@ mod tests {
     fn a_file_is_replaced_and_no_temporary_file_remains() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        for content in [b"old".as_slice(), b"", b"new"] {
-            replace(&path, content).unwrap();
-            assert_eq!(fs::read(&path).unwrap(), content);
+        for bytes in [b"old".as_slice(), b"", b"new"] {
+            replace(&path, bytes).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), bytes);
         }
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
         let error = replace(&folder.path().join("none/f"), b"").unwrap_err();

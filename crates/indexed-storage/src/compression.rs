@@ -163,9 +163,9 @@ pub(crate) fn finish_header(raw_bytes: usize, blob: &mut [u8]) -> Result<BlobHea
 mod tests {
     use super::*;
 
-    fn compressed(content: &[u8]) -> Vec<u8> {
+    fn compressed(document: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        compress_frame(content, DEFAULT_LEVEL, false, &mut frame).unwrap();
+        compress_frame(document, DEFAULT_LEVEL, false, &mut frame).unwrap();
         frame
     }
 
@@ -188,9 +188,9 @@ mod tests {
     fn round_trip_with_reused_contexts() {
         let mut out = Vec::new();
         for len in [0, 1, 100, 70_000, 3] {
-            let content = hyworld_testkit::sample(7, len as usize);
-            assert_eq!(decompress(&compressed(&content), len, &mut out), Ok(len));
-            assert_eq!(out, content);
+            let document = hyworld_testkit::sample(7, len as usize);
+            assert_eq!(decompress(&compressed(&document), len, &mut out), Ok(len));
+            assert_eq!(out, document);
         }
     }
 

@@ -66,16 +66,16 @@ mod tests {
     use super::*;
     use crate::compression;
 
-    fn skippable(content: &[u8]) -> Vec<u8> {
+    fn skippable(bytes: &[u8]) -> Vec<u8> {
         let mut frame = 0x184D_2A53_u32.to_le_bytes().to_vec();
-        frame.extend(u32::try_from(content.len()).unwrap().to_le_bytes());
-        frame.extend(content);
+        frame.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());
+        frame.extend(bytes);
         frame
     }
 
-    fn plain(content: &[u8]) -> Vec<u8> {
+    fn plain(bytes: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        compression::compress_frame(content, 3, false, &mut frame).unwrap();
+        compression::compress_frame(bytes, 3, false, &mut frame).unwrap();
         frame
     }
 

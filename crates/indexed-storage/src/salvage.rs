@@ -218,7 +218,7 @@ impl<'a> Search<'a> {
         Ok(head)
     }
 
-    /// Reads a frame without a valid header. Headers are zeroed when space is reused under relaxed
+    /// Reads a frame without a valid header. Headers are zeroed when space is freed under relaxed
     /// durability; the frame itself stores both lengths.
     fn headless(&mut self, run: SegmentRun, room: u64) -> Result<Option<EncodedBlob>> {
         let mut window = WINDOW_BYTES.min(room);
@@ -272,7 +272,7 @@ fn blob_from_frames(bytes: &[u8], at_end: bool) -> Option<EncodedBlob> {
 /// A segment at which a blob seems to begin.
 struct Start {
     segment: u32,
-    /// Whether its 8-byte header is valid, or zeroed as on reuse of the space.
+    /// Whether its 8-byte header is valid, or zeroed because the space was freed.
     is_clean: bool,
 }
 

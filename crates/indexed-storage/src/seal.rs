@@ -122,10 +122,10 @@ impl Seal {
     /// Encodes the seal of the frame `payload` as a skippable frame.
     pub(crate) fn encode(&self, payload: &[u8]) -> Vec<u8> {
         let identity_bytes = u16::try_from(self.identity.len()).unwrap_or(u16::MAX);
-        let content_bytes = FIXED_BYTES + self.identity.len() + CHECK_BYTES;
-        let mut frame = Vec::with_capacity(frame::SKIPPABLE_HEADER_BYTES + content_bytes);
+        let body_bytes = FIXED_BYTES + self.identity.len() + CHECK_BYTES;
+        let mut frame = Vec::with_capacity(frame::SKIPPABLE_HEADER_BYTES + body_bytes);
         frame.extend(MAGIC.to_le_bytes());
-        frame.extend(u32::try_from(content_bytes).unwrap_or(u32::MAX).to_le_bytes());
+        frame.extend(u32::try_from(body_bytes).unwrap_or(u32::MAX).to_le_bytes());
         frame.extend(TAG);
         frame.extend(VERSION.to_be_bytes());
         frame.extend(identity_bytes.to_be_bytes());
@@ -147,12 +147,12 @@ impl Seal {
         if *found_check != check(payload, body) {
             return Err(SealDamage::Checksum);
         }
-        let content = body.get(frame::SKIPPABLE_HEADER_BYTES..).ok_or(SealDamage::Malformed)?;
-        Self::decode_fields(content).ok_or(SealDamage::Malformed)
+        let fields = body.get(frame::SKIPPABLE_HEADER_BYTES..).ok_or(SealDamage::Malformed)?;
+        Self::decode_fields(fields).ok_or(SealDamage::Malformed)
     }
 
-    fn decode_fields(content: &[u8]) -> Option<Self> {
-        let (_tag, rest) = content.split_first_chunk::<8>()?;
+    fn decode_fields(fields: &[u8]) -> Option<Self> {
+        let (_tag, rest) = fields.split_first_chunk::<8>()?;
         let (_version, rest) = rest.split_first_chunk::<2>()?;
         let (identity_bytes, rest) = rest.split_first_chunk()?;
         let (slot, rest) = rest.split_first_chunk()?;

@@ -195,8 +195,8 @@ impl ProviderConfig {
     /// types if all their keys are.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self.kind(), other.kind()) {
-            (mine, theirs) if mine.is_region_files() && theirs.is_region_files() => true,
-            (mine, theirs) if mine != theirs => false,
+            (a, b) if a.is_region_files() && b.is_region_files() => true,
+            (a, b) if a != b => false,
             (ProviderKind::Migration, _) => self.has_same_parts(other).unwrap_or(false),
             (ProviderKind::Other, _) => self.object == other.object,
             _ => true,
@@ -204,9 +204,9 @@ impl ProviderConfig {
     }
 
     fn has_same_parts(&self, other: &Self) -> Result<bool> {
-        let (mine, theirs) = (self.loaders()?, other.loaders()?);
-        let same_loaders = mine.len() == theirs.len()
-            && mine.iter().zip(&theirs).all(|(mine, theirs)| mine.is_same(theirs));
+        let (loaders, others) = (self.loaders()?, other.loaders()?);
+        let same_loaders = loaders.len() == others.len()
+            && loaders.iter().zip(&others).all(|(loader, other)| loader.is_same(other));
         Ok(same_loaders && self.saver()?.is_same(&other.saver()?))
     }
 

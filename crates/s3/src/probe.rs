@@ -42,18 +42,18 @@ async fn keeps_conditions(objects: &Objects, path: &ObjectPath) -> Result<bool, 
         }
         Err(failure) => return Err(failure),
     };
-    if e_tag.is_none() || !is_refused(put(Condition::Missing).await)? {
+    if e_tag.is_none() || !is_rejected(put(Condition::Missing).await)? {
         return Ok(false);
     }
     let wrong = Condition::Unchanged(Some(WRONG_E_TAG.to_owned()));
-    if !is_refused(put(wrong).await)? {
+    if !is_rejected(put(wrong).await)? {
         return Ok(false);
     }
     // A condition that holds must not be rejected.
-    Ok(!is_refused(put(Condition::Unchanged(e_tag)).await)?)
+    Ok(!is_rejected(put(Condition::Unchanged(e_tag)).await)?)
 }
 
-fn is_refused(outcome: Result<Option<String>, Failure>) -> Result<bool, Failure> {
+fn is_rejected(outcome: Result<Option<String>, Failure>) -> Result<bool, Failure> {
     match outcome {
         Ok(_) => Ok(false),
         Err(failure) if failure.kind == FailureKind::Condition => Ok(true),

@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_panic_is_a_missing_result() {
         let runtime = Runtime::start().unwrap();
-        assert_eq!(runtime.run(async { panic!("as told") }), None);
+        assert_eq!(runtime.run(async { panic!("on purpose") }), None);
         let mut results = Vec::new();
         let jobs = (0..9).map(|n| async move { assert!(n % 3 != 0) });
         runtime.run_many(1, jobs, |number, result| results.push((number, result.is_some())));

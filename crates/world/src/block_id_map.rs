@@ -10,7 +10,7 @@ use crate::config::SettingProblem;
 use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 
-/// The file name, and the older name that the game renames on its next start.
+/// The file name, and the name that the game renames to it on its next start.
 const NAMES: [&str; 2] = ["blockIdMap.legacy.json", "blockIdMap.json"];
 
 /// Block names by the ids that sections used before the game's release.

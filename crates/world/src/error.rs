@@ -94,7 +94,7 @@ pub enum Error {
     },
     /// A folder contains a link or a special file.
     #[error(
-        "{} is a link or a special file, which cannot be copied or moved; replace it with the \
+        "{} is a link or a special file, which hyworld does not follow; replace it with the \
          file or folder it points to, or remove it",
         path.display()
     )]
@@ -138,7 +138,7 @@ pub enum Error {
     },
     /// The chunks of a world are not in the configured provider.
     #[error(
-        "{}: the chunks are in {from:?}, but config.json says {to:?}; move them with `hyworld \
+        "{}: the chunks are in {from:?}, but config.json has {to:?}; move them with `hyworld \
          migrate {} --to {to}`, or set ChunkStorage in config.json back to {from:?}",
         path.display(), shell_word(path)
     )]

@@ -14,7 +14,7 @@ use hyworld_files::is_same_file;
 
 use crate::error::{Error, Result};
 
-/// Maximum age of the last write. A running server would have written again, twice.
+/// Maximum age of the last write: a running server would have written twice in this time.
 const WRITE_AGE_MAX: Duration = Duration::from_secs(25);
 
 /// Time between two writes of the game, and so between a file and its backup. Copies and unpacked

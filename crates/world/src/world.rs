@@ -363,7 +363,7 @@ mod tests {
         world.save_config().unwrap();
         drop(world);
         let error = open(Access::ReadWrite).unwrap_err();
-        assert!(error.to_string().contains("the chunks are in \"Hytale\", but config.json says"));
+        assert!(error.to_string().contains("the chunks are in \"Hytale\", but config.json has"));
         let world = open(Access::ReadOnly).unwrap();
         assert_eq!(world.storage().read(AT).unwrap().unwrap(), b"x");
         assert_eq!(world.provider().pending, Some(ProviderConfig::new("Empty")));

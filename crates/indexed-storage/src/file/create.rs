@@ -66,12 +66,12 @@ mod tests {
     fn the_file_is_complete_and_locked() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.bin");
-        let made = create_complete(&path, Geometry::REGION).unwrap();
+        let created = create_complete(&path, Geometry::REGION).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(IndexedStorageFile::open_read_only(&path).unwrap().occupied().is_empty());
         let second = OpenOptions::new().write(true).open(&path);
         assert!(matches!(second, Err(Error::Locked { .. })), "{second:?}");
-        drop(made);
+        drop(created);
         OpenOptions::new().write(true).open(&path).unwrap();
     }
 

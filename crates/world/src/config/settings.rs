@@ -142,7 +142,7 @@ settings! {
     is_saving_chunks: bool = true, "IsSavingChunks";
     /// Whether newly generated chunks are saved before they change.
     save_new_chunks: bool = true, "SaveNewChunks";
-    /// Whether chunks without players nearby are unloaded.
+    /// Whether chunks that no player sees are unloaded.
     is_unloading_chunks: bool = true, "IsUnloadingChunks";
     /// Whether objective markers are shown.
     is_objective_markers_enabled: bool = true, "IsObjectiveMarkersEnabled";
