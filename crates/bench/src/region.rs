@@ -171,7 +171,7 @@ impl Bench<'_> {
         let batch_blobs = if durability == Durability::Relaxed { BATCH_BLOBS } else { 1 };
         let writes = self.blobs.iter().map(|Blob { slot, content, .. }| BlobWrite {
             slot: *slot,
-            content,
+            document: content,
             seal: None,
         });
         let writes: Vec<_> = writes.collect();

@@ -154,8 +154,8 @@ impl Synthetic {
     }
 
     fn refused<T>() -> Result<T> {
-        let (place, reason) = ("synthetic chunks".to_owned(), "they are computed".to_owned());
-        Err(Error::ReadOnly { place, reason })
+        let (location, reason) = ("synthetic chunks".to_owned(), "they are computed".to_owned());
+        Err(Error::ReadOnly { location, reason })
     }
 }
 

@@ -160,7 +160,7 @@ fn exit_of(error: &Error) -> Exit {
         | Error::NotABlob { .. } => Exit::Problems,
         Error::NoSuchSlot { .. }
         | Error::IdentityTooLong { .. }
-        | Error::HeaderIsWhole { .. }
+        | Error::HeaderIntact { .. }
         | Error::NotAFile { .. } => Exit::Usage,
         Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
         _ => Exit::Failure,

@@ -1,4 +1,4 @@
-//! Operations on files and folders that survive a power cut.
+//! File and folder operations that survive a power cut.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{FileError, Result};
 
-/// Creates or replaces a file. Killed or without power at any moment, it leaves the old or the new
-/// content. A temporary file with the suffix `.tmp` may be left.
+/// Creates or replaces a file atomically: if the process is killed or the power fails, the file has
+/// either its old or its new contents. A temporary file with the suffix `.tmp` may remain.
 ///
 /// # Errors
-/// The file has its old content, or the new one that may not be durable.
+/// Returns an error if an operation fails. The file then has its old contents, or the new contents
+/// but not durably.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = with_suffix(path, ".tmp");
     let mut file = File::create(&temporary).map_err(FileError::at(&temporary, "create"))?;
@@ -21,19 +22,19 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_parent(path)
 }
 
-/// Renames a file or folder, over a file that has the new name. Durable after [`sync_parent`].
+/// Renames a file or folder, replacing a file with the new name. Durable after [`sync_parent`].
 ///
 /// # Errors
-/// Nothing was changed.
+/// Returns an error if renaming fails. Nothing was changed then.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(FileError::at(from, "rename"))
 }
 
-/// Returns the path of the file itself if `path` is a symbolic link. Whoever replaces a file must
-/// replace that one, or the link becomes a copy.
+/// Returns the target if `path` is a symbolic link, otherwise `path`. Code that replaces a file
+/// must replace the target, or the link becomes a regular file.
 ///
 /// # Errors
-/// The link leads nowhere.
+/// Returns an error if the link is broken.
 pub fn follow_link(path: &Path) -> Result<PathBuf> {
     let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     if !is_link {
@@ -42,19 +43,19 @@ pub fn follow_link(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(FileError::at(path, "follow the link"))
 }
 
-/// Gives a file a second name, so that it has a name at any moment. Where the file system has no
-/// hard links, the file loses its first name.
+/// Adds a hard link `to` to the file `from`, so that the file always has a name. Renames the file
+/// if the file system has no hard links.
 ///
 /// # Errors
-/// Nothing was changed.
+/// Returns an error if renaming fails. Nothing was changed then.
 pub fn link_or_rename(from: &Path, to: &Path) -> Result<()> {
     fs::hard_link(from, to).or_else(|_| rename(from, to))
 }
 
-/// Removes a file, if it exists.
+/// Removes a file. Succeeds if it does not exist.
 ///
 /// # Errors
-/// It is still there.
+/// Returns an error if the file could not be removed.
 pub fn remove_if_present(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -64,13 +65,13 @@ pub fn remove_if_present(path: &Path) -> Result<()> {
     }
 }
 
-/// Makes names in a folder durable: what was created, renamed and removed.
+/// Makes created, renamed and removed names in a folder durable.
 ///
 /// # Errors
-/// They may not be durable.
+/// Returns an error if the sync fails. The names may then not be durable.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(windows) {
-        // Windows cannot sync a folder, and orders such changes by itself.
+        // Windows cannot sync a folder and orders such changes itself.
         return Ok(());
     }
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -78,7 +79,7 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
     synced.map_err(FileError::at(folder, "sync the folder"))
 }
 
-/// Makes the name of `path` durable, with [`sync_folder`] on the folder that it is in.
+/// Makes the name of `path` durable by calling [`sync_folder`] on its folder.
 ///
 /// # Errors
 /// As for [`sync_folder`].
@@ -86,21 +87,21 @@ pub fn sync_parent(path: &Path) -> Result<()> {
     sync_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// Returns whether two files are the same one under two names.
+/// Returns whether two files are the same file under two names.
 #[cfg(unix)]
 pub fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Returns whether two files may be the same one under two names. Without file numbers that is:
-/// same length, same time.
+/// Returns whether two files may be the same file under two names. Without file numbers this
+/// compares length and modification time.
 #[cfg(not(unix))]
 pub fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
     a.len() == b.len() && a.modified().ok() == b.modified().ok()
 }
 
-/// Appends to the name of `path`: `0.0.region.bin` and `.old` give `0.0.region.bin.old`.
+/// Appends `suffix` to the file name: `0.0.region.bin` and `.old` give `0.0.region.bin.old`.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -112,12 +113,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_and_nothing_is_left() {
+    fn a_file_is_replaced_and_no_temporary_file_remains() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        for content in [b"old".as_slice(), b"", b"new"] {
-            replace(&path, content).unwrap();
-            assert_eq!(fs::read(&path).unwrap(), content);
+        for bytes in [b"old".as_slice(), b"", b"new"] {
+            replace(&path, bytes).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), bytes);
         }
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
         let error = replace(&folder.path().join("none/f"), b"").unwrap_err();
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_may_have_two_names() {
+    fn two_names_of_one_file_are_detected() {
         let folder = tempfile::tempdir().unwrap();
         let [a, b, c] = ["a", "b", "c"].map(|name| folder.path().join(name));
         replace(&a, b"1").unwrap();
@@ -142,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_without_a_folder_is_in_this_one() {
+    fn a_path_without_a_folder_is_in_the_current_one() {
         sync_parent(Path::new("name")).unwrap();
         sync_folder(Path::new("")).unwrap();
         assert!(cfg!(windows) || sync_parent(Path::new("no such folder/name")).is_err());
     }
 
     #[test]
-    fn suffixes_go_behind_the_whole_name() {
+    fn suffixes_are_appended_to_the_full_name() {
         let path = with_suffix(Path::new("a/0.0.region.bin"), ".old");
         assert_eq!(path, Path::new("a/0.0.region.bin.old"));
     }

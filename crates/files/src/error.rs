@@ -1,4 +1,4 @@
-//! [`FileError`]: which operation failed on which path.
+//! [`FileError`]: a failed file operation with its path.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 /// The result of this crate's operations.
 pub type Result<T, E = FileError> = std::result::Result<T, E>;
 
-/// An operation that the operating system refused.
+/// A file operation that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot {action}: {source}", path.display())]
 pub struct FileError {
     /// The file or folder.
     pub path: PathBuf,
-    /// What was tried, as in "cannot *list*".
+    /// The attempted operation, as in "cannot *list*".
     pub action: &'static str,
-    /// What the operating system said.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
 impl FileError {
-    /// Returns a function that adds path and operation to an error, for `map_err`.
+    /// Returns a function for `map_err` that adds path and operation to an error.
     pub fn at(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self { path: path.to_owned(), action, source }
     }

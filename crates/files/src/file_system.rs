@@ -1,5 +1,5 @@
-//! [`FileSystem`]: the few things that are done with small files, so that tests can let each of
-//! them fail.
+//! [`FileSystem`]: the operations on small files, as a trait so that tests can make each of them
+//! fail.
 
 #[cfg(any(test, feature = "testing"))]
 mod memory;
@@ -17,60 +17,60 @@ pub use memory::MemoryFileSystem;
 /// An entry of a folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FolderEntry {
-    /// Its name. Names that are no text are not listed.
+    /// The name. Names that are not valid UTF-8 are not listed.
     pub name: String,
-    /// Whether it is a folder, also through a link.
+    /// Whether it is a folder or a link to one.
     pub is_folder: bool,
 }
 
-/// What is done with JSON files, one method per thing that can fail by itself.
+/// The operations on small files. Each method can fail separately in tests.
 pub trait FileSystem: Send + Sync + fmt::Debug {
-    /// The content of a regular file.
+    /// Reads a regular file.
     ///
     /// # Errors
-    /// It cannot be read, or has more than `bytes_max` bytes.
+    /// Returns an error if the file cannot be read or has more than `bytes_max` bytes.
     fn read(&self, path: &Path, bytes_max: u64) -> io::Result<Vec<u8>>;
 
-    /// Makes or replaces a file. Without [`sync`](Self::sync) it may be lost in a power cut.
+    /// Creates or replaces a file. Without [`sync`](Self::sync) a power cut may lose it.
     ///
     /// # Errors
-    /// It may be there in part.
+    /// Returns an error if writing fails. The file may then be incomplete.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Makes the content of a file durable.
+    /// Makes the contents of a file durable.
     ///
     /// # Errors
-    /// It may not be durable.
+    /// Returns an error if the sync fails. The contents may then not be durable.
     fn sync(&self, path: &Path) -> io::Result<()>;
 
-    /// Gives a file another name, over what has that name.
+    /// Renames a file, replacing a file with the new name.
     ///
     /// # Errors
-    /// Nothing was changed.
+    /// Returns an error if renaming fails. Nothing was changed then.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// It is still there, or was not there.
+    /// Returns an error if the file is missing or cannot be removed.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a folder, and those that it is in.
+    /// Creates a folder and its missing parents.
     ///
     /// # Errors
-    /// It is not there, or is no folder.
-    fn make_folder(&self, path: &Path) -> io::Result<()>;
+    /// Returns an error if the folder cannot be created or `path` is not a folder.
+    fn create_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// What is in a folder, sorted by name.
+    /// Lists a folder, sorted by name.
     ///
     /// # Errors
-    /// It is missing or cannot be read.
+    /// Returns an error if the folder is missing or cannot be read.
     fn list(&self, folder: &Path) -> io::Result<Vec<FolderEntry>>;
 
-    /// Makes names in a folder durable: what was made, renamed and removed.
+    /// Makes created, renamed and removed names in a folder durable.
     ///
     /// # Errors
-    /// They may not be durable.
+    /// Returns an error if the sync fails. The names may then not be durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
@@ -80,7 +80,7 @@ pub struct OsFileSystem;
 
 impl FileSystem for OsFileSystem {
     fn read(&self, path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-        // Opening a pipe would wait for ever.
+        // Opening a pipe could block forever.
         if !fs::metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
@@ -98,7 +98,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn sync(&self, path: &Path) -> io::Result<()> {
-        // Windows syncs only what is open for writing.
+        // Windows can only sync files that are open for writing.
         File::options().write(true).open(path)?.sync_all()
     }
 
@@ -110,7 +110,7 @@ impl FileSystem for OsFileSystem {
         fs::remove_file(path)
     }
 
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
     }
 
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_up_to_its_limit_and_only_if_it_is_one() {
+    fn only_regular_files_up_to_the_limit_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         OsFileSystem.write(&path, b"12345").unwrap();
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn folders_are_listed_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        OsFileSystem.make_folder(&folder.path().join("b/c")).unwrap();
+        OsFileSystem.create_folder(&folder.path().join("b/c")).unwrap();
         OsFileSystem.write(&folder.path().join("a"), b"").unwrap();
         let entry = |name: &str, is_folder| FolderEntry { name: name.to_owned(), is_folder };
         let found = OsFileSystem.list(folder.path()).unwrap();

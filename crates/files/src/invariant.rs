@@ -1,20 +1,20 @@
-//! `invariant!`: what the program's own logic guarantees.
+//! `invariant!`: checks a guarantee of the program's own logic.
 
 use std::panic::Location;
 
-/// A guarantee of this program's own logic that did not hold: a bug in it.
+/// A guarantee of this program's own logic was violated: a bug.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("bug in hyworld: not true at {location}: {what}; please report it")]
+#[error("bug in hyworld: violated invariant at {location}: {what}; please report it")]
 pub struct BrokenInvariant {
     what: &'static str,
     location: &'static Location<'static>,
 }
 
 impl BrokenInvariant {
-    /// Reports a guarantee that did not hold. See [`invariant!`](crate::invariant!).
+    /// Reports a violated guarantee. See [`invariant!`](crate::invariant!).
     ///
     /// # Panics
-    /// In builds with debug assertions.
+    /// Panics in builds with debug assertions.
     #[track_caller]
     pub fn new(what: &'static str) -> Self {
         debug_assert!(false, "invariant: {what}");
@@ -22,11 +22,11 @@ impl BrokenInvariant {
     }
 }
 
-/// Takes the value out of an `Option` that this program's own logic guarantees to be there; the
-/// second argument states the guarantee. Gives a `Result`: the error is a [`BrokenInvariant`].
-/// Builds with debug assertions (debug, tests, fuzzing) panic instead.
+/// Unwraps an `Option` that this program's own logic guarantees to be `Some`. The second argument
+/// states the guarantee. Evaluates to a `Result` with [`BrokenInvariant`] as the error. Builds with
+/// debug assertions (debug, tests, fuzzing) panic instead.
 ///
-/// Not for bytes from outside: whatever a file holds is handled, and never a bug.
+/// Not for external input: invalid bytes in a file are a normal error, never a bug.
 ///
 /// ```
 /// use hyworld_files::{BrokenInvariant, invariant};
@@ -55,20 +55,20 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_is_taken() {
+    fn a_satisfied_invariant_returns_the_value() {
         assert_eq!(first(&[3, 4]).unwrap(), 3);
     }
 
     #[cfg(debug_assertions)]
     #[test]
     #[should_panic(expected = "invariant: there is a first")]
-    fn what_does_not_hold_panics_in_tests() {
+    fn a_violated_invariant_panics_in_tests() {
         drop(first(&[]));
     }
 
     #[cfg(not(debug_assertions))]
     #[test]
-    fn what_does_not_hold_is_an_error_in_a_release() {
+    fn a_violated_invariant_is_an_error_in_a_release() {
         let error = first(&[]).unwrap_err().to_string();
         assert!(error.contains("invariant.rs") && error.contains("there is a first"), "{error}");
     }

@@ -1,5 +1,5 @@
-//! Exclusive advisory locks. The operating system releases them when a process ends, however it
-//! ends.
+//! Exclusive advisory locks. The operating system releases them when the process ends, even if it
+//! is killed.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -8,27 +8,27 @@ use std::path::{Path, PathBuf};
 use crate::durable::is_same_file;
 use crate::error::FileError;
 
-/// How often a lock file is opened again that its holder removed meanwhile.
+/// How often a lock file is opened again if its holder removed it in the meantime.
 const ATTEMPTS: u32 = 10;
 
-/// Bytes of the text in a lock file.
+/// Maximum length of the text in a lock file, in bytes.
 const TEXT_BYTES_MAX: u64 = 200;
 
 /// The result of [`try_lock`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockOutcome {
-    /// The lock is held until the file is closed.
+    /// The lock was taken. It is held until the file is closed.
     Locked,
-    /// Another file handle, here or in another process, has the lock.
+    /// Another file handle, in this or another process, holds the lock.
     Held,
-    /// The path names another file, or none, since the file was opened.
+    /// `path` was removed or refers to another file since the file was opened.
     Replaced,
 }
 
-/// Takes the exclusive lock of an open file, and checks that `path` still names that file.
+/// Takes the exclusive lock of an open file and checks that `path` still refers to that file.
 ///
 /// # Errors
-/// The operating system refused.
+/// Returns an error of the operating system.
 pub fn try_lock(file: &File, path: &Path) -> io::Result<LockOutcome> {
     match file.try_lock() {
         Ok(()) => {}
@@ -36,7 +36,7 @@ pub fn try_lock(file: &File, path: &Path) -> io::Result<LockOutcome> {
         Err(TryLockError::Error(error)) => return Err(error),
     }
     Ok(match (file.metadata(), fs::metadata(path)) {
-        (Ok(ours), Ok(named)) if is_same_file(&ours, &named) => LockOutcome::Locked,
+        (Ok(opened), Ok(named)) if is_same_file(&opened, &named) => LockOutcome::Locked,
         _ => LockOutcome::Replaced,
     })
 }
@@ -44,18 +44,18 @@ pub fn try_lock(file: &File, path: &Path) -> io::Result<LockOutcome> {
 /// Why a lock file could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process has the lock.
+    /// Another process holds the lock.
     #[error("locked: {text}")]
     Held {
-        /// What the holder wrote into the file; empty if that is unknown.
+        /// The text that the holder wrote into the file; empty if unknown.
         text: String,
     },
-    /// The operating system refused.
+    /// A file operation failed.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
-/// A file that exists to be locked, held until it is dropped.
+/// A locked lock file. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct LockFile {
     path: PathBuf,
@@ -63,10 +63,10 @@ pub struct LockFile {
 }
 
 impl LockFile {
-    /// Locks the file `path`, and writes `text` into it for other processes to read.
+    /// Locks the file `path` and writes `text` into it for other processes to read.
     ///
     /// # Errors
-    /// Another process has the lock, or the operating system refused.
+    /// Returns an error if another process holds the lock or a file operation fails.
     pub fn acquire(path: &Path, text: &str) -> Result<Self, LockError> {
         for _ in 0..ATTEMPTS {
             if let Some(lock) = Self::attempt(path, text)? {
@@ -76,7 +76,7 @@ impl LockFile {
         Err(LockError::Held { text: String::new() })
     }
 
-    /// Returns `None` if the file was removed between being opened and being locked.
+    /// Returns `None` if the file was removed before it was locked.
     fn attempt(path: &Path, text: &str) -> Result<Option<Self>, LockError> {
         let failed = |action| FileError::at(path, action);
         let mut options = File::options();
@@ -92,9 +92,9 @@ impl LockFile {
         Ok(Some(Self { path: path.to_owned(), _file: file }))
     }
 
-    /// Returns what the holder of a lock file wrote into it; `None` if it is not locked.
+    /// Returns the text that the holder of the lock wrote, or `None` if the file is not locked.
     pub fn holder(path: &Path) -> Option<String> {
-        // A file that is there is locked, or was left by a killed process.
+        // An existing file is either locked or was left by a killed process.
         let mut file = File::open(path).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(read_text(&mut file)),
@@ -102,17 +102,17 @@ impl LockFile {
         }
     }
 
-    /// Returns the text in a lock file, locked or not.
+    /// Returns the text in a lock file, whether or not it is locked.
     pub fn text(path: &Path) -> Option<String> {
         Some(read_text(&mut File::open(path).ok()?))
     }
 }
 
-/// The file is removed while it is still locked.
+/// Removes the file while it is still locked.
 impl Drop for LockFile {
     fn drop(&mut self) {
         if cfg!(unix) {
-            // A lock file that stays does no harm.
+            // A remaining lock file is harmless.
             drop(fs::remove_file(&self.path));
         }
     }
@@ -133,7 +133,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
-    fn a_lock_on_a_file_that_was_replaced_does_not_count() {
+    fn a_lock_on_a_replaced_file_is_invalid() {
         let folder = tempfile::tempdir().unwrap();
         let [path, other] = ["f", "g"].map(|name| folder.path().join(name));
         replace(&path, b"").unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_holder_is_named_as_long_as_there_is_one() {
+    fn the_holder_is_known_while_the_file_is_locked() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         assert_eq!((LockFile::holder(&path), LockFile::text(&path)), (None, None));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn many_threads_never_hold_it_together() {
+    fn only_one_thread_holds_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let (holders, times) = (AtomicU32::new(0), AtomicU32::new(0));

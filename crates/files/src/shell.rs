@@ -1,9 +1,8 @@
-//! Paths in commands that an error advises.
+//! Quotes paths for commands in error messages.
 
 use std::path::Path;
 
-/// Returns a path as it is typed in a shell: in quotes where they are needed, with control
-/// characters spelled out.
+/// Formats a path for a shell: quoted if needed, with control characters escaped.
 pub fn shell_word(path: &Path) -> String {
     let mut text = String::new();
     for character in path.display().to_string().chars() {

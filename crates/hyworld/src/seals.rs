@@ -171,7 +171,7 @@ fn seal_slot(
     options: SealOptions,
 ) -> Result<Outcome> {
     let seal: Option<Seal> = match file.verify(slot)? {
-        Verified::Whole { seal } => seal,
+        Verified::Intact { seal } => seal,
         Verified::Damaged(damage) => return Ok(Outcome::Damaged(damage)),
         _ => return Ok(Outcome::Unchanged),
     };

@@ -1,11 +1,11 @@
-//! Which segments are free: lowest address first fit, exactly as the game places blobs.
+//! Allocates segments: first fit from the lowest address, exactly as the game places blobs.
 //!
-//! The free space is kept as gaps between used segments, so memory grows with the number of
-//! blobs and not with the length of the file, whatever a file claims.
+//! Free space is kept as gaps between used segments, so memory grows with the number of blobs and
+//! not with the length that a file claims.
 //!
-//! A run goes through three states. `reserve` takes it out of the gaps. When the index does not
-//! name it any more it is *released*: its bytes stay untouched until the change of the index is
-//! durable. Then `free` returns it to the gaps. Nothing else makes space reusable.
+//! A run has three states. `reserve` removes it from the gaps. When the index no longer refers to
+//! it, it is *released*: its bytes stay untouched until the index change is durable. Then `free`
+//! returns it to the gaps. No other path makes space reusable.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::BTreeMap;
@@ -13,19 +13,19 @@ use std::collections::BTreeMap;
 use crate::layout::{SegmentIndex, SegmentRun};
 use crate::limits::SEGMENT_INDEX_MAX;
 
-/// The segments of one file that are in use, and those that are not.
+/// The used and free segments of one file.
 #[derive(Debug)]
 pub(crate) struct Allocator {
     /// Free segments below `end`, start -> count; never adjacent, never empty.
     gaps: BTreeMap<u32, u32>,
-    /// Everything from here on is free.
+    /// All segments from this number on are free.
     end: u32,
     /// Runs that wait until the index change that released them is durable.
     released: Vec<SegmentRun>,
 }
 
 impl Allocator {
-    /// Builds the gaps between `used` runs, which may overlap and come in any order.
+    /// Builds the gaps between `used` runs, which may overlap and be in any order.
     pub(crate) fn from_used(used: impl IntoIterator<Item = SegmentRun>) -> Self {
         let mut used: Vec<SegmentRun> = used.into_iter().collect();
         used.sort_unstable();
@@ -40,7 +40,7 @@ impl Allocator {
         allocator
     }
 
-    /// Takes the lowest run of `count` free segments; `None` if the file can have no more.
+    /// Reserves the lowest run of `count` free segments. Returns `None` if the file is full.
     pub(crate) fn reserve(&mut self, count: u32) -> Option<SegmentRun> {
         let gap = self.gaps.iter().find(|&(_, &len)| len >= count);
         if let Some((&start, &len)) = gap {
@@ -51,7 +51,7 @@ impl Allocator {
             return SegmentRun::new(SegmentIndex::new(start)?, count);
         }
         let run = SegmentRun::new(SegmentIndex::new(self.end)?, count)?;
-        // The number after the last possible segment would not fit the index any more.
+        // The number after the last possible segment does not fit into the index.
         if run.end() > SEGMENT_INDEX_MAX {
             return None;
         }
@@ -59,7 +59,7 @@ impl Allocator {
         Some(run)
     }
 
-    /// Takes exactly this run, if all of it is free.
+    /// Reserves exactly this run if all of it lies inside one gap.
     pub(crate) fn reserve_at(&mut self, run: SegmentRun) -> bool {
         let (start, end) = (run.start.get(), run.end());
         if start >= self.end {
@@ -80,8 +80,8 @@ impl Allocator {
         true
     }
 
-    /// Takes exactly this run, if it is behind everything that is used: all is free there.
-    pub(crate) fn reserve_behind(&mut self, run: SegmentRun) -> bool {
+    /// Reserves exactly this run if it begins after the last used segment.
+    pub(crate) fn reserve_after_end(&mut self, run: SegmentRun) -> bool {
         let start = run.start.get();
         if start < self.end {
             return false;
@@ -93,7 +93,7 @@ impl Allocator {
         true
     }
 
-    /// Makes a run allocatable again.
+    /// Returns a run to the free segments.
     pub(crate) fn free(&mut self, run: SegmentRun) {
         let mut start = run.start.get();
         let mut end = run.end();
@@ -113,23 +113,24 @@ impl Allocator {
         }
     }
 
-    /// Puts a run aside until [`take_released`](Self::take_released) and `free`.
+    /// Holds a run back until [`take_released`](Self::take_released) and `free`.
     pub(crate) fn release(&mut self, run: SegmentRun) {
         self.released.push(run);
     }
 
-    /// How many segments wait.
+    /// Returns the number of released segments that are not yet free.
     pub(crate) fn released_segments(&self) -> u64 {
         self.released.iter().map(|run| u64::from(run.count)).sum()
     }
 
-    /// All runs that wait. The caller makes their release durable and then frees them.
+    /// Removes and returns all released runs. The caller makes their release durable and then frees
+    /// them.
     pub(crate) fn take_released(&mut self) -> Vec<SegmentRun> {
         std::mem::take(&mut self.released)
     }
 }
 
-/// The runs of segments 1 to `total` that no run of `used` covers.
+/// Returns the runs among segments 1 to `total` that no run of `used` covers.
 pub(crate) fn gaps_between(used: Vec<SegmentRun>, total: u32) -> Vec<SegmentRun> {
     let end = total.saturating_add(1);
     let allocator = Allocator::from_used(used);
@@ -138,7 +139,7 @@ pub(crate) fn gaps_between(used: Vec<SegmentRun>, total: u32) -> Vec<SegmentRun>
         .gaps
         .into_iter()
         .chain([tail])
-        // A damaged file can name segments that it does not have.
+        // A damaged index can refer to segments past the end of the file.
         .map(|(start, count)| (start, count.min(end.saturating_sub(start))))
         .filter(|&(_, count)| count > 0)
         .filter_map(|(start, count)| SegmentRun::new(SegmentIndex::new(start)?, count))
@@ -156,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_behind_the_last_blob_can_be_taken_where_it_is() {
+    fn a_run_after_the_last_blob_can_be_reserved() {
         let mut allocator = Allocator::from_used([run(1, 3)]);
-        assert!(!allocator.reserve_behind(run(3, 2)) && allocator.reserve_behind(run(6, 2)));
-        assert!(!allocator.reserve_behind(run(6, 2)) && !allocator.reserve_behind(run(7, 1)));
-        assert_eq!(allocator.reserve(2), Some(run(4, 2)), "what is between is free");
-        assert!(allocator.reserve_behind(run(8, 1)));
+        assert!(!allocator.reserve_after_end(run(3, 2)) && allocator.reserve_after_end(run(6, 2)));
+        assert!(!allocator.reserve_after_end(run(6, 2)) && !allocator.reserve_after_end(run(7, 1)));
+        assert_eq!(allocator.reserve(2), Some(run(4, 2)), "the gap before the run is free");
+        assert!(allocator.reserve_after_end(run(8, 1)));
         assert_eq!(allocator.reserve(1), Some(run(9, 1)));
     }
 
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_gap_that_fits_wins_not_the_best() {
+    fn the_lowest_gap_that_fits_is_used() {
         let mut allocator = Allocator::from_used([run(4, 1), run(6, 1), run(1, 1)]);
         assert_eq!(allocator.reserve(1), Some(run(2, 1)));
         assert_eq!(allocator.reserve(1), Some(run(3, 1)));
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_neighbours_grow_together_and_the_end_moves_back() {
+    fn freed_neighbours_merge_and_the_end_moves_back() {
         let mut allocator = Allocator::from_used([run(1, 9)]);
         allocator.free(run(2, 1));
         allocator.free(run(4, 1));
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_can_be_taken_out_of_the_middle_of_a_gap() {
+    fn a_run_in_the_middle_of_a_gap_can_be_reserved() {
         let mut allocator = Allocator::from_used([run(1, 1), run(8, 1)]);
         for taken in [run(1, 1), run(7, 2), run(1, 3), run(9, 1), run(20, 1)] {
             assert!(!allocator.reserve_at(taken), "{taken:?}");
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn released_is_not_free() {
+    fn released_runs_are_not_free() {
         let mut allocator = Allocator::from_used([run(1, 2)]);
         allocator.release(run(1, 1));
         assert_eq!(allocator.reserve(1), Some(run(3, 1)));
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_segment_number_is_a_border() {
+    fn segments_past_the_last_number_are_not_reserved() {
         let last = SEGMENT_INDEX_MAX;
         let mut allocator = Allocator::from_used([run(1, last - 2)]);
         assert_eq!(allocator.reserve(2), None);
@@ -242,7 +243,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition: the smallest start from which `count` segments are free.
+        /// Compares with the definition: the smallest start from which `count` segments are free.
         #[test]
         fn behaves_like_a_plain_bit_map(
             steps in prop::collection::vec((any::<bool>(), 1_u32..6), 1..200),

@@ -1,6 +1,6 @@
-//! The 8 bytes before each frame: both lengths, big-endian i32.
+//! The 8 bytes before the frames of a blob: both lengths, big-endian i32.
 //!
-//! One `check` serves reading and writing, so that we never write what we would not read.
+//! Reading and writing share `check`, so this crate never writes a header it would reject.
 
 use crate::damage::Damage;
 
@@ -10,17 +10,18 @@ pub const BLOB_HEADER_BYTES: u32 = 8;
 /// The two lengths of a stored blob.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlobHeader {
-    /// Length of the blob's content.
+    /// Length of the decompressed document.
     pub raw_bytes: u32,
-    /// Length of what follows the header: zstd frames.
+    /// Length of the zstd frames after the header.
     pub compressed_bytes: u32,
 }
 
 impl BlobHeader {
-    /// Checks two lengths as they are stored.
+    /// Validates two stored lengths.
     ///
     /// # Errors
-    /// A negative length, or no compressed bytes at all: even an empty blob has a frame.
+    /// Returns an error if a length is negative or the compressed length is 0; even an empty
+    /// document has a frame.
     pub(crate) fn check(raw: i32, compressed: i32) -> Result<Self, Damage> {
         let raw_bytes = u32::try_from(raw).map_err(|_| Damage::RawLengthNegative { found: raw })?;
         let compressed_bytes = u32::try_from(compressed)
@@ -41,7 +42,7 @@ impl BlobHeader {
         [r0, r1, r2, r3, c0, c1, c2, c3]
     }
 
-    /// Header and frames together.
+    /// Returns the length of header and frames together.
     pub fn stored_bytes(self) -> u64 {
         u64::from(BLOB_HEADER_BYTES).saturating_add(u64::from(self.compressed_bytes))
     }

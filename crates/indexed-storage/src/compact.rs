@@ -1,4 +1,4 @@
-//! Rewriting a file without gaps, slack from older blobs, and unreferenced bytes.
+//! Rewrites a file without gaps, stale slack and orphaned blobs.
 
 use std::path::Path;
 
@@ -13,46 +13,46 @@ use crate::raw_file;
 use crate::rewrite::rewrite;
 use crate::salvage::SalvagedBlob;
 
-/// How to compact.
+/// Options of [`compact`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CompactOptions {
-    /// Go on although damaged slots will be gone afterwards. Without it they are an error.
+    /// Drop damaged slots. If `false`, a damaged slot that cannot be copied is an error.
     pub drop_damaged: bool,
-    /// Drop blobs that no slot refers to although slots are damaged. Without it they are kept: one
-    /// of them may be all that is left of what such a slot held.
+    /// Drop orphaned blobs even if slots are damaged. If `false`, they are kept in such a file: one
+    /// of them may be the only copy of what a damaged slot held.
     pub drop_orphans: bool,
 }
 
-/// What compacting did.
+/// The result of [`compact`] or [`plan_compact`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompactReport {
-    /// Length of the file before.
+    /// Length of the file before, in bytes.
     pub bytes_before: u64,
-    /// Length of the file now.
+    /// Length of the file after, in bytes.
     pub bytes_after: u64,
-    /// Blobs that it holds.
+    /// Number of blobs in the new file that slots refer to.
     pub blobs: u32,
     /// Slots that were dropped.
     pub dropped: Vec<SlotDamage>,
-    /// Blobs that no slot refers to and that are kept, because slots are damaged.
+    /// Orphaned blobs that are kept because slots are damaged.
     pub orphans: u32,
 }
 
-/// Rewrites the file at `path` in slot order, without gaps, in one atomic step: at every moment
-/// `path` is the whole old or the whole new file. Frames are copied verbatim, also those that do
-/// not decode. What only salvage could have found is gone afterwards, unless a slot is damaged. A
-/// symbolic link stays one.
+/// Rewrites the file at `path` in slot order and without gaps. The replacement is atomic: `path` is
+/// always either the complete old or the complete new file. Frames are copied verbatim, even if
+/// they do not decode. Orphaned blobs are dropped unless a slot is damaged. A symbolic link is
+/// preserved.
 ///
 /// # Errors
-/// The file cannot be opened for writing, has version 0, a damaged slot would be lost, or the disk
-/// is full. The file is then as it was.
+/// Returns an error if the file cannot be opened for writing, has version 0, or would lose a
+/// damaged slot, or if the disk is full. The file is then unchanged.
 pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<CompactReport> {
     let path = &*follow_link(path.as_ref())?;
     let open = OpenOptions::new().write(true).upgrade(false).blob_bytes_max(u32::MAX);
     let source = open.open(path)?;
     let bytes_before = source.file_bytes()?;
     let target = raw_file::with_suffix(path, ".compact.tmp");
-    // With the usual limits: nothing is decoded that the file only claims to hold.
+    // Opened with the default limits, so that salvage does not decode oversized claims.
     let seen = OpenOptions::new().open(path)?;
     let orphans = orphans_to_keep(&seen, options)?;
     let finished = rewrite(&source, &target).and_then(|copy| {
@@ -88,7 +88,7 @@ pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<Compac
     }
 }
 
-/// The blobs that no slot refers to, if a slot is damaged and they are not to be dropped.
+/// Returns the orphaned blobs if a slot is damaged and the options keep them.
 fn orphans_to_keep(
     file: &IndexedStorageFile,
     options: CompactOptions,
@@ -116,10 +116,10 @@ fn count(orphans: &[SalvagedBlob]) -> u32 {
     u32::try_from(orphans.len()).unwrap_or(u32::MAX)
 }
 
-/// What [`compact`] would do to a file. Nothing is changed.
+/// Returns what [`compact`] would do to a file, without changing it.
 ///
 /// # Errors
-/// The file cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn plan_compact(file: &IndexedStorageFile, options: CompactOptions) -> Result<CompactReport> {
     let orphans = orphans_to_keep(file, options)?;
     let (mut stored, mut dropped) = (Vec::new(), Vec::new());
@@ -139,8 +139,8 @@ pub fn plan_compact(file: &IndexedStorageFile, options: CompactOptions) -> Resul
     Ok(CompactReport { bytes_before, bytes_after, blobs, dropped, orphans: count(&orphans) })
 }
 
-/// The length of a file with blobs of these lengths one after the other. The last one is not
-/// filled up to the end of its segment.
+/// Returns the length of a file with blobs of these lengths, packed in order. The last segment is
+/// not padded.
 fn packed_bytes(geometry: Geometry, stored: &[u64]) -> u64 {
     let mut end = geometry.segments_offset();
     let mut start = end;

@@ -1,7 +1,7 @@
-//! zstd with one context per thread, reused buffers, and a hard limit on what comes out.
+//! zstd with one context per thread, reused buffers, and a hard limit on the decompressed size.
 //!
-//! A fresh context and a zeroed buffer per call cost more than the decompression of a small chunk
-//! itself; nearly all of the speed of this crate is in not doing that.
+//! Creating a context and zeroing a buffer for each call costs more than decompressing a small
+//! chunk, so both are reused.
 
 use std::cell::RefCell;
 use std::io::Cursor;
@@ -13,14 +13,14 @@ use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::limits::SCRATCH_BYTES_KEPT;
 
-/// The level that the game uses.
+/// The compression level that the game uses.
 pub const DEFAULT_LEVEL: i32 = 3;
 
 struct Contexts {
     compress: CCtx<'static>,
     decompress: DCtx<'static>,
-    /// Compressed bytes on their way in or out. Its length only ever grows up to what was needed,
-    /// so that reading into it does not zero it again.
+    /// Compressed bytes being read or written. It is never shrunk, so that reading into it does not
+    /// zero it again.
     scratch: Vec<u8>,
 }
 
@@ -32,40 +32,40 @@ thread_local! {
     });
 }
 
-/// Compresses `content` into `out`, behind whatever `out` holds already: one frame with content
-/// size, byte-identical to the game's at level 3 without checksum.
+/// Appends `document` to `out` as one zstd frame with content size. At level 3 without checksum the
+/// frame is byte-identical to the game's.
 ///
 /// # Errors
-/// What zstd reports, which for valid levels is only lack of memory.
+/// Returns an error if zstd fails, which for valid levels means lack of memory.
 pub(crate) fn compress_frame(
-    content: &[u8],
+    document: &[u8],
     level: i32,
     checksum: bool,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let start = out.len();
-    out.reserve(zstd_safe::compress_bound(content.len()));
+    out.reserve(zstd_safe::compress_bound(document.len()));
     let mut cursor = Cursor::new(out);
     cursor.set_position(start as u64);
     let outcome = CONTEXTS.with_borrow_mut(|contexts| {
         let zstd = &mut contexts.compress;
         zstd.set_parameter(CParameter::CompressionLevel(level))?;
         zstd.set_parameter(CParameter::ChecksumFlag(checksum))?;
-        zstd.compress2(&mut cursor, content)
+        zstd.compress2(&mut cursor, document)
     });
     match outcome {
         Ok(_) => Ok(()),
         Err(code) => {
             let reason = zstd_safe::get_error_name(code);
-            Err(Error::Compress { bytes: content.len(), reason })
+            Err(Error::Compress { bytes: document.len(), reason })
         }
     }
 }
 
-/// Decompresses the frames of a blob into `out`, replacing what it held.
+/// Decompresses the frames of a blob into `out`, replacing its contents.
 ///
-/// Content that is shorter than `expected` is filled up with zeros, as the game does; the length
-/// that was really there is returned.
+/// Pads a document shorter than `expected` with zeros, as the game does, and returns its actual
+/// length.
 pub(crate) fn decompress(frames: &[u8], expected: u32, out: &mut Vec<u8>) -> Result<u32, Damage> {
     let wanted = expected as usize;
     out.clear();
@@ -83,7 +83,7 @@ pub(crate) fn decompress(frames: &[u8], expected: u32, out: &mut Vec<u8>) -> Res
         Err(code) => {
             out.clear();
             let reason = zstd_safe::get_error_name(code);
-            // zstd itself speaks of the buffer, but the buffer has the size of the claim.
+            // zstd reports a small buffer, but the buffer has exactly the claimed size.
             if reason.contains("Destination buffer") {
                 return Err(Damage::ContentLonger { expected });
             }
@@ -92,8 +92,8 @@ pub(crate) fn decompress(frames: &[u8], expected: u32, out: &mut Vec<u8>) -> Res
     }
 }
 
-/// This thread's scratch buffer, with at least the asked length of unspecified content. It goes
-/// back to the thread when it is dropped.
+/// A buffer of the requested length with unspecified contents, borrowed from this thread and
+/// returned to it on drop.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     buffer: Vec<u8>,
@@ -123,39 +123,39 @@ impl Drop for Scratch {
     }
 }
 
-/// Compresses `content` into header and frame, as a slot stores it, in this thread's scratch
-/// buffer, and lends the result.
+/// Compresses `document` into header and frame in this thread's scratch buffer, and passes the
+/// result to `work`.
 pub(crate) fn with_compressed<T>(
-    content: &[u8],
+    document: &[u8],
     level: i32,
     work: impl FnOnce(BlobHeader, &[u8]) -> Result<T>,
 ) -> Result<T> {
     let mut scratch = Scratch::take(0);
     scratch.buffer.clear();
-    let header = compress_blob(content, level, false, &mut scratch.buffer)?;
+    let header = compress_blob(document, level, false, &mut scratch.buffer)?;
     work(header, &scratch.buffer)
 }
 
-/// Appends header and frame of `content` to the empty `blob`.
+/// Appends header and frame of `document` to the empty `blob`.
 pub(crate) fn compress_blob(
-    content: &[u8],
+    document: &[u8],
     level: i32,
     checksum: bool,
     blob: &mut Vec<u8>,
 ) -> Result<BlobHeader> {
     blob.extend([0; BLOB_HEADER_BYTES as usize]);
-    compress_frame(content, level, checksum, blob)?;
-    finish_header(content.len(), blob)
+    compress_frame(document, level, checksum, blob)?;
+    finish_header(document.len(), blob)
 }
 
 /// Writes the lengths of a finished blob into its first 8 bytes.
 pub(crate) fn finish_header(raw_bytes: usize, blob: &mut [u8]) -> Result<BlobHeader> {
     let too_large = || Error::Compress { bytes: raw_bytes, reason: "more than 2^31 - 1 bytes" };
     let raw = i32::try_from(raw_bytes).map_err(|_| too_large())?;
-    let (place, frames) = blob.split_first_chunk_mut().ok_or_else(too_large)?;
+    let (header_bytes, frames) = blob.split_first_chunk_mut().ok_or_else(too_large)?;
     let compressed = i32::try_from(frames.len()).map_err(|_| too_large())?;
     let header = BlobHeader::check(raw, compressed).map_err(|damage| Error::NotABlob { damage })?;
-    *place = header.encode();
+    *header_bytes = header.encode();
     Ok(header)
 }
 
@@ -163,14 +163,14 @@ pub(crate) fn finish_header(raw_bytes: usize, blob: &mut [u8]) -> Result<BlobHea
 mod tests {
     use super::*;
 
-    fn compressed(content: &[u8]) -> Vec<u8> {
+    fn compressed(document: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        compress_frame(content, DEFAULT_LEVEL, false, &mut frame).unwrap();
+        compress_frame(document, DEFAULT_LEVEL, false, &mut frame).unwrap();
         frame
     }
 
     #[test]
-    fn the_library_is_the_version_whose_bytes_equal_the_games() {
+    fn the_zstd_version_writes_the_same_bytes_as_the_game() {
         assert_eq!(zstd_safe::version_string(), "1.5.7");
     }
 
@@ -188,14 +188,14 @@ mod tests {
     fn round_trip_with_reused_contexts() {
         let mut out = Vec::new();
         for len in [0, 1, 100, 70_000, 3] {
-            let content = hyworld_testkit::sample(7, len as usize);
-            assert_eq!(decompress(&compressed(&content), len, &mut out), Ok(len));
-            assert_eq!(out, content);
+            let document = hyworld_testkit::sample(7, len as usize);
+            assert_eq!(decompress(&compressed(&document), len, &mut out), Ok(len));
+            assert_eq!(out, document);
         }
     }
 
     #[test]
-    fn a_checksum_does_not_stick_to_the_context() {
+    fn a_checksum_does_not_affect_the_next_frame() {
         let plain = compressed(b"content");
         let mut checked = Vec::new();
         compress_frame(b"content", DEFAULT_LEVEL, true, &mut checked).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn content_of_another_length_than_claimed() {
+    fn documents_longer_or_shorter_than_claimed() {
         let frame = compressed(&[9; 1000]);
         let mut out = vec![1; 5000];
         assert_eq!(decompress(&frame, 999, &mut out), Err(Damage::ContentLonger { expected: 999 }));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn scratch_is_as_long_as_asked() {
+    fn scratch_has_the_requested_length() {
         for len in [10, 4, SCRATCH_BYTES_KEPT + 1, 10] {
             assert_eq!(Scratch::take(len).bytes().len(), len);
         }

@@ -1,23 +1,23 @@
-//! What can be wrong with one slot, while the rest of the file is fine.
+//! Damage to a single slot; the rest of the file is not affected.
 //!
-//! Damage is data, not only an error: [`damage`](crate::IndexedStorageFile::damage) and
-//! [`verify`](crate::IndexedStorageFile::verify) list it, and reading a damaged slot returns it
-//! inside [`Error::Damaged`](crate::Error::Damaged).
+//! [`damage`](crate::IndexedStorageFile::damage) and [`verify`](crate::IndexedStorageFile::verify)
+//! return it as data; reading a damaged slot returns it inside
+//! [`Error::Damaged`](crate::Error::Damaged).
 
 use crate::layout::Slot;
 
-/// What is wrong with the blob of one slot.
+/// The kind of damage to the blob of one slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
     /// The index entry is negative.
-    #[error("its index entry is {found}, which is no segment number")]
+    #[error("its index entry is {found}, which is not a segment number")]
     IndexNegative {
         /// The entry.
         found: i32,
     },
-    /// The index entry names a place past the end of the file.
-    #[error("its index entry points at byte {offset}, but the file ends at {file_bytes}")]
+    /// The index entry points past the end of the file.
+    #[error("its index entry points to byte {offset}, but the file ends at {file_bytes}")]
     PastEnd {
         /// Where the blob should begin.
         offset: u64,
@@ -25,19 +25,19 @@ pub enum Damage {
         file_bytes: u64,
     },
     /// The compressed length is zero or negative.
-    #[error("its compressed length is {found}")]
+    #[error("its compressed length is {found}, which must be positive")]
     CompressedLength {
         /// The stored number.
         found: i32,
     },
     /// The raw length is negative.
-    #[error("its raw length is {found}")]
+    #[error("its raw length is {found}, which must not be negative")]
     RawLengthNegative {
         /// The stored number.
         found: i32,
     },
-    /// The raw or the compressed length is above the limit of this handle.
-    #[error("its length is {found}, more than the limit of {max}")]
+    /// The raw or compressed length exceeds the limit of this handle.
+    #[error("its length is {found} bytes, above the limit of {max}")]
     LengthLimit {
         /// The stored number.
         found: u32,
@@ -45,20 +45,20 @@ pub enum Damage {
         max: u32,
     },
     /// The file ends inside the blob.
-    #[error("it would end at byte {end}, but the file ends at {file_bytes}")]
+    #[error("it should end at byte {end}, but the file ends at {file_bytes}")]
     CutOff {
         /// Where the blob should end.
         end: u64,
         /// Length of the file.
         file_bytes: u64,
     },
-    /// The disk cannot read it.
-    #[error("the disk cannot read it: {kind}")]
+    /// The operating system cannot read it.
+    #[error("it cannot be read from disk: {kind}")]
     Unreadable {
-        /// What the operating system reports.
+        /// The error of the operating system.
         kind: std::io::ErrorKind,
     },
-    /// Its header on disk is not the one that was there when the file was opened.
+    /// Another program changed the blob since the file was opened.
     #[error("another program changed it while the file was open")]
     Changed,
     /// Another slot claims some of the same segments. The blob may still be readable.
@@ -70,80 +70,82 @@ pub enum Damage {
     /// zstd cannot decode it.
     #[error("zstd: {reason}")]
     Frame {
-        /// What zstd said.
+        /// The error reported by zstd.
         reason: &'static str,
     },
-    /// It decodes to more bytes than its raw length.
-    #[error("it holds more than the {expected} bytes that its header claims")]
+    /// The document is longer than the raw length.
+    #[error("its document is longer than the {expected} bytes in its header")]
     ContentLonger {
-        /// The raw length of its header.
+        /// The raw length in the header.
         expected: u32,
     },
-    /// It decodes to fewer bytes than its raw length. The game fills the rest with zeros and goes
-    /// on, and so do we; the blob is readable.
-    #[error("it holds {found} bytes, its header claims {expected}; the rest is read as zeros")]
+    /// The document is shorter than the raw length. Like the game, this crate reads the rest as
+    /// zeros.
+    #[error(
+        "its document has {found} bytes, its header claims {expected}; the rest reads as zeros"
+    )]
     ContentShorter {
-        /// The raw length of its header.
+        /// The raw length in the header.
         expected: u32,
-        /// What is there.
+        /// The actual length.
         found: u32,
     },
-    /// Its seal contradicts it.
+    /// The seal does not match the blob.
     #[error("{0}")]
     Seal(SealDamage),
-    /// Version 0: a link of its chain of segments leads nowhere.
-    #[error("segment {segment} of its chain links to {link}, which the file does not have")]
+    /// Version 0: a link of the segment chain points outside the file.
+    #[error("segment {segment} of its chain links to {link}, which is not in the file")]
     ChainBroken {
-        /// The segment with the bad link.
+        /// The segment with the invalid link.
         segment: u32,
         /// The link.
         link: i32,
     },
-    /// Version 0: its chain of segments runs in a circle.
-    #[error("its chain of segments comes back to segment {segment}")]
+    /// Version 0: the segment chain is a cycle.
+    #[error("its segment chain returns to segment {segment}")]
     ChainCycle {
-        /// A segment that was met twice.
+        /// A segment that the chain visits twice.
         segment: u32,
     },
-    /// Version 0: its chain ends before its bytes do.
-    #[error("its chain of segments ends after {found} of {expected} bytes")]
+    /// Version 0: the segment chain is too short for the blob.
+    #[error("its segment chain ends after {found} of {expected} bytes")]
     ChainShort {
-        /// Bytes that its header claims.
+        /// Bytes claimed by the header.
         expected: u64,
-        /// Bytes that the chain holds.
+        /// Bytes in the chain.
         found: u64,
     },
-    /// Version 0: all bytes are there, but the chain goes on after them.
-    #[error("its chain of segments goes on after its last byte, at segment {segment}")]
+    /// Version 0: the segment chain continues after the last byte of the blob.
+    #[error("its segment chain continues after its last byte, at segment {segment}")]
     ChainLong {
         /// The segment that should have been the last.
         segment: u32,
     },
 }
 
-/// How a seal contradicts the blob that carries it.
+/// How a seal disagrees with the blob that carries it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealDamage {
-    /// The seal's own checksum over blob and seal does not match.
-    #[error("the checksum of its seal does not match: blob or seal were changed")]
+    /// The checksum over blob and seal does not match.
+    #[error("the checksum of its seal does not match: blob or seal was changed")]
     Checksum,
-    /// The seal says that the blob belongs to another slot.
-    #[error("its seal says that it belongs to slot {found}")]
+    /// The seal belongs to another slot.
+    #[error("its seal belongs to slot {found}")]
     Slot {
         /// The slot in the seal.
         found: Slot,
     },
     /// The document's length differs from the one in the seal.
-    #[error("its seal claims {expected} bytes, it holds {found}")]
+    #[error("its document has {found} bytes, its seal claims {expected}")]
     Length {
         /// The length in the seal.
         expected: u32,
-        /// What is there.
+        /// The actual length.
         found: u32,
     },
     /// The document's SHA-256 differs from the one in the seal.
-    #[error("its content does not have the SHA-256 of its seal")]
+    #[error("the SHA-256 of its document differs from its seal")]
     Hash,
     /// The seal cannot be parsed.
     #[error("its seal is malformed")]
@@ -151,7 +153,7 @@ pub enum SealDamage {
 }
 
 impl Damage {
-    /// A short stable name of the kind of damage, for reports that programs read.
+    /// Returns a short stable name for the kind of damage, for machine-readable reports.
     pub fn class(&self) -> &'static str {
         match self {
             Self::IndexNegative { .. } => "index-negative",
@@ -178,11 +180,11 @@ impl Damage {
         }
     }
 
-    /// Whether the blob's content can be had in spite of it.
+    /// Returns whether the document can be read in spite of the damage.
     pub fn is_readable(&self) -> bool {
         match self {
             Self::Overlap { .. } => true,
-            // Nothing but zeros is not content.
+            // A document of only padding zeros counts as unreadable.
             Self::ContentShorter { found, .. } => *found > 0,
             _ => false,
         }
@@ -195,11 +197,11 @@ impl From<SealDamage> for Damage {
     }
 }
 
-/// One damaged slot in a list.
+/// A slot and its damage.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SlotDamage {
     /// The slot.
     pub slot: Slot,
-    /// What is wrong with it.
+    /// The kind of damage.
     pub damage: Damage,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, by meaning.
+//! The error type of this crate.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,56 +12,56 @@ use crate::limits::{BLOB_COUNT_MAX, IDENTITY_BYTES_MAX, SEGMENT_BYTES_MAX};
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed. Every variant names the file, and the slot where there is one.
+/// The reason an operation failed. Variants about a file include its path, and the slot if known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// An operating system call failed.
     #[error("{}: cannot {action}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried, as in "cannot *open*".
+        /// The attempted operation, as in "cannot *open*".
         action: &'static str,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file does not begin like one of ours.
+    /// The first bytes are not a valid header.
     #[error("{}: {problem}", path.display())]
     Header {
         /// The file.
         path: PathBuf,
-        /// What is wrong with its first 32 bytes.
+        /// What is wrong with the header or index table.
         problem: HeaderProblem,
     },
-    /// The path names a directory, a device or something else that cannot hold blobs.
+    /// The path is a directory, a device or another non-regular file.
     #[error("{}: not a regular file", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
     },
-    /// The file has no such slot.
-    #[error("{}: there is no slot {slot}; this file has slots 0 to {}", path.display(),
+    /// The slot number is out of range.
+    #[error("{}: no slot {slot}: the file has slots 0 to {}", path.display(),
         blob_count.saturating_sub(1))]
     NoSuchSlot {
         /// The file.
         path: PathBuf,
-        /// The slot that was asked for.
+        /// The requested slot.
         slot: Slot,
-        /// How many there are.
+        /// The number of slots.
         blob_count: u32,
     },
-    /// The blob in this slot cannot be read. The other slots are not affected.
+    /// The blob in this slot cannot be read. Other slots are not affected.
     #[error("{}: slot {slot} is damaged: {damage}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
         /// The slot.
         slot: Slot,
-        /// What is wrong with it.
+        /// The kind of damage.
         damage: Damage,
     },
-    /// Another writer holds the file.
+    /// Another writer has the file locked.
     #[error(
         "{}: another program has this file open for writing; stop it or wait until it is done",
         path.display()
@@ -71,99 +71,99 @@ pub enum Error {
         path: PathBuf,
     },
     /// A write on a handle that was opened for reading.
-    #[error("{}: the file was opened for reading only", path.display())]
+    #[error("{}: cannot write: the file was opened for reading only", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// A version 0 file was opened for writing and upgrading was switched off.
+    /// A version 0 file was opened for writing while upgrading was disabled.
     #[error("{}: version 0 files can only be read; upgrade it to version 1 first", path.display())]
     NeedsUpgrade {
         /// The file.
         path: PathBuf,
     },
-    /// `NAME.old` is in the way of an upgrade and is not a left-over of one.
+    /// `NAME.old` prevents an upgrade because it is not from an earlier upgrade.
     #[error(
-        "{}: cannot upgrade: {} exists and holds something else; move it away first",
+        "{}: cannot upgrade: {} is not from an earlier upgrade; move it away first",
         path.display(),
         old.display()
     )]
     OldInTheWay {
         /// The file to upgrade.
         path: PathBuf,
-        /// The file in the way.
+        /// The file that prevents it.
         old: PathBuf,
     },
-    /// The content to write is larger than the limit of this handle.
-    #[error("{}: slot {slot}: {bytes} bytes are more than the limit of {max}", path.display())]
+    /// The document to write exceeds the limit of this handle.
+    #[error("{}: slot {slot}: {bytes} bytes exceed the limit of {max}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
         /// The slot to write.
         slot: Slot,
-        /// The size of the content.
+        /// The size of the document.
         bytes: u64,
-        /// The limit, see [`OpenOptions::blob_bytes_max`](crate::OpenOptions::blob_bytes_max).
+        /// The limit; see [`OpenOptions::blob_bytes_max`](crate::OpenOptions::blob_bytes_max).
         max: u32,
     },
-    /// No run of segments is left that the index table could name.
-    #[error("{}: the file is full: no segment number is left for slot {slot}", path.display())]
+    /// All segment numbers are used.
+    #[error("{}: cannot write slot {slot}: the file has no free segment numbers", path.display())]
     Full {
         /// The file.
         path: PathBuf,
         /// The slot to write.
         slot: Slot,
     },
-    /// An earlier write or sync failed, so what is on disk is not known any more.
+    /// An earlier write or sync failed, so the state on disk is unknown.
     #[error(
-        "{}: an earlier write failed, so nothing more is written; close the file and open it again",
+        "{}: writing is disabled because an earlier write failed; close the file and open it again",
         path.display()
     )]
     Latched {
         /// The file.
         path: PathBuf,
     },
-    /// The file is not as it was when the plan was made.
-    #[error("{}: the file changed since the plan was made; make it again", path.display())]
+    /// The file changed after the plan was created.
+    #[error("{}: the file changed since the plan was created; plan again", path.display())]
     PlanOutdated {
         /// The file.
         path: PathBuf,
     },
-    /// The operation would lose the damaged slots.
+    /// Compacting would drop damaged slots.
     #[error(
-        "{}: damaged slots would be lost ({damaged}); repair them or say that they may be dropped",
+        "{}: cannot compact: {damaged} damaged slots would be dropped; repair them or allow it",
         path.display()
     )]
     WouldDropDamaged {
         /// The file.
         path: PathBuf,
-        /// How many slots.
+        /// The number of slots.
         damaged: usize,
     },
-    /// The header is not destroyed.
-    #[error("{}: its header is whole", path.display())]
-    HeaderIsWhole {
+    /// The header is valid, so there is nothing to rebuild.
+    #[error("{}: cannot rebuild the header: it is intact", path.display())]
+    HeaderIntact {
         /// The file.
         path: PathBuf,
     },
-    /// The geometry that was given is not that of the file.
-    #[error("{}: none of its {damaged} blobs can be read with this geometry; nothing was written",
-        path.display())]
+    /// No blob can be read with the given geometry.
+    #[error("{}: wrong geometry: none of its {damaged} blobs can be read; nothing was \
+        written", path.display())]
     WrongGeometry {
         /// The file.
         path: PathBuf,
-        /// How many slots are in use.
+        /// The number of used slots.
         damaged: usize,
     },
-    /// A file with damaged slots is too large to be searched for blobs that must be kept.
-    #[error("{}: it has damaged slots and is too large to be searched for blobs that no slot \
-        refers to, which could be all that is left of them", path.display())]
+    /// The file has damaged slots and is too large to be searched completely for orphaned blobs.
+    #[error("{}: cannot compact: some slots are damaged, and the file is too large to be searched \
+        for orphaned blobs that could replace them", path.display())]
     SearchUnfinished {
         /// The file.
         path: PathBuf,
     },
-    /// What was written does not read back; the source was left alone.
-    #[error("{}: slot {slot} does not read back as it was written; nothing was replaced",
+    /// A copied blob differs from its source. The source was not replaced.
+    #[error("{}: slot {slot}: verification after writing failed; nothing was replaced",
         path.display())]
     VerifyFailed {
         /// The new file.
@@ -171,7 +171,7 @@ pub enum Error {
         /// The slot.
         slot: Slot,
     },
-    /// No blob begins at this segment.
+    /// No complete blob begins at this segment.
     #[error("{}: no complete blob begins at segment {segment}", path.display())]
     NothingToSalvage {
         /// The file.
@@ -185,45 +185,45 @@ pub enum Error {
         /// Its length.
         bytes: usize,
     },
-    /// Bytes that were offered as a compressed blob are not one.
+    /// The bytes are not a valid compressed blob.
     #[error("not a compressed blob: {damage}")]
     NotABlob {
-        /// What is wrong with them.
+        /// What is wrong.
         damage: Damage,
     },
-    /// zstd refused to compress.
+    /// zstd failed to compress.
     #[error("cannot compress {bytes} bytes: {reason}")]
     Compress {
-        /// The size of the content.
+        /// The size of the document.
         bytes: usize,
-        /// What zstd said.
+        /// The error reported by zstd.
         reason: &'static str,
     },
 }
 
-/// What is wrong with the beginning of a file.
+/// What is wrong with the header or index table of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeaderProblem {
-    /// No bytes at all.
+    /// The file has no bytes.
     #[error("the file is empty")]
     Empty,
-    /// Shorter than a header.
-    #[error("not a region file: {file_bytes} bytes are too short for the 32-byte header")]
+    /// The file is shorter than a header.
+    #[error("not a region file: {file_bytes} bytes, shorter than the 32-byte header")]
     TooShort {
         /// Length of the file.
         file_bytes: usize,
     },
-    /// Other first bytes.
+    /// The magic number is different.
     #[error("not a region file: it does not begin with \"HytaleIndexedStorage\"")]
     Magic,
-    /// A version we do not know.
-    #[error("format version {found} is not known; versions 0 and 1 are")]
+    /// The format version is not supported.
+    #[error("unsupported format version {found}; supported are 0 and 1")]
     Version {
         /// The number in the header.
         found: i32,
     },
-    /// Numbers outside the limits.
+    /// The number of slots or the segment size is outside the limits.
     #[error(
         "the header claims {blob_count} slots and segments of {segment_bytes} bytes; \
          allowed are 1 to {BLOB_COUNT_MAX} slots and 1 to {SEGMENT_BYTES_MAX} bytes"
@@ -234,11 +234,11 @@ pub enum HeaderProblem {
         /// The claimed segment size.
         segment_bytes: i32,
     },
-    /// The file ends inside its index table, so all blobs, which come behind it, are lost. The game
-    /// takes the entries that are missing for empty slots and makes new chunks there.
+    /// The file ends inside its index table, so all blobs are lost. The game treats the missing
+    /// entries as empty slots and generates new chunks there.
     #[error(
-        "it ends at byte {file_bytes}, inside its index table, which should end at byte {end}: the \
-         blobs behind it are lost; restore it from a backup, or delete it if there is none"
+        "the file is cut off at byte {file_bytes}, inside its index table, which ends at {end}: \
+         all its blobs are lost; restore it from a backup, or delete it if there is none"
     )]
     TableCutOff {
         /// Length of the file.

@@ -1,5 +1,4 @@
-//! [`IndexedStorageFile`]: one open file. What it is lives here; what it does is in the files
-//! below, one kind of operation each.
+//! [`IndexedStorageFile`]: one open file. Each kind of operation has its own submodule.
 
 mod create;
 mod open;
@@ -32,8 +31,8 @@ use space::WritePlan;
 
 /// An open file of blobs.
 ///
-/// All methods take `&self`: any number of threads read and write different slots in parallel.
-/// Compressing and decompressing hold no lock.
+/// All methods take `&self`; threads can read and write different slots in parallel. No lock is
+/// held while compressing or decompressing.
 ///
 /// Lock order: slot, then allocator. The allocator's lock is never held during I/O.
 ///
@@ -59,12 +58,12 @@ pub struct IndexedStorageFile {
     version: FormatVersion,
     geometry: Geometry,
     slots: Box<[RwLock<SlotEntry>]>,
-    /// Set when every slot was looked at.
+    /// Set once all slots have been inspected and overlaps recorded.
     overlaps_known: OnceLock<()>,
-    /// Version 0: what its journal table says was under way when the last writer died.
+    /// Version 0: the writes that the journal table lists as unfinished.
     interrupted: Vec<InterruptedWrite>,
     blob_bytes_max: u32,
-    /// `None` for a handle that only reads.
+    /// `None` for a read-only handle.
     write_plan: Option<WritePlan>,
 }
 
@@ -72,21 +71,22 @@ impl IndexedStorageFile {
     /// Opens an existing file for reading and writing, with default options.
     ///
     /// # Errors
-    /// The file cannot be opened, is not one of ours, or another writer has it.
+    /// Returns an error if the file cannot be opened, is not a valid file, or is locked by another
+    /// writer.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         OpenOptions::new().write(true).open(path)
     }
 
-    /// Opens an existing file for reading. Neither its bytes nor its modification time change.
+    /// Opens an existing file for reading. Does not change its bytes or its modification time.
     ///
     /// # Errors
-    /// The file cannot be opened or is not one of ours.
+    /// Returns an error if the file cannot be opened or is not a valid file.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         OpenOptions::new().open(path)
     }
 
-    /// Opens a file for reading and writing; makes it, with the geometry of chunk regions, if it
-    /// is missing or empty.
+    /// Opens a file for reading and writing. Creates it with the geometry of chunk regions if it is
+    /// missing or empty.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -94,41 +94,42 @@ impl IndexedStorageFile {
         OpenOptions::new().write(true).create(true).open(path)
     }
 
-    /// The path it was opened with.
+    /// Returns the path the file was opened with.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The version of the format. Files that are open for writing are always version 1.
+    /// Returns the format version. Files open for writing always have version 1.
     pub fn version(&self) -> FormatVersion {
         self.version
     }
 
-    /// Number of slots and size of segments.
+    /// Returns the number of slots and the segment size.
     pub fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// Whether it only reads.
+    /// Returns whether the handle was opened for reading only.
     pub fn is_read_only(&self) -> bool {
         self.write_plan.is_none()
     }
 
-    /// Whether the index names a blob for this slot; it may be damaged.
+    /// Returns whether the slot has a blob, which may be damaged.
     ///
     /// # Errors
-    /// [`Error::NoSuchSlot`].
+    /// Returns [`Error::NoSuchSlot`] if the file has no such slot.
     pub fn contains(&self, slot: Slot) -> Result<bool> {
-        Ok(self.slot_read(slot)?.is_named())
+        Ok(self.slot_read(slot)?.is_used())
     }
 
-    /// All slots for which the index names a blob, damaged ones too, in ascending order.
+    /// Returns all slots that have a blob, including damaged ones, in ascending order.
     pub fn occupied(&self) -> Vec<Slot> {
-        let slots = self.each_slot().filter(|(_, found)| found.is_named());
+        let slots = self.each_slot().filter(|(_, found)| found.is_used());
         slots.map(|(slot, _)| slot).collect()
     }
 
-    /// What is known to be wrong without decoding a blob. [`verify`](Self::verify) decodes all.
+    /// Returns the damage that is visible without decoding blobs. [`verify`](Self::verify) also
+    /// decodes them.
     pub fn damage(&self) -> Vec<SlotDamage> {
         self.find_overlaps();
         let damage = |(slot, found): (Slot, RwLockReadGuard<'_, SlotEntry>)| {
@@ -148,32 +149,33 @@ impl IndexedStorageFile {
         }
     }
 
-    /// Version 0: writes and removals that were under way when the last writer died. The slots
-    /// themselves hold what was committed; the segments named here are left-overs.
+    /// Version 0: returns the writes and removals that were unfinished when the last writer
+    /// stopped. The slots hold the committed blobs; the segments returned here are orphaned.
     pub fn interrupted(&self) -> &[InterruptedWrite] {
         &self.interrupted
     }
 
-    /// Every slot, each locked only while it is looked at.
+    /// Iterates over all slots. Each slot is locked only while the iterator is at it.
     fn each_slot(&self) -> impl Iterator<Item = (Slot, RwLockReadGuard<'_, SlotEntry>)> {
         self.geometry.slots().zip(self.slots.iter().map(read_lock))
     }
 
-    /// What a slot holds, looked up if that is not known yet.
+    /// Returns the state of a slot, inspecting it on first use.
     fn state<'a>(&self, slot: &'a SlotEntry) -> &'a SlotState {
-        slot.state(|entry| self.look(entry))
+        slot.state(|entry| self.inspect(entry))
     }
 
-    /// Follows an entry to its blob. Reading can do without one unreadable blob.
-    fn look(&self, entry: Entry) -> SlotState {
+    /// Follows an index entry to its blob. An I/O error becomes damage of this slot, so that the
+    /// other slots stay readable.
+    fn inspect(&self, entry: Entry) -> SlotState {
         let file_bytes = self.raw.len();
         file_bytes
             .and_then(|bytes| slot::inspect(&*self.raw, self.geometry, bytes, entry))
             .unwrap_or_else(|error| SlotState::Broken(Damage::Unreadable { kind: error.kind() }))
     }
 
-    /// Notes which blobs share segments, for which every slot must be looked at. In version 0 that
-    /// was seen when the file was opened.
+    /// Records which blobs share segments, which requires inspecting all slots. For version 0 this
+    /// was done on open.
     fn find_overlaps(&self) {
         if self.version == FormatVersion::V0 {
             return;
@@ -208,7 +210,7 @@ impl IndexedStorageFile {
         Error::Damaged { path: self.path.clone(), slot, damage }
     }
 
-    /// For `map_err`. The path is copied only when there is an error.
+    /// Builds an error for `map_err`. Clones the path only if there is an error.
     fn io_error(&self, action: &'static str) -> impl Fn(std::io::Error) -> Error + '_ {
         move |source| Error::Io { path: self.path.clone(), action, source }
     }

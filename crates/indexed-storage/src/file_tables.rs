@@ -1,4 +1,4 @@
-//! Reading the beginning of a file: header and index tables, in both versions.
+//! Reads header and index tables, in both versions.
 
 use std::io;
 use std::path::Path;
@@ -20,9 +20,9 @@ pub(crate) fn read_header(raw: &dyn RawFile, path: &Path) -> Result<Header> {
         .map_err(|problem| Error::Header { path: path.to_owned(), problem })
 }
 
-/// Refuses a file that ends inside its index tables. What is missing must not be taken for empty
-/// slots, and with the first write nobody could tell any more. A table that is zero as far as it
-/// goes is what is left of a file that was being made: nothing was in it yet.
+/// Rejects a file that ends inside its index tables. Missing entries must not be treated as empty
+/// slots: after the first write the loss could no longer be detected. If all existing bytes of the
+/// table are zero, the file was being created and holds no blobs.
 pub(crate) fn check_tables(
     raw: &dyn RawFile,
     header: Header,
@@ -38,11 +38,11 @@ pub(crate) fn check_tables(
     let bytes = usize::try_from(end.saturating_sub(HEADER_BYTES)).map_err(io::Error::other)?;
     let mut found = vec![0; bytes];
     raw.read_at(&mut found, HEADER_BYTES)?;
-    let is_anything = found.iter().any(|byte| *byte != 0);
-    Ok(is_anything.then_some(HeaderProblem::TableCutOff { file_bytes, end }))
+    let has_entries = found.iter().any(|byte| *byte != 0);
+    Ok(has_entries.then_some(HeaderProblem::TableCutOff { file_bytes, end }))
 }
 
-/// As many bytes of an index table as the file has.
+/// Reads an index table; the result is shorter if the file ends inside it.
 pub(crate) fn read_table(
     raw: &dyn RawFile,
     geometry: Geometry,

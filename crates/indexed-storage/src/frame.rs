@@ -1,45 +1,45 @@
-//! Just enough of the zstd frame format to walk over a blob's frames without decoding them.
+//! The part of the zstd frame format needed to split a blob into frames without decoding them.
 
 use crate::damage::Damage;
 
-/// The magic number of a zstd frame, as it is stored.
+/// The magic number of a zstd frame, in stored byte order.
 const FRAME_MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 
-/// The bit of the frame header descriptor that announces a content checksum.
+/// The bit of the frame header descriptor that marks a content checksum.
 const CHECKSUM_FLAG: u8 = 1 << 2;
 
-/// Bytes of a skippable frame's header: magic and length, both little-endian.
+/// Size of a skippable frame's header: magic and length, both little-endian.
 pub(crate) const SKIPPABLE_HEADER_BYTES: usize = 8;
 
-/// Whether these bytes begin like a zstd frame or a skippable frame.
+/// Returns whether these bytes begin with a zstd frame or a skippable frame.
 pub(crate) fn starts_frame(bytes: &[u8]) -> bool {
     starts_content(bytes) || skippable_magic(bytes).is_some()
 }
 
-/// Whether these bytes begin like a zstd frame.
+/// Returns whether these bytes begin with a zstd frame.
 pub(crate) fn starts_content(bytes: &[u8]) -> bool {
     bytes.starts_with(&FRAME_MAGIC)
 }
 
-/// Whether the first frame announces a content checksum. Every sealed blob does, so that readers
-/// of ordinary blobs need not look for a seal.
+/// Returns whether the first frame has a content checksum. Every sealed blob has one, so readers
+/// need not search other blobs for a seal.
 pub(crate) fn has_checksum(bytes: &[u8]) -> bool {
     starts_content(bytes) && bytes.get(4).is_some_and(|d| d & CHECKSUM_FLAG != 0)
 }
 
-/// The magic number of a skippable frame, 0x184D2A50 to 0x184D2A5F.
+/// Returns the magic number of a skippable frame, 0x184D2A50 to 0x184D2A5F.
 pub(crate) fn skippable_magic(bytes: &[u8]) -> Option<u32> {
     let magic = u32::from_le_bytes(*bytes.first_chunk()?);
     (0x184D_2A50..=0x184D_2A5F).contains(&magic).then_some(magic)
 }
 
-/// Length of the frame at the beginning of `bytes`, which may go on after it.
+/// Returns the length of the frame at the beginning of `bytes`.
 pub(crate) fn frame_bytes(bytes: &[u8]) -> Result<usize, Damage> {
     zstd_safe::find_frame_compressed_size(bytes)
         .map_err(|code| Damage::Frame { reason: zstd_safe::get_error_name(code) })
 }
 
-/// Splits a blob into its frames, in order. Stops after the first one that does not parse.
+/// Splits a blob into its frames. Stops after the first frame that does not parse.
 pub(crate) fn frames(mut bytes: &[u8]) -> impl Iterator<Item = Result<&[u8], Damage>> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
@@ -66,16 +66,16 @@ mod tests {
     use super::*;
     use crate::compression;
 
-    fn skippable(content: &[u8]) -> Vec<u8> {
+    fn skippable(bytes: &[u8]) -> Vec<u8> {
         let mut frame = 0x184D_2A53_u32.to_le_bytes().to_vec();
-        frame.extend(u32::try_from(content.len()).unwrap().to_le_bytes());
-        frame.extend(content);
+        frame.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());
+        frame.extend(bytes);
         frame
     }
 
-    fn plain(content: &[u8]) -> Vec<u8> {
+    fn plain(bytes: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        compression::compress_frame(content, 3, false, &mut frame).unwrap();
+        compression::compress_frame(bytes, 3, false, &mut frame).unwrap();
         frame
     }
 

@@ -10,23 +10,23 @@
 use crate::error::HeaderProblem;
 use crate::layout::Geometry;
 
-/// What every file begins with.
+/// The first 20 bytes of every file.
 pub const MAGIC: [u8; 20] = *b"HytaleIndexedStorage";
 
 /// Bytes of the header.
 pub(crate) const BYTES: usize = 32;
 
-/// The two on-disk versions.
+/// The on-disk format versions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FormatVersion {
     /// Linked segments and a second index table as a journal; no longer written.
     V0,
-    /// Consecutive segments. What the game writes.
+    /// Consecutive segments. The version the game writes.
     V1,
 }
 
 impl FormatVersion {
-    /// The number in the header.
+    /// Returns the version number stored in the header.
     pub const fn number(self) -> i32 {
         match self {
             Self::V0 => 0,
@@ -35,7 +35,7 @@ impl FormatVersion {
     }
 }
 
-/// A checked header.
+/// A validated header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub(crate) version: FormatVersion,
@@ -56,7 +56,7 @@ impl Header {
         bytes
     }
 
-    /// Checks the beginning of a file; `bytes` may be shorter or longer than a header.
+    /// Decodes and checks a header. `bytes` may be shorter or longer than a header.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, HeaderProblem> {
         let (magic, rest) = bytes.split_first_chunk().ok_or_else(|| too_short(bytes))?;
         let (version, rest) = rest.split_first_chunk().ok_or_else(|| too_short(bytes))?;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_noticed() {
+    fn every_truncation_is_detected() {
         let bytes = REGION.encode();
         assert_eq!(Header::decode(&[]), Err(HeaderProblem::Empty));
         for len in 1..BYTES {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_is_noticed_or_changes_the_geometry() {
+    fn every_flipped_bit_is_detected_or_changes_the_geometry() {
         for position in 0..BYTES {
             for bit in 0..8 {
                 let mut bytes = REGION.encode();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_numbers_are_refused_by_name() {
+    fn out_of_range_numbers_are_rejected() {
         let header = |version: i32, count: i32, size: i32| {
             let mut bytes = MAGIC.to_vec();
             for field in [version, count, size] {

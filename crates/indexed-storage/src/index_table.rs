@@ -3,13 +3,13 @@
 use crate::damage::Damage;
 use crate::layout::{Geometry, SegmentIndex};
 
-/// One entry as it is stored.
+/// One entry as stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(i32);
 
 impl Entry {
-    /// No blob in this slot.
-    pub(crate) const ABSENT: Self = Self(0);
+    /// The entry of an empty slot.
+    pub(crate) const EMPTY: Self = Self(0);
 
     pub(crate) const fn to(segment: SegmentIndex) -> Self {
         Self(segment.to_entry().cast_signed())
@@ -23,7 +23,7 @@ impl Entry {
         Self(i32::from_be_bytes(bytes))
     }
 
-    /// The segment it names, `None` for an absent blob.
+    /// Returns the first segment of the blob, or `None` for an empty slot.
     pub(crate) fn segment(self) -> Result<Option<SegmentIndex>, Damage> {
         match u32::try_from(self.0) {
             Ok(number) => Ok(SegmentIndex::new(number)),
@@ -32,8 +32,8 @@ impl Entry {
     }
 }
 
-/// The entries of a table of which `bytes` are there. What a cut-off file lacks counts as zero
-/// bytes, because that is what the game finds when it maps such a file.
+/// Decodes a table that may be cut off. Missing bytes count as zero, because the game reads zeros
+/// when it maps such a file.
 pub(crate) fn decode(bytes: &[u8], geometry: Geometry) -> Vec<Entry> {
     let mut entries: Vec<Entry> = bytes
         .chunks(4)
@@ -45,7 +45,7 @@ pub(crate) fn decode(bytes: &[u8], geometry: Geometry) -> Vec<Entry> {
             Entry::decode(entry)
         })
         .collect();
-    entries.resize(geometry.blob_count() as usize, Entry::ABSENT);
+    entries.resize(geometry.blob_count() as usize, Entry::EMPTY);
     entries
 }
 
@@ -61,7 +61,7 @@ mod tests {
     fn golden_bytes() {
         let entry = Entry::to(SegmentIndex::new(0x0102_0304).unwrap());
         assert_eq!(entry.encode(), [1, 2, 3, 4]);
-        assert_eq!(Entry::ABSENT.encode(), [0; 4]);
+        assert_eq!(Entry::EMPTY.encode(), [0; 4]);
     }
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
             let entry = Entry::decode(Entry::to(segment).encode());
             assert_eq!(entry.segment(), Ok(Some(segment)));
         }
-        assert_eq!(Entry::ABSENT.segment(), Ok(None));
+        assert_eq!(Entry::EMPTY.segment(), Ok(None));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where things are in a version 1 file. The only file that computes its offsets.
+//! Offsets in a version 1 file. All offset arithmetic is in this module.
 //!
 //! Byte tables and a worked example: `docs/format/container.md`.
 #![deny(clippy::arithmetic_side_effects)]
@@ -16,17 +16,17 @@ pub(crate) const ENTRY_BYTES: u64 = 4;
 
 /// The number of a slot, from 0 to `blob_count - 1`.
 ///
-/// Any number can be named; whether a file has such a slot is checked when it is used.
+/// Any number can be constructed; operations on a file check that the file has the slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u32);
 
 impl Slot {
-    /// Names slot `number`.
+    /// Creates the slot with this number.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// The number of the slot.
+    /// Returns the number of the slot.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -48,7 +48,7 @@ impl fmt::Debug for Slot {
     }
 }
 
-/// The number of a segment, from 1 to 2^31 - 1. Zero in the index table means "absent" and is
+/// The number of a segment, from 1 to 2^31 - 1. Zero in the index table marks an empty slot and is
 /// not a segment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentIndex(NonZeroU32);
@@ -57,7 +57,7 @@ impl SegmentIndex {
     /// The first segment of a file.
     pub const FIRST: Self = Self(NonZeroU32::MIN);
 
-    /// Segment `number`, if a file can have it.
+    /// Creates a segment number. Returns `None` if `number` is 0 or above 2^31 - 1.
     pub const fn new(number: u32) -> Option<Self> {
         match NonZeroU32::new(number) {
             Some(number) if number.get() <= SEGMENT_INDEX_MAX => Some(Self(number)),
@@ -65,12 +65,12 @@ impl SegmentIndex {
         }
     }
 
-    /// The number of the segment.
+    /// Returns the number of the segment.
     pub const fn get(self) -> u32 {
         self.0.get()
     }
 
-    /// How the index table stores it.
+    /// Returns the value stored in the index table.
     pub(crate) const fn to_entry(self) -> u32 {
         self.0.get()
     }
@@ -88,17 +88,17 @@ impl fmt::Debug for SegmentIndex {
     }
 }
 
-/// Consecutive segments: `count` of them from `start` on.
+/// A run of `count` consecutive segments that begins at `start`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SegmentRun {
-    /// The first one.
+    /// The first segment.
     pub start: SegmentIndex,
-    /// How many; may be 0 only in arithmetic, never for a stored blob.
+    /// The number of segments. At least 1 for a stored blob.
     pub count: u32,
 }
 
 impl SegmentRun {
-    /// `count` segments from `start` on, if a file can have them.
+    /// Creates a run. Returns `None` if its last segment would be above 2^31 - 1.
     pub fn new(start: SegmentIndex, count: u32) -> Option<Self> {
         let last = start.get().checked_add(count.saturating_sub(1))?;
         (last <= SEGMENT_INDEX_MAX).then_some(Self { start, count })
@@ -110,7 +110,7 @@ impl SegmentRun {
     }
 }
 
-/// How many slots a file has and how large its segments are.
+/// The number of slots and the segment size of a file.
 ///
 /// ```
 /// use hyworld_indexed_storage::{Geometry, SegmentIndex};
@@ -127,59 +127,59 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// What the game uses for chunk regions: 1,024 slots and segments of 4,096 bytes.
+    /// The geometry of chunk regions: 1,024 slots and segments of 4,096 bytes.
     pub const REGION: Self = Self { blob_count: 1024, segment_bytes: 4096 };
 
-    /// A geometry within the [limits](crate::limits), or `None`.
+    /// Creates a geometry. Returns `None` if a value is outside the [limits](crate::limits).
     pub const fn new(blob_count: u32, segment_bytes: u32) -> Option<Self> {
         let counts = blob_count >= 1 && blob_count <= BLOB_COUNT_MAX;
         let sizes = segment_bytes >= 1 && segment_bytes <= SEGMENT_BYTES_MAX;
         if counts && sizes { Some(Self { blob_count, segment_bytes }) } else { None }
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub const fn blob_count(self) -> u32 {
         self.blob_count
     }
 
-    /// The size of a segment in bytes.
+    /// Returns the segment size in bytes.
     pub const fn segment_bytes(self) -> u32 {
         self.segment_bytes
     }
 
-    /// All slots in ascending order.
+    /// Returns all slots in ascending order.
     pub fn slots(self) -> impl ExactSizeIterator<Item = Slot> + Clone {
         (0..self.blob_count).map(Slot::new)
     }
 
-    /// Bytes of one index table.
+    /// Returns the size of one index table in bytes.
     pub const fn table_bytes(self) -> u64 {
         (self.blob_count as u64).saturating_mul(ENTRY_BYTES)
     }
 
-    /// Where the index entry of `slot` is.
+    /// Returns the file offset of the index entry of `slot`.
     pub const fn entry_offset(self, slot: Slot) -> u64 {
         HEADER_BYTES.saturating_add((slot.get() as u64).saturating_mul(ENTRY_BYTES))
     }
 
-    /// Where segment 1 begins in a version 1 file: after header and index table.
+    /// Returns the offset of segment 1 in a version 1 file: after header and index table.
     pub const fn segments_offset(self) -> u64 {
         HEADER_BYTES.saturating_add(self.table_bytes())
     }
 
-    /// Where `segment` begins in a version 1 file.
+    /// Returns the offset of `segment` in a version 1 file.
     pub const fn segment_offset(self, segment: SegmentIndex) -> u64 {
         let before = (segment.get() as u64).saturating_sub(1);
         self.segments_offset().saturating_add(before.saturating_mul(self.segment_bytes as u64))
     }
 
-    /// How many segments `bytes` bytes occupy; `None` if no file can hold so many.
+    /// Returns how many segments `bytes` bytes occupy, or `None` if no file can hold that many.
     pub fn segments_for(self, bytes: u64) -> Option<u32> {
         let count = bytes.div_ceil(u64::from(self.segment_bytes));
         u32::try_from(count).ok().filter(|&count| count <= SEGMENT_INDEX_MAX)
     }
 
-    /// How many segments a file of `file_bytes` bytes has begun.
+    /// Returns the number of segments in a file of `file_bytes` bytes. The last one may be partial.
     pub fn segments_in(self, file_bytes: u64) -> u32 {
         let bytes = file_bytes.saturating_sub(self.segments_offset());
         self.segments_for(bytes).unwrap_or(SEGMENT_INDEX_MAX)
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(region.entry_offset(Slot::new(1023)), 4124);
         assert_eq!(region.segments_offset(), 4128);
         assert_eq!(region.segment_offset(segment(1)), 4128);
-        // For this geometry, and only for it, the popular shortcut gives the same.
+        // `segment * 4096 + 32` gives the same offset, but only for this geometry.
         assert_eq!(region.segment_offset(segment(77)), 77 * 4096 + 32);
     }
 
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_segment_of_the_largest_geometry_has_a_position() {
+    fn the_last_segment_of_the_largest_geometry_has_an_offset() {
         let largest = Geometry::new(BLOB_COUNT_MAX, SEGMENT_BYTES_MAX).unwrap();
         let last = largest.segment_offset(segment(SEGMENT_INDEX_MAX));
         assert!(last < 1 << 62, "{last}");

@@ -1,12 +1,12 @@
-//! Many compressed blobs in one file: the container of Hytale's region files.
+//! Stores many compressed blobs in one file: the container format of Hytale's region files.
 //!
-//! A file has a fixed number of *slots*, 1,024 for chunk regions. Each holds at most one *blob*:
-//! opaque bytes, stored as zstd frames in consecutive *segments*. An index table says where each
-//! begins. This crate reads and writes such files byte for byte as the game does, never loses a
-//! blob to a crash, and never lets one damaged slot cost the others.
+//! A file has a fixed number of *slots*, 1,024 for chunk regions. Each slot holds at most one
+//! *blob*: opaque bytes, stored as zstd frames in consecutive *segments*. An index table holds the
+//! first segment of each blob. This crate reads and writes such files byte for byte as the game
+//! does. A crash does not lose blobs, and a damaged slot does not affect the others.
 //!
-//! It does not know what a blob is. Chunks, positions and directories are the business of the
-//! crates above.
+//! This crate does not interpret blobs. Chunks, positions and directories belong to the crates
+//! above.
 //!
 //! ```
 //! use hyworld_indexed_storage::{Slot, Durability, OpenOptions};
@@ -24,19 +24,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Promises
+//! # Guarantees
 //!
-//! - A killed process leaves every slot exactly old or exactly new.
-//! - A power cut does the same under [`Durability::EachWrite`]. Under [`Durability::Relaxed`] a
-//!   slot that was written since the last sync may be damaged; everything older is intact, and
-//!   the previous content of such a slot can be [salvaged](IndexedStorageFile::salvage). The
-//!   damage is noticed as far as lengths and zstd can tell, and always for
+//! - After a process is killed, every slot holds either its old or its new blob.
+//! - Under [`Durability::EachWrite`] the same holds after a power cut. Under
+//!   [`Durability::Relaxed`] a slot written since the last sync may be damaged; everything older is
+//!   intact, and the previous blob of such a slot can be [salvaged](IndexedStorageFile::salvage).
+//!   Damage is detected through lengths and zstd errors, and always in
 //!   [sealed](IndexedStorageFile::write_sealed) blobs.
-//! - Whatever the bytes of a file are, opening and reading it neither panics nor hangs nor
-//!   allocates more than the [limits] allow.
+//! - Opening and reading a file never panics or hangs, whatever its bytes are, and never allocates
+//!   more than the [limits] allow.
 //! - Opening for reading changes nothing.
 //!
-//! The format, our assumptions about the disk, and where we differ from the original are in
+//! The format, the assumptions about the disk, and the differences from the game are in
 //! `docs/format/container.md`.
 
 mod allocator;

@@ -1,4 +1,4 @@
-//! The disk as this crate sees it: five operations, so that tests can put anything below them.
+//! The file operations this crate needs, as a trait that tests can implement.
 
 mod memory;
 mod os;
@@ -20,18 +20,18 @@ pub use os::OsFile;
 
 /// A file of bytes with positional access from any thread.
 ///
-/// What this crate assumes of an implementation (and of the disk below it): after `sync` returns,
-/// everything written before it survives a power cut; a write that is not synced may survive
-/// whole, in parts, or not at all, in any order with others; bytes outside the written range are
-/// never changed; an aligned write of 4 bytes survives whole or not at all.
+/// This crate assumes of an implementation and the disk below it: after `sync` returns, everything
+/// written before survives a power cut; a write that is not synced may survive completely,
+/// partially or not at all, in any order with others; bytes outside the written range never change;
+/// an aligned write of 4 bytes survives completely or not at all.
 pub trait RawFile: Send + Sync + fmt::Debug {
-    /// Length in bytes.
+    /// Returns the length in bytes.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// Returns an error of the operating system.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether it has no bytes.
+    /// Returns whether the file has no bytes.
     ///
     /// # Errors
     /// As for [`len`](Self::len).
@@ -42,25 +42,25 @@ pub trait RawFile: Send + Sync + fmt::Debug {
     /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end of the file.
     ///
     /// # Errors
-    /// What the operating system reports. The end of the file is not an error.
+    /// Returns an error of the operating system. Reading past the end is not an error.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Writes all of `bytes` at `offset`, growing the file as needed.
     ///
     /// # Errors
-    /// What the operating system reports; some of the bytes may have been written.
+    /// Returns an error of the operating system; some bytes may have been written.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Cuts the file off, or extends it with zeros.
+    /// Truncates the file, or extends it with zeros.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// Returns an error of the operating system.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Makes everything written so far durable.
     ///
     /// # Errors
-    /// What the operating system reports; what is durable is then unknown.
+    /// Returns an error of the operating system; it is then unknown what is durable.
     fn sync(&self) -> io::Result<()>;
 }
 

@@ -1,5 +1,4 @@
-//! Putting a lost or wrong index table back together from seals: plan, show, apply. And writing a
-//! destroyed header again.
+//! Rebuilds a damaged index table from seals, and rewrites a damaged header.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,43 +14,43 @@ use crate::layout::{Geometry, HEADER_BYTES, SegmentIndex, Slot};
 use crate::raw_file::{self, Access, OsFile, RawFile};
 use crate::seal::Seal;
 
-/// What would be written into the index table.
+/// The index entries to change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RebuildPlan {
     /// The entries to change, by slot.
     pub changes: Vec<RebuildChange>,
 }
 
-/// One entry to change.
+/// One index entry to change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RebuildChange {
     /// The slot.
     pub slot: Slot,
-    /// Where its blob was found; `None` to empty the slot, because what it points at is another
+    /// Where the blob was found. `None` empties the slot, because its entry points to another
     /// slot's blob.
     pub segment: Option<SegmentIndex>,
     /// The seal of that blob.
     pub seal: Option<Seal>,
-    /// Whether the index has no entry for the slot now.
-    pub was_absent: bool,
-    /// The slot is empty while others can be read: its chunk was removed since it was sealed, or
-    /// this entry alone was lost.
+    /// Whether the index currently has no entry for the slot.
+    pub was_empty: bool,
+    /// The slot is empty while others can be read: either its chunk was removed after it was
+    /// sealed, or only this entry was lost.
     pub is_removed: bool,
 }
 
 impl RebuildPlan {
-    /// Leaves chunks alone that were removed since they were sealed.
+    /// Drops the changes that would bring back removed chunks.
     pub fn leave_removed(&mut self) {
         self.changes.retain(|change| !change.is_removed);
     }
 }
 
 impl IndexedStorageFile {
-    /// Looks for sealed blobs of slots that are empty or damaged. Of several copies the one with
-    /// the highest save counter wins, then the latest. Slots that read well are left alone.
+    /// Searches for sealed blobs of slots that are empty or damaged. Among several copies selects
+    /// the one with the highest save counter, then the latest time. Leaves readable slots alone.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// Returns an I/O error.
     pub fn plan_rebuild(&self) -> Result<RebuildPlan> {
         let mut newest: BTreeMap<Slot, (Seal, SegmentIndex)> = BTreeMap::new();
         let mut offer = |seal: Seal, segment| {
@@ -67,28 +66,28 @@ impl IndexedStorageFile {
             }
         }
         let mut changes = Vec::new();
-        let mut misplaced = Vec::new();
+        let mut damaged = Vec::new();
         for slot in self.occupied() {
             if let Verified::Damaged(_) = self.verify(slot)? {
-                misplaced.push(slot);
+                damaged.push(slot);
                 if let Some((seal, segment)) = self.foreign_blob(slot)? {
                     offer(seal, segment);
                 }
             }
         }
-        let is_table_lost = self.occupied().len() == misplaced.len();
+        let is_table_lost = self.occupied().len() == damaged.len();
         for slot in self.geometry().slots() {
-            let was_absent = !self.contains(slot)?;
-            let is_damaged = misplaced.binary_search(&slot).is_ok();
+            let was_empty = !self.contains(slot)?;
+            let is_damaged = damaged.binary_search(&slot).is_ok();
             match newest.remove(&slot) {
-                Some((seal, segment)) if was_absent || is_damaged => {
+                Some((seal, segment)) if was_empty || is_damaged => {
                     let (segment, seal) = (Some(segment), Some(seal));
-                    let is_removed = was_absent && !is_table_lost;
-                    changes.push(RebuildChange { slot, segment, seal, was_absent, is_removed });
+                    let is_removed = was_empty && !is_table_lost;
+                    changes.push(RebuildChange { slot, segment, seal, was_empty, is_removed });
                 }
                 None if is_damaged && self.foreign_blob(slot)?.is_some() => {
                     let (segment, seal, is_removed) = (None, None, false);
-                    changes.push(RebuildChange { slot, segment, seal, was_absent, is_removed });
+                    changes.push(RebuildChange { slot, segment, seal, was_empty, is_removed });
                 }
                 _ => {}
             }
@@ -96,7 +95,8 @@ impl IndexedStorageFile {
         Ok(RebuildPlan { changes })
     }
 
-    /// The blob that a slot points at, if it is whole and its seal names another slot.
+    /// Returns the blob that a slot points to, if it is intact and its seal belongs to another
+    /// slot.
     fn foreign_blob(&self, slot: Slot) -> Result<Option<(Seal, SegmentIndex)>> {
         let blob = match self.read_encoded(slot) {
             Ok(Some(blob)) => blob,
@@ -104,19 +104,18 @@ impl IndexedStorageFile {
             Err(error) => return Err(error),
         };
         let segment = self.stat(slot)?.map(|stat| stat.segment);
-        let seal = blob.check_whole().ok().flatten().filter(|seal| seal.slot != slot);
+        let seal = blob.check_intact().ok().flatten().filter(|seal| seal.slot != slot);
         Ok(seal.zip(segment))
     }
 }
 
-/// Writes a plan, or the part of it that was left in `plan`, into the index table of the file at
-/// `path` and makes it durable. The first bytes
-/// of the file up to the end of the table are saved as `NAME.index.bak` before; putting them back
-/// undoes everything. Returns the path of that copy.
+/// Writes a plan into the index table of the file at `path` and makes it durable. `plan` may be a
+/// subset of the planned changes. Header and index table are first saved as `NAME.index.bak`;
+/// copying those bytes back undoes the change. Returns the path of that backup.
 ///
 /// # Errors
-/// The file cannot be opened for writing, or the disk failed. With [`Error::PlanOutdated`] the file
-/// changed since the plan was made.
+/// Returns an error if the file cannot be opened for writing or a write fails, or
+/// [`Error::PlanOutdated`] if the file changed since the plan was created.
 pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathBuf> {
     let path = path.as_ref();
     let failed = |action| FileError::at(path, action);
@@ -133,7 +132,7 @@ pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathB
     bytes.extend(read_table(&raw, header.geometry, HEADER_BYTES).map_err(failed("read"))?);
     let backup = back_up(path, ".index.bak", &bytes)?;
     for change in &plan.changes {
-        let entry = change.segment.map_or(Entry::ABSENT, Entry::to);
+        let entry = change.segment.map_or(Entry::EMPTY, Entry::to);
         let offset = header.geometry.entry_offset(change.slot);
         raw.write_at(&entry.encode(), offset).map_err(failed("write the index of"))?;
     }
@@ -141,17 +140,17 @@ pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathB
     Ok(backup)
 }
 
-/// Writes the 32 bytes of a header into a file of version 1 whose own is destroyed. What is there
-/// now is saved as `NAME.header.bak` before. Returns the path of that copy.
+/// Writes a new header into a version 1 file whose header is damaged. The old header is first saved
+/// as `NAME.header.bak`. Returns the path of that backup.
 ///
 /// # Errors
-/// [`Error::HeaderIsWhole`] if there is nothing to do, [`Error::WrongGeometry`] if no blob can be
-/// read with this geometry although slots are in use; or the file cannot be written.
+/// Returns [`Error::HeaderIntact`] if the header is valid, [`Error::WrongGeometry`] if slots are
+/// used but no blob can be read with this geometry, or an I/O error.
 pub fn rebuild_header(path: impl AsRef<Path>, geometry: Geometry) -> Result<PathBuf> {
     let path = path.as_ref();
     let raw = OsFile::open(path, Access::Write)?;
     match read_header(&raw, path) {
-        Ok(_) => return Err(Error::HeaderIsWhole { path: path.to_owned() }),
+        Ok(_) => return Err(Error::HeaderIntact { path: path.to_owned() }),
         Err(Error::Header { .. }) => {}
         Err(error) => return Err(error),
     }
@@ -170,7 +169,7 @@ pub fn rebuild_header(path: impl AsRef<Path>, geometry: Geometry) -> Result<Path
     Ok(backup)
 }
 
-/// Saves bytes of a file beside it, durably. Returns the path of that copy.
+/// Writes bytes to a backup file next to `path`, durably. Returns its path.
 fn back_up(path: &Path, suffix: &str, bytes: &[u8]) -> Result<PathBuf> {
     let backup = raw_file::with_suffix(path, suffix);
     raw_file::remove_if_present(&backup)?;

@@ -1,6 +1,6 @@
-//! Building a new version 1 file from an open one: what upgrading and compacting share.
+//! Builds a new version 1 file from an open one, for upgrading and compacting.
 //!
-//! Blobs are copied verbatim, in slot order, and read back before anybody relies on the copy.
+//! Blobs are copied verbatim, in slot order, and read back to verify the copy.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use crate::error::{Error, Result};
 use crate::file::{IndexedStorageFile, OpenOptions, Verified};
 use crate::raw_file::{self, Access, OsFile};
 
-/// A finished copy, still open and therefore locked.
+/// A finished copy, open and therefore locked.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     pub(crate) file: IndexedStorageFile,
-    /// How many blobs it holds.
+    /// Number of copied blobs.
     pub(crate) copied: u32,
-    /// Blobs that were copied as they are although they do not decode.
+    /// Blobs that were copied verbatim although they do not decode.
     pub(crate) damaged: Vec<SlotDamage>,
-    /// Slots that could not be copied: nobody knows where their bytes are.
+    /// Slots that could not be copied because the position of their blobs is unknown.
     pub(crate) lost: Vec<SlotDamage>,
 }
 
-/// Builds the copy of `source` at `target`, replacing what an interrupted run left there, and
-/// makes it durable.
+/// Copies `source` to `target`, replacing a file left there by an interrupted run, and makes the
+/// copy durable.
 pub(crate) fn rewrite(source: &IndexedStorageFile, target: &Path) -> Result<Rewritten> {
     raw_file::remove_if_present(target)?;
     let raw = OsFile::open(target, Access::CreateNew)?;
@@ -58,7 +58,7 @@ fn copy_slot(
     Ok(())
 }
 
-/// Reads every blob of the copy back and compares it with its source, byte for byte.
+/// Reads every copied blob back and compares it with its source.
 fn check_copy(source: &IndexedStorageFile, rewritten: &Rewritten) -> Result<()> {
     for slot in rewritten.file.occupied() {
         if rewritten.file.read_encoded(slot)? != source.read_encoded(slot)? {
@@ -70,7 +70,7 @@ fn check_copy(source: &IndexedStorageFile, rewritten: &Rewritten) -> Result<()> 
 }
 
 impl Rewritten {
-    /// Also decodes every blob, and notes those that cannot be.
+    /// Decodes every blob and records the damaged ones.
     pub(crate) fn decode_all(&mut self) -> Result<()> {
         for slot in self.file.occupied() {
             if let Verified::Damaged(damage) = self.file.verify(slot)? {

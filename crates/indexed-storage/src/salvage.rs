@@ -1,8 +1,8 @@
-//! Finding blobs that no slot refers to: older versions of chunks, removed chunks, writes that
-//! were interrupted before their commit.
+//! Finds orphaned blobs: older versions of chunks, removed chunks, and writes that were interrupted
+//! before their commit.
 //!
-//! Nothing marks a free segment, so every unreferenced one is looked at. What counts is a blob
-//! that is whole: lengths, frame and, where there is one, checksum and seal agree.
+//! Free segments are not marked, so every segment that no readable slot refers to is searched. A
+//! blob is found if its lengths, its frame and, if present, its checksum and seal are valid.
 
 use crate::blob::EncodedBlob;
 use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
@@ -15,57 +15,56 @@ use crate::limits::{SALVAGE_READ_FACTOR, SALVAGE_SEGMENTS_MAX};
 use crate::seal::Seal;
 use crate::v0;
 
-/// First guess for the length of a frame whose header is gone, and how much of a file of small
-/// segments is read at once.
+/// First guess for the length of a frame without a header, and the read size for files with small
+/// segments.
 const WINDOW_BYTES: u64 = 64 * 1024;
 
-/// What tells the beginning of a blob: its lengths and the magic number of its frame.
+/// Bytes needed to recognise a blob: its lengths and the magic number of its frame.
 const START_BYTES: usize = 12;
 
-/// Below this size of segments it pays to read the beginnings of several at once.
+/// Below this segment size the starts of several segments are read at once.
 const SMALL_SEGMENT_BYTES: u64 = 4096;
 
-/// A blob that no slot refers to.
+/// An orphaned blob.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SalvagedBlob {
-    /// Where it begins.
+    /// The first segment.
     pub segment: SegmentIndex,
-    /// How many segments it occupies.
+    /// The number of segments.
     pub segment_count: u32,
-    /// Its position in the file.
+    /// The byte offset in the file.
     pub offset: u64,
-    /// Its lengths.
+    /// The lengths of the blob.
     pub header: BlobHeader,
-    /// Its seal, if it has one.
+    /// The seal, if there is one.
     pub seal: Option<Seal>,
-    /// The slot that it belonged to, if that can be known: from its seal, or in version 0 from
-    /// the journal.
+    /// The slot it belonged to, if known from its seal or, in version 0, from the journal.
     pub slot: Option<Slot>,
-    /// It decodes, but another blob begins inside its segments, so part of it was overwritten
-    /// and only chance or uncompressed data let it pass. Never set for a sealed blob.
+    /// The blob decodes, but another blob begins inside its segments, so part of it was probably
+    /// overwritten. Never set for a sealed blob.
     pub doubtful: bool,
 }
 
-/// What salvage found.
+/// The result of a salvage.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SalvageReport {
-    /// The blobs, by position.
+    /// The blobs, by offset.
     pub blobs: Vec<SalvagedBlob>,
-    /// Whether everything was looked at; otherwise a [limit](crate::limits) ended the search.
+    /// Whether the whole file was searched; `false` if a [limit](crate::limits) ended the search.
     pub complete: bool,
 }
 
 impl IndexedStorageFile {
-    /// Looks for complete blobs in segments that no slot refers to, or only a slot that cannot be
-    /// read: its lengths may be wrong and cover what can be salvaged. Reads only.
+    /// Searches for complete blobs in segments that no slot refers to, or only a slot that cannot
+    /// be read: its lengths may be wrong and cover a salvageable blob. Changes nothing.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// Returns an I/O error.
     pub fn salvage(&self) -> Result<SalvageReport> {
         let bytes = self.file_bytes()?.saturating_mul(SALVAGE_READ_FACTOR);
         let mut search = Search::new(self, SALVAGE_SEGMENTS_MAX, bytes.saturating_add(16 << 20));
         let mut report = SalvageReport { complete: true, ..SalvageReport::default() };
-        for run in self.unserved()? {
+        for run in self.runs_without_readable_blob()? {
             report.complete &= search.run(run, &mut report.blobs)?;
         }
         for blob in report.blobs.iter_mut().filter(|blob| blob.seal.is_none()) {
@@ -74,11 +73,10 @@ impl IndexedStorageFile {
         Ok(report)
     }
 
-    /// Reads the blob that begins at `segment`, whatever refers to it.
+    /// Reads the blob that begins at `segment`, whether or not a slot refers to it.
     ///
     /// # Errors
-    /// [`Error::NothingToSalvage`] if none does that is whole, or what the operating system
-    /// reports.
+    /// Returns [`Error::NothingToSalvage`] if no complete blob begins there, or an I/O error.
     pub fn salvage_at(&self, segment: SegmentIndex) -> Result<EncodedBlob> {
         let end = self.segment_count()?.saturating_add(1);
         let left = end.saturating_sub(segment.get());
@@ -87,15 +85,15 @@ impl IndexedStorageFile {
             Some(run) if left > 0 => search.candidate(run)?,
             _ => None,
         };
-        let whole = found.filter(|blob| blob.check_whole().is_ok());
-        whole.ok_or_else(|| Error::NothingToSalvage {
+        let intact = found.filter(|blob| blob.check_intact().is_ok());
+        intact.ok_or_else(|| Error::NothingToSalvage {
             path: self.path().to_owned(),
             segment: segment.get(),
         })
     }
 
-    /// Runs of segments that no readable blob occupies.
-    fn unserved(&self) -> Result<Vec<SegmentRun>> {
+    /// Returns the runs of segments that no readable blob occupies.
+    fn runs_without_readable_blob(&self) -> Result<Vec<SegmentRun>> {
         let mut unreadable = Vec::new();
         for slot in self.occupied() {
             if let Verified::Damaged(damage) = self.verify(slot)?
@@ -115,11 +113,11 @@ impl IndexedStorageFile {
 
 struct Search<'a> {
     file: &'a IndexedStorageFile,
-    /// In ascending order.
+    /// Segments at which a blob seems to begin, in ascending order.
     starts: Vec<Start>,
     segments_left: u32,
     bytes_left: u64,
-    /// Bytes of the file that were read together.
+    /// Bytes of the file that were read at once.
     window: Vec<u8>,
     window_offset: u64,
 }
@@ -130,7 +128,7 @@ impl<'a> Search<'a> {
         Self { file, starts, segments_left, bytes_left, window, window_offset: 0 }
     }
 
-    /// Looks at every segment of a run; whether it got to the end.
+    /// Searches every segment of a run. Returns `false` if a limit ended the search.
     fn run(&mut self, run: SegmentRun, found: &mut Vec<SalvagedBlob>) -> Result<bool> {
         for number in run.start.get()..run.end() {
             let left = self.segments_left.checked_sub(1).filter(|_| self.bytes_left > 0);
@@ -140,7 +138,7 @@ impl<'a> Search<'a> {
             self.segments_left = left;
             let rest = SegmentRun { start: segment, count: run.end().saturating_sub(number) };
             if let Some(blob) = self.candidate(rest)?
-                && let Ok(seal) = blob.check_whole()
+                && let Ok(seal) = blob.check_intact()
             {
                 found.push(self.describe(segment, &blob, seal));
             }
@@ -167,15 +165,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The blob that seems to begin at the start of `run` and fits into it.
+    /// Reads the blob that seems to begin at the start of `run`, if it fits into the run.
     fn candidate(&mut self, run: SegmentRun) -> Result<Option<EncodedBlob>> {
         let head = self.head(run)?;
         let Some((header, magic)) = head.split_first_chunk() else {
             return Ok(None);
         };
         let header = BlobHeader::decode(*header);
-        // A blob without its lengths must begin with content. A skippable frame can be the seal
-        // of a blob whose payload happens to end here.
+        // A blob with a zeroed header must begin with a zstd frame. A skippable frame could be the
+        // seal of a blob whose payload happens to end here.
         let is_start = match header {
             Ok(_) => frame::starts_frame(magic),
             Err(_) => frame::starts_content(magic),
@@ -192,14 +190,14 @@ impl<'a> Search<'a> {
                 return Ok(None);
             }
             let bytes = self.read(run, len)?;
-            let is_all = bytes.len() as u64 == len;
-            return Ok(is_all.then(|| EncodedBlob::from_stored(header, bytes)));
+            let is_complete = bytes.len() as u64 == len;
+            return Ok(is_complete.then(|| EncodedBlob::from_stored(header, bytes)));
         }
         self.headless(run, room)
     }
 
-    /// The first bytes of a run; zeros where the file ends before. Those of many small segments
-    /// are read together.
+    /// Reads the first bytes of a run, padded with zeros at the end of the file. With small
+    /// segments, reads those of many runs at once.
     fn head(&mut self, run: SegmentRun) -> Result<[u8; START_BYTES]> {
         let is_small = u64::from(self.file.geometry().segment_bytes()) < SMALL_SEGMENT_BYTES;
         let mut head = [0; START_BYTES];
@@ -220,26 +218,26 @@ impl<'a> Search<'a> {
         Ok(head)
     }
 
-    /// A frame without the lengths before it. They are zeroed when space becomes free under
-    /// relaxed durability; the frame knows both by itself.
+    /// Reads a frame without a valid header. Headers are zeroed when space is freed under relaxed
+    /// durability; the frame itself stores both lengths.
     fn headless(&mut self, run: SegmentRun, room: u64) -> Result<Option<EncodedBlob>> {
         let mut window = WINDOW_BYTES.min(room);
         loop {
             let bytes = self.read(run, window)?;
             let frames = bytes.get(BLOB_HEADER_BYTES as usize..).unwrap_or_default();
-            let is_all = (bytes.len() as u64) < window || window == room;
-            if let Some(blob) = blob_from_frames(frames, is_all) {
+            let at_end = (bytes.len() as u64) < window || window == room;
+            if let Some(blob) = blob_from_frames(frames, at_end) {
                 let fits = self.file.length_limit(blob.header()).is_ok();
                 return Ok(fits.then_some(blob));
             }
-            if is_all || self.bytes_left == 0 {
+            if at_end || self.bytes_left == 0 {
                 return Ok(None);
             }
             window = window.saturating_mul(2).min(room);
         }
     }
 
-    /// Up to `len` bytes of the blob that begins with `run`.
+    /// Reads up to `len` bytes of the blob that begins at `run`.
     fn read(&mut self, run: SegmentRun, len: u64) -> Result<Vec<u8>> {
         self.bytes_left = self.bytes_left.saturating_sub(len);
         self.file.read_run(run, len)
@@ -253,12 +251,12 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The first frame of `bytes`, with the seal behind it if there is one. Unless `is_all`, there
-/// may be more bytes, and a seal that is cut off here.
-fn blob_from_frames(bytes: &[u8], is_all: bool) -> Option<EncodedBlob> {
+/// Builds a blob from the first frame of `bytes` and the seal after it, if there is one. Unless
+/// `at_end` is set, `bytes` may be cut off inside the seal.
+fn blob_from_frames(bytes: &[u8], at_end: bool) -> Option<EncodedBlob> {
     let mut parts = frame::frames(bytes);
     let first = parts.next()?.ok()?;
-    if !is_all && first.len().saturating_add(Seal::BYTES_MAX) > bytes.len() {
+    if !at_end && first.len().saturating_add(Seal::BYTES_MAX) > bytes.len() {
         return None;
     }
     let raw_bytes = zstd_safe::get_frame_content_size(first).ok()??;
@@ -271,17 +269,17 @@ fn blob_from_frames(bytes: &[u8], is_all: bool) -> Option<EncodedBlob> {
     EncodedBlob::from_frames(u32::try_from(raw_bytes).ok()?, frames).ok()
 }
 
-/// A segment that looks like the beginning of a blob.
+/// A segment at which a blob seems to begin.
 struct Start {
     segment: u32,
-    /// Its 8-byte header is a possible one, or zeroed as it is when space becomes free.
+    /// Whether its 8-byte header is valid, or zeroed because the space was freed.
     is_clean: bool,
 }
 
-/// Whether something was written over a part of `blob` later: another blob begins inside it.
+/// Returns whether part of `blob` was overwritten later: another blob begins inside it.
 ///
-/// Where `blob` ends within the first bytes of the segment in question, the rest can also be of
-/// an earlier blob that `blob` itself was written over. Then its header tells.
+/// If `blob` ends within the first bytes of such a segment, the rest of those bytes can belong to
+/// an earlier blob that `blob` itself overwrote. Then only a clean header counts.
 fn is_overwritten(blob: &SalvagedBlob, starts: &[Start], segment_bytes: u64) -> bool {
     let first = blob.segment.get();
     let inside = starts.partition_point(|start| start.segment <= first);

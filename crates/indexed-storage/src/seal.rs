@@ -1,4 +1,4 @@
-//! Seals: integrity and identity for a blob, in a form that the game skips over.
+//! Seals: integrity and identity data for a blob, in a form that the game skips.
 //!
 //! A sealed blob is one zstd frame with content checksum, followed by one skippable frame:
 //!
@@ -17,10 +17,10 @@
 //! 76+n 16 check: the first 16 bytes of the SHA-256 over payload frame and seal up to here
 //! ```
 //!
-//! The check covers the *compressed* bytes, which are few, so reading a sealed blob costs hardly
-//! more than reading any other; together with zstd's own checksum of the content no flipped bit
-//! goes unnoticed. The SHA-256 of the document names the content without decompressing it, and
-//! is compared in full by `verify` and salvage.
+//! The check covers the *compressed* bytes, which are few, so reading a sealed blob costs little
+//! more than reading any other. Together with zstd's content checksum it detects every flipped bit.
+//! The SHA-256 identifies the document without decompressing it; `verify` and salvage compare it
+//! with the document.
 
 use std::fmt;
 
@@ -36,10 +36,10 @@ const MAGIC: u32 = 0x184D_2A5E;
 const TAG: [u8; 8] = *b"HYWSEAL\0";
 const VERSION: u16 = 1;
 const CHECK_BYTES: usize = 16;
-/// Everything between the skippable frame's header and the identity.
+/// Size of the fields between the skippable frame's header and the identity.
 const FIXED_BYTES: usize = 8 + 2 + 2 + 4 + 8 + 8 + 4 + 32;
 
-/// What the writer of a sealed blob says about it.
+/// The data that the writer of a blob puts into its seal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SealTag {
     identity: Vec<u8>,
@@ -48,11 +48,11 @@ pub struct SealTag {
 }
 
 impl SealTag {
-    /// A tag with an identity of the caller's choice, at most 64 bytes: what the blob is, for
-    /// instance the position of a chunk.
+    /// Creates a tag with an identity chosen by the caller, at most 64 bytes. It names the blob,
+    /// for instance by the position of a chunk.
     ///
     /// # Errors
-    /// [`Error::IdentityTooLong`].
+    /// Returns [`Error::IdentityTooLong`] if the identity is longer.
     pub fn new(identity: impl Into<Vec<u8>>) -> Result<Self> {
         let identity = identity.into();
         if identity.len() > IDENTITY_BYTES_MAX {
@@ -61,13 +61,13 @@ impl SealTag {
         Ok(Self { identity, ..Self::default() })
     }
 
-    /// A number that grows with every save, so that the newest of several copies can be told.
+    /// Sets a number that grows with every save and identifies the newest of several copies.
     #[must_use]
     pub fn save_counter(self, save_counter: u64) -> Self {
         Self { save_counter, ..self }
     }
 
-    /// The time of the save, in milliseconds since 1970.
+    /// Sets the time of the save, in milliseconds since 1970.
     #[must_use]
     pub fn time_ms(self, time_ms: i64) -> Self {
         Self { time_ms, ..self }
@@ -77,13 +77,13 @@ impl SealTag {
 /// A parsed seal.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Seal {
-    /// The slot that the blob was written to.
+    /// The slot the blob was written to.
     pub slot: Slot,
-    /// What the writer said that the blob is.
+    /// The identity chosen by the writer.
     pub identity: Vec<u8>,
-    /// The writer's count of saves.
+    /// The save counter of the writer.
     pub save_counter: u64,
-    /// When it was saved, in milliseconds since 1970.
+    /// The time of the save, in milliseconds since 1970.
     pub time_ms: i64,
     /// Length of the document.
     pub raw_bytes: u32,
@@ -104,7 +104,7 @@ impl fmt::Debug for Seal {
 }
 
 impl Seal {
-    /// The largest seal, as a frame.
+    /// Maximum size of a seal, as a frame.
     pub(crate) const BYTES_MAX: usize =
         frame::SKIPPABLE_HEADER_BYTES + FIXED_BYTES + IDENTITY_BYTES_MAX + CHECK_BYTES;
 
@@ -119,13 +119,13 @@ impl Seal {
         }
     }
 
-    /// The skippable frame for the payload frame `payload`.
+    /// Encodes the seal of the frame `payload` as a skippable frame.
     pub(crate) fn encode(&self, payload: &[u8]) -> Vec<u8> {
         let identity_bytes = u16::try_from(self.identity.len()).unwrap_or(u16::MAX);
-        let content_bytes = FIXED_BYTES + self.identity.len() + CHECK_BYTES;
-        let mut frame = Vec::with_capacity(frame::SKIPPABLE_HEADER_BYTES + content_bytes);
+        let body_bytes = FIXED_BYTES + self.identity.len() + CHECK_BYTES;
+        let mut frame = Vec::with_capacity(frame::SKIPPABLE_HEADER_BYTES + body_bytes);
         frame.extend(MAGIC.to_le_bytes());
-        frame.extend(u32::try_from(content_bytes).unwrap_or(u32::MAX).to_le_bytes());
+        frame.extend(u32::try_from(body_bytes).unwrap_or(u32::MAX).to_le_bytes());
         frame.extend(TAG);
         frame.extend(VERSION.to_be_bytes());
         frame.extend(identity_bytes.to_be_bytes());
@@ -147,12 +147,12 @@ impl Seal {
         if *found_check != check(payload, body) {
             return Err(SealDamage::Checksum);
         }
-        let content = body.get(frame::SKIPPABLE_HEADER_BYTES..).ok_or(SealDamage::Malformed)?;
-        Self::decode_fields(content).ok_or(SealDamage::Malformed)
+        let fields = body.get(frame::SKIPPABLE_HEADER_BYTES..).ok_or(SealDamage::Malformed)?;
+        Self::decode_fields(fields).ok_or(SealDamage::Malformed)
     }
 
-    fn decode_fields(content: &[u8]) -> Option<Self> {
-        let (_tag, rest) = content.split_first_chunk::<8>()?;
+    fn decode_fields(fields: &[u8]) -> Option<Self> {
+        let (_tag, rest) = fields.split_first_chunk::<8>()?;
         let (_version, rest) = rest.split_first_chunk::<2>()?;
         let (identity_bytes, rest) = rest.split_first_chunk()?;
         let (slot, rest) = rest.split_first_chunk()?;
@@ -174,12 +174,11 @@ impl Seal {
         })
     }
 
-    /// The seal among the frames of a blob, if there is one that we understand.
-    ///
-    /// A seal of a later version is not ours to judge: the blob counts as unsealed.
+    /// Finds the seal among the frames of a blob. A seal of a later version is ignored, and the
+    /// blob counts as unsealed.
     ///
     /// # Errors
-    /// The frames do not parse, or the seal's check does not match.
+    /// Returns an error if the frames do not parse or the seal's check does not match.
     pub(crate) fn find(frames: &[u8]) -> Result<Option<Self>, Damage> {
         if !frame::has_checksum(frames) {
             return Ok(None);
@@ -191,7 +190,7 @@ impl Seal {
             if is_seal(part) {
                 return Ok(Some(Self::decode(payload, part)?));
             }
-            if is_disguised(payload, part) {
+            if is_damaged_seal(payload, part) {
                 return Err(SealDamage::Malformed.into());
             }
             payload_bytes = payload_bytes.saturating_add(part.len());
@@ -199,8 +198,8 @@ impl Seal {
         Ok(None)
     }
 
-    /// Checks the seal against the place where its blob was found and the header's length.
-    pub(crate) fn check_place(&self, slot: Slot, raw_bytes: u32) -> Result<(), SealDamage> {
+    /// Checks the seal against the slot of its blob and the length in the blob's header.
+    pub(crate) fn check_slot(&self, slot: Slot, raw_bytes: u32) -> Result<(), SealDamage> {
         if self.slot != slot {
             return Err(SealDamage::Slot { found: self.slot });
         }
@@ -210,7 +209,7 @@ impl Seal {
         Ok(())
     }
 
-    /// Checks the seal against the whole document.
+    /// Checks the seal against the document.
     pub(crate) fn check_document(&self, document: &[u8]) -> Result<(), SealDamage> {
         let found = u32::try_from(document.len()).unwrap_or(u32::MAX);
         if found != self.raw_bytes {
@@ -221,7 +220,7 @@ impl Seal {
     }
 }
 
-/// Whether this is a skippable frame with our tag and a version that we know.
+/// Returns whether this is a skippable frame with the seal's tag and a supported version.
 fn is_seal(frame: &[u8]) -> bool {
     let head = frame.get(frame::SKIPPABLE_HEADER_BYTES..).and_then(<[u8]>::first_chunk::<10>);
     let [tag @ .., v0, v1] = match head {
@@ -231,22 +230,22 @@ fn is_seal(frame: &[u8]) -> bool {
     tag == TAG && u16::from_be_bytes([v0, v1]) == VERSION
 }
 
-/// Whether this frame is one of our seals whose magic number, tag or version was damaged: with
-/// the right ones its check matches. Without this, such a flip would make the blob an unsealed one.
-fn is_disguised(payload: &[u8], frame: &[u8]) -> bool {
+/// Returns whether this frame is a seal whose magic number, tag or version is damaged: with the
+/// correct values its check matches. Otherwise such damage would make the blob count as unsealed.
+fn is_damaged_seal(payload: &[u8], frame: &[u8]) -> bool {
     if frame::skippable_magic(frame).is_none() {
         return false;
     }
-    let mut right = frame.to_vec();
+    let mut corrected = frame.to_vec();
     let head = MAGIC.to_le_bytes().into_iter().enumerate();
     let tag = TAG.into_iter().chain(VERSION.to_be_bytes()).enumerate();
     let tag = tag.map(|(at, byte)| (at.saturating_add(frame::SKIPPABLE_HEADER_BYTES), byte));
     for (at, byte) in head.chain(tag) {
-        if let Some(place) = right.get_mut(at) {
-            *place = byte;
+        if let Some(target) = corrected.get_mut(at) {
+            *target = byte;
         }
     }
-    Seal::decode(payload, &right).is_ok()
+    Seal::decode(payload, &corrected).is_ok()
 }
 
 fn check(payload: &[u8], seal_body: &[u8]) -> [u8; CHECK_BYTES] {
@@ -309,16 +308,16 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_of_a_sealed_blob_is_noticed() {
+    fn every_flipped_bit_of_a_sealed_blob_is_detected() {
         let blob = sealed(b"chunk 3,-2");
         let mut out = Vec::new();
         for position in 0..blob.len() {
             for bit in 0..8 {
                 let mut flipped = blob.clone();
                 flipped[position] ^= 1 << bit;
-                let noticed = crate::compression::decompress(&flipped, 46, &mut out).is_err()
+                let detected = crate::compression::decompress(&flipped, 46, &mut out).is_err()
                     || Seal::find(&flipped).is_err();
-                assert!(noticed, "byte {position} bit {bit}");
+                assert!(detected, "byte {position} bit {bit}");
             }
         }
     }
@@ -341,7 +340,7 @@ mod tests {
     #[test]
     fn unsealed_blobs_and_later_versions_have_no_seal() {
         assert_eq!(Seal::find(&payload()), Ok(None));
-        // A seal of version 2, with a check of its own.
+        // A seal of version 2 with a valid check.
         let mut later = sealed(b"");
         let start = payload().len();
         later[start + 17] = 2;
@@ -352,13 +351,13 @@ mod tests {
     }
 
     #[test]
-    fn a_blob_in_the_wrong_slot_or_with_other_content_contradicts_its_seal() {
+    fn a_wrong_slot_or_document_does_not_match_the_seal() {
         let seal = seal(b"");
         let slot = Slot::new(1023);
-        assert_eq!(seal.check_place(slot, 46), Ok(()));
-        let elsewhere = seal.check_place(Slot::new(5), 46);
+        assert_eq!(seal.check_slot(slot, 46), Ok(()));
+        let elsewhere = seal.check_slot(Slot::new(5), 46);
         assert_eq!(elsewhere, Err(SealDamage::Slot { found: slot }));
-        assert!(matches!(seal.check_place(slot, 45), Err(SealDamage::Length { .. })));
+        assert!(matches!(seal.check_slot(slot, 45), Err(SealDamage::Length { .. })));
         assert_eq!(seal.check_document(DOCUMENT), Ok(()));
         let mut other = DOCUMENT.to_vec();
         other[3] ^= 1;

@@ -1,4 +1,4 @@
-//! What a file holds in one slot, as found on disk and checked.
+//! The state of one slot, as read from disk and checked.
 
 use std::io;
 use std::sync::OnceLock;
@@ -9,8 +9,8 @@ use crate::index_table::Entry;
 use crate::layout::{Geometry, SegmentIndex, SegmentRun, Slot};
 use crate::raw_file::RawFile;
 
-/// What is known of one slot: its state, or the entry that leads to it. A slot is looked at when it
-/// is asked for, and all of them before the first change: whoever allocates must know all runs.
+/// A slot: its state, or its index entry if it is not inspected yet. Slots are inspected on first
+/// use, and all of them before the first change, because the allocator must know all runs.
 #[derive(Debug)]
 pub(crate) struct SlotEntry {
     entry: Entry,
@@ -18,41 +18,41 @@ pub(crate) struct SlotEntry {
 }
 
 impl SlotEntry {
-    /// Not looked at yet.
-    pub(crate) fn unseen(entry: Entry) -> Self {
+    /// Creates a slot that is not inspected yet.
+    pub(crate) fn uninspected(entry: Entry) -> Self {
         let state = OnceLock::new();
         match entry {
-            Entry::ABSENT => SlotState::Empty.into(),
+            Entry::EMPTY => SlotState::Empty.into(),
             _ => Self { entry, state },
         }
     }
 
-    /// Whether the index names a blob for it.
-    pub(crate) fn is_named(&self) -> bool {
+    /// Returns whether the index has an entry for the slot.
+    pub(crate) fn is_used(&self) -> bool {
         self.state.get() != Some(&SlotState::Empty)
     }
 
-    /// Whether this entry leads to what is known.
-    pub(crate) fn is_at(&self, entry: Entry) -> bool {
+    /// Returns whether `entry` is consistent with the known state.
+    pub(crate) fn matches(&self, entry: Entry) -> bool {
         match self.state.get() {
             None => self.entry == entry,
-            Some(SlotState::Empty) => entry == Entry::ABSENT,
+            Some(SlotState::Empty) => entry == Entry::EMPTY,
             Some(SlotState::Stored(stored)) => entry.segment() == Ok(stored.extent.first()),
             Some(SlotState::Broken(_)) => false,
         }
     }
 
-    /// What it holds, found out by `look` if that is not known yet.
-    pub(crate) fn state(&self, look: impl FnOnce(Entry) -> SlotState) -> &SlotState {
-        self.state.get_or_init(|| look(self.entry))
+    /// Returns the state, calling `inspect` on first use.
+    pub(crate) fn state(&self, inspect: impl FnOnce(Entry) -> SlotState) -> &SlotState {
+        self.state.get_or_init(|| inspect(self.entry))
     }
 
-    /// What it holds, if that is known.
+    /// Returns the state if the slot was inspected.
     pub(crate) fn known(&self) -> Option<&SlotState> {
         self.state.get()
     }
 
-    /// Replaces what is known; returns what was known before.
+    /// Replaces the state and returns the old one.
     pub(crate) fn replace(&mut self, state: SlotState) -> Option<SlotState> {
         std::mem::replace(self, state.into()).state.into_inner()
     }
@@ -60,7 +60,7 @@ impl SlotEntry {
 
 impl From<SlotState> for SlotEntry {
     fn from(state: SlotState) -> Self {
-        Self { entry: Entry::ABSENT, state: state.into() }
+        Self { entry: Entry::EMPTY, state: state.into() }
     }
 }
 
@@ -69,17 +69,17 @@ impl From<SlotState> for SlotEntry {
 pub(crate) enum SlotState {
     Empty,
     Stored(Stored),
-    /// The entry or the blob's header make no sense; there are no bytes to protect.
+    /// The entry or the blob's header is invalid; the slot owns no segments.
     Broken(Damage),
 }
 
-/// A blob whose place and lengths are possible.
+/// A blob with a valid position and valid lengths.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Stored {
     pub(crate) extent: Extent,
     pub(crate) header: BlobHeader,
-    /// A slot with which it shares segments. Such segments are never reused, because the other
-    /// blob may be the readable one.
+    /// A slot that shares segments with it. Such segments are never reused, because the other blob
+    /// may be the readable one.
     pub(crate) overlaps: Option<Slot>,
 }
 
@@ -107,7 +107,7 @@ impl Extent {
         }
     }
 
-    /// The runs that it consists of.
+    /// Returns the runs it consists of.
     pub(crate) fn runs(&self) -> impl Iterator<Item = SegmentRun> {
         let (run, chain) = match self {
             Self::Run(run) => (Some(*run), [].as_slice()),
@@ -117,10 +117,10 @@ impl Extent {
     }
 }
 
-/// Follows one index entry of a version 1 file to its blob's header.
+/// Follows an index entry of a version 1 file to its blob's header.
 ///
 /// # Errors
-/// Only what the disk reports. Whatever the bytes say ends in a state.
+/// Returns only I/O errors. Invalid bytes result in [`SlotState::Broken`].
 pub(crate) fn inspect(
     raw: &dyn RawFile,
     geometry: Geometry,
@@ -153,7 +153,7 @@ pub(crate) fn inspect(
     })
 }
 
-/// Notes at every stored blob that shares segments with another one which that is.
+/// Records, for each blob that overlaps another, which one it overlaps.
 pub(crate) fn mark_overlaps(states: &mut [SlotState]) {
     let mut runs: Vec<(SegmentRun, usize)> = Vec::new();
     for (number, state) in states.iter().enumerate() {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_inside_a_longer_one_is_found_behind_others() {
+    fn a_run_inside_a_longer_one_is_found_after_others() {
         let mut states = vec![stored(1, 9), stored(2, 1), stored(8, 1)];
         mark_overlaps(&mut states);
         assert_eq!(overlaps(&states), [Some(1), Some(0), Some(0)]);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_byte_of_the_file_is_the_border() {
+    fn a_blob_may_end_at_the_last_byte_of_the_file() {
         assert!(matches!(inspect_header(5, 10, 58), SlotState::Stored(_)));
         assert_eq!(
             inspect_header(5, 10, 57),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_lengths_break_only_the_slot() {
+    fn invalid_lengths_break_only_the_slot() {
         for compressed in [0, -1, i32::MIN] {
             assert!(matches!(inspect_header(5, compressed, 90), SlotState::Broken(_)));
         }

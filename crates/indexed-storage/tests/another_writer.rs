@@ -1,6 +1,6 @@
-//! A reader of a file that another program writes, which allocates as the game does: the lowest
-//! free segment, and what a chunk gives up is free at once. All contents have the same lengths, so
-//! that nothing but the index tells one from another.
+//! Reads a file while another program writes it and allocates as the game does: the lowest free
+//! segment first, and old segments are free at once. All blobs have the same length, so that only
+//! the index distinguishes them.
 
 #![cfg(unix)]
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -18,11 +18,11 @@ use hyworld_testkit::{Random, sample};
 const SLOTS: u32 = 1024;
 const READS: u32 = 1_000_000;
 
-/// The game saves a chunk at most this often.
+/// The minimum time between two saves of a chunk by the game.
 const SAVE_TIME: Duration = Duration::from_millis(500);
 
-/// The slot, the version, and bytes that cannot be compressed.
-fn content(slot: u32, version: u32) -> Vec<u8> {
+/// Builds a document from the slot, the version, and bytes that cannot be compressed.
+fn document(slot: u32, version: u32) -> Vec<u8> {
     let noise = sample(u64::from(slot) << 32 | u64::from(version), 200);
     [&slot.to_be_bytes(), &version.to_be_bytes(), &*noise].concat()
 }
@@ -35,7 +35,7 @@ struct GameWriter {
 
 impl GameWriter {
     fn save(&mut self, slot: u32, version: u32) {
-        let blob = EncodedBlob::compress(&content(slot, version), 3).unwrap();
+        let blob = EncodedBlob::compress(&document(slot, version), 3).unwrap();
         let segment = self.free.pop_first().unwrap();
         let segments_offset = 32 + u64::from(SLOTS) * 4;
         let offset = segments_offset + u64::from(segment - 1) * 4096;
@@ -50,7 +50,7 @@ impl GameWriter {
 }
 
 #[test]
-fn a_reader_never_returns_the_content_of_another_slot() {
+fn a_reader_never_returns_the_document_of_another_slot() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("0.0.region.bin");
     IndexedStorageFile::create(&path).unwrap().close().unwrap();
@@ -81,19 +81,19 @@ fn a_reader_never_returns_the_content_of_another_slot() {
         let mut buffer = Vec::new();
         let wrong = (0..READS).filter(|_| {
             let slot = random.below(SLOTS);
-            let is_there = reader.read_into(Slot::new(slot), &mut buffer);
-            !is_there.is_ok_and(|is_there| is_there) || buffer[..4] != slot.to_be_bytes()
+            let found = reader.read_into(Slot::new(slot), &mut buffer);
+            !found.is_ok_and(|found| found) || buffer[..4] != slot.to_be_bytes()
         });
         let wrong = wrong.count();
         is_over.store(true, Ordering::SeqCst);
         (saves.join().unwrap(), wrong)
     });
     assert_eq!(wrong, 0, "of {READS} reads");
-    assert!(saves > SLOTS, "the file was hardly written: {saves} saves");
+    assert!(saves > SLOTS, "too few writes during the test: {saves} saves");
 }
 
 #[test]
-fn a_reader_can_look_again_which_slots_are_in_use() {
+fn a_reader_can_refresh_the_used_slots() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("0.0.region.bin");
     let writer = IndexedStorageFile::create(&path).unwrap();

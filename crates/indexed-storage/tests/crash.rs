@@ -1,5 +1,5 @@
-//! Stops at every single write and sync of a workload, with and without torn writes, under both
-//! durabilities, and checks what is promised: see the head of the crate's documentation.
+//! Stops at every write and sync of a workload, with and without torn writes, under both
+//! durabilities, and checks the guarantees in the crate documentation.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use hyworld_testkit::{Random, sample};
 
 const SLOTS: u32 = 8;
 
-/// What a slot holds; `None` for nothing.
+/// The document of a slot; `None` if the slot is empty.
 type Value = Option<Vec<u8>>;
 type World = BTreeMap<u32, Value>;
 
@@ -26,11 +26,11 @@ enum Step {
 }
 
 impl Step {
-    /// The slots that it changes, with what they hold afterwards.
+    /// Returns the slots that it changes, with their new documents.
     fn changes(&self) -> Vec<(u32, Value)> {
         match self {
             Self::Write(blobs) => {
-                blobs.iter().map(|(slot, content)| (*slot, Some(content.clone()))).collect()
+                blobs.iter().map(|(slot, document)| (*slot, Some(document.clone()))).collect()
             }
             Self::Remove(slot) => vec![(*slot, None)],
             Self::Sync => vec![],
@@ -38,7 +38,7 @@ impl Step {
     }
 }
 
-fn content(random: &mut Random) -> Vec<u8> {
+fn document(random: &mut Random) -> Vec<u8> {
     let len = random.below(1400) as usize;
     if random.coin() { random.bytes(len) } else { sample(random.number(), len * 3) }
 }
@@ -49,15 +49,15 @@ fn workload(seed: u64, len: usize) -> Vec<Step> {
         0 => Step::Sync,
         1 | 2 => Step::Remove(random.below(SLOTS)),
         3 => {
-            let blobs = (0..3).map(|_| (random.below(SLOTS), content(&mut random)));
+            let blobs = (0..3).map(|_| (random.below(SLOTS), document(&mut random)));
             Step::Write(blobs.collect())
         }
-        _ => Step::Write(vec![(random.below(SLOTS), content(&mut random))]),
+        _ => Step::Write(vec![(random.below(SLOTS), document(&mut random))]),
     };
     (0..len).map(|_| step()).collect()
 }
 
-/// How a workload is run.
+/// The options of a workload.
 #[derive(Clone, Copy, Debug)]
 struct Mode {
     durability: Durability,
@@ -70,7 +70,7 @@ fn open(disk: &Arc<FaultyFile>, mode: Mode) -> Result<IndexedStorageFile, Error>
         .create(true)
         .geometry(Geometry::new(SLOTS, 256).unwrap())
         .durability(mode.durability)
-        // Small enough that forced syncs happen.
+        // Small enough to force syncs.
         .released_bytes_max(4096)
         .open_raw(Box::new(Arc::clone(disk)), "disk")
 }
@@ -82,10 +82,10 @@ fn apply(file: &IndexedStorageFile, step: &Step, mode: Mode) -> Result<(), Error
             let seal = mode.sealed.then_some(&tag);
             let writes: Vec<_> = blobs
                 .iter()
-                .map(|(slot, content)| BlobWrite { slot: Slot::new(*slot), content, seal })
+                .map(|(slot, document)| BlobWrite { slot: Slot::new(*slot), document, seal })
                 .collect();
             match &*writes {
-                [one] if !mode.sealed => file.write(one.slot, one.content),
+                [one] if !mode.sealed => file.write(one.slot, one.document),
                 _ => file.write_batch(&writes),
             }
         }
@@ -94,12 +94,12 @@ fn apply(file: &IndexedStorageFile, step: &Step, mode: Mode) -> Result<(), Error
     }
 }
 
-/// What a slot may hold after a crash.
+/// The documents that a slot may hold after a crash.
 #[derive(Clone, Debug)]
 struct Allowed {
-    /// What it held at the last sync, and everything that was written to it since.
+    /// The document at the last sync and all documents written since.
     values: Vec<Value>,
-    /// Which of `values` was the last to be acknowledged.
+    /// Index in `values` of the last acknowledged document.
     acknowledged: usize,
 }
 
@@ -108,14 +108,14 @@ impl Allowed {
         Self { values: vec![value.clone()], acknowledged: 0 }
     }
 
-    /// A sync made the last acknowledged value durable.
+    /// Records that a sync made the last acknowledged document durable.
     fn synced(&mut self) {
         self.values.drain(..self.acknowledged);
         self.acknowledged = 0;
     }
 }
 
-/// A run up to the crash, or to the end.
+/// A run of a workload up to the crash, or to the end.
 struct Run {
     disk: Arc<FaultyFile>,
     allowed: BTreeMap<u32, Allowed>,
@@ -134,7 +134,7 @@ fn run(disk: FaultyFile, steps: &[Step], mode: Mode, before: &World) -> Run {
         let outcome = apply(&file, step, mode);
         let synced = disk.syncs() > syncs;
         if synced && outcome.is_ok() {
-            // What was acknowledged before this step is durable now.
+            // Everything acknowledged before this step is now durable.
             allowed.values_mut().for_each(Allowed::synced);
         }
         for (slot, value) in step.changes() {
@@ -161,19 +161,19 @@ fn reopen(image: Vec<u8>) -> Result<IndexedStorageFile, Error> {
     options.geometry(Geometry::new(SLOTS, 256).unwrap()).open_raw(memory, "image")
 }
 
-/// How exact a slot must be.
+/// The guarantee that a slot must meet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Promise {
-    /// The acknowledged value, or the one that was being written.
+enum Guarantee {
+    /// The acknowledged document, or the one being written.
     OldOrNew,
-    /// Also any other since the last sync, or damage; damage leaves something to salvage.
+    /// Also any other document since the last sync, or damage with something left to salvage.
     OldOrNewOrDamaged,
-    /// As before, but a torn write may go unnoticed: without a checksum nothing can notice it.
-    TornUnnoticed,
+    /// As before, but a torn write may be undetected, because the blob has no checksum.
+    TornUndetected,
 }
 
-/// Checks one image; returns how many slots were damaged and how many torn unnoticed.
-fn check(image: Vec<u8>, run: &Run, promise: Promise, name: &str) -> (u32, u32) {
+/// Checks one image. Returns the number of damaged slots and of undetected torn writes.
+fn check(image: Vec<u8>, run: &Run, guarantee: Guarantee, name: &str) -> (u32, u32) {
     let file = reopen(image).unwrap_or_else(|error| panic!("{name}: {error}"));
     let (mut damaged, mut torn) = (0, 0);
     for (slot, allowed) in &run.allowed {
@@ -181,22 +181,22 @@ fn check(image: Vec<u8>, run: &Run, promise: Promise, name: &str) -> (u32, u32) 
         let since_sync = allowed.values.len() > 1;
         match found {
             Ok(value) => {
-                let is_allowed = match promise {
-                    Promise::OldOrNew => allowed
+                let is_allowed = match guarantee {
+                    Guarantee::OldOrNew => allowed
                         .values
                         .iter()
                         .skip(allowed.acknowledged)
                         .any(|allowed| *allowed == value),
                     _ => allowed.values.contains(&value),
                 };
-                if !is_allowed && since_sync && promise == Promise::TornUnnoticed {
+                if !is_allowed && since_sync && guarantee == Guarantee::TornUndetected {
                     torn += 1;
                     continue;
                 }
                 assert!(is_allowed, "{name}: slot {slot} holds {:?} bytes", value.map(|v| v.len()));
             }
             Err(Error::Damaged { damage, .. }) => {
-                assert_ne!(promise, Promise::OldOrNew, "{name}: slot {slot}: {damage}");
+                assert_ne!(guarantee, Guarantee::OldOrNew, "{name}: slot {slot}: {damage}");
                 assert!(since_sync, "{name}: slot {slot} was synced, but {damage}");
                 damaged += 1;
                 check_salvage(&file, allowed, name);
@@ -207,21 +207,21 @@ fn check(image: Vec<u8>, run: &Run, promise: Promise, name: &str) -> (u32, u32) 
     (damaged, torn)
 }
 
-/// Of a damaged slot some value of before, or since, the last sync can be salvaged.
+/// Checks that some document from before or since the last sync can be salvaged.
 fn check_salvage(file: &IndexedStorageFile, allowed: &Allowed, name: &str) {
-    // A removal that a forced sync made durable leaves nothing that must be there.
+    // After a durable removal nothing needs to be salvageable.
     if allowed.values.contains(&None) {
         return;
     }
     let found = file.salvage().unwrap().blobs;
     let salvaged = found.iter().any(|blob| {
-        let content = file.salvage_at(blob.segment).unwrap().decompress().unwrap();
-        allowed.values.contains(&Some(content))
+        let document = file.salvage_at(blob.segment).unwrap().decompress().unwrap();
+        allowed.values.contains(&Some(document))
     });
-    assert!(salvaged, "{name}: nothing of a damaged slot is left");
+    assert!(salvaged, "{name}: no document of a damaged slot can be salvaged");
 }
 
-/// A world with gaps and left-overs of removed blobs, as the game leaves it.
+/// Builds a file with gaps and orphaned blobs, as the game leaves it.
 fn game_world(seed: u64) -> (Vec<u8>, World) {
     let mode = Mode { durability: Durability::EachWrite, sealed: false };
     let empty: World = (0..SLOTS).map(|slot| (slot, None)).collect();
@@ -238,7 +238,7 @@ struct Tally {
     crash_points: u64,
     images: u64,
     damaged: u32,
-    torn_unnoticed: u32,
+    torn_undetected: u32,
 }
 
 fn crash_everywhere(seed: u64, mode: Mode, tally: &mut Tally) {
@@ -250,22 +250,22 @@ fn crash_everywhere(seed: u64, mode: Mode, tally: &mut Tally) {
         for tear in [false, true] {
             let plan = FaultPlan { stop_at: Some(stop_at), tear, seed, ..FaultPlan::default() };
             let run = run(FaultyFile::new(image.clone(), plan), &steps, mode, &world);
-            assert!(run.stopped, "the workload has {stop_at} operations only");
+            assert!(run.stopped, "the workload has only {stop_at} operations");
             tally.crash_points += 1;
             let name = format!("seed {seed} {mode:?} stopped at {stop_at}, tear {tear}");
-            check(run.disk.after_kill(), &run, Promise::OldOrNew, &name);
+            check(run.disk.after_kill(), &run, Guarantee::OldOrNew, &name);
             tally.images += 1;
             for power in 0..4 {
-                let promise = match (mode.durability, mode.sealed) {
-                    (Durability::EachWrite, _) => Promise::OldOrNew,
-                    (Durability::Relaxed, false) if tear => Promise::TornUnnoticed,
-                    (Durability::Relaxed, _) => Promise::OldOrNewOrDamaged,
+                let guarantee = match (mode.durability, mode.sealed) {
+                    (Durability::EachWrite, _) => Guarantee::OldOrNew,
+                    (Durability::Relaxed, false) if tear => Guarantee::TornUndetected,
+                    (Durability::Relaxed, _) => Guarantee::OldOrNewOrDamaged,
                 };
                 let image = run.disk.after_power_cut(seed ^ power, tear);
                 let name = format!("{name}, power cut {power}");
-                let (damaged, torn) = check(image, &run, promise, &name);
+                let (damaged, torn) = check(image, &run, guarantee, &name);
                 tally.damaged += damaged;
-                tally.torn_unnoticed += torn;
+                tally.torn_undetected += torn;
                 tally.images += 1;
             }
         }
@@ -285,22 +285,22 @@ fn crash_test(durability: Durability) -> Tally {
 #[test]
 fn every_crash_under_each_write_leaves_old_or_new() {
     let tally = crash_test(Durability::EachWrite);
-    println!("each write: {tally:?}, no promise broken");
+    println!("each write: {tally:?}, no guarantee violated");
     assert!(tally.crash_points > 1000, "{tally:?}");
-    assert_eq!((tally.damaged, tally.torn_unnoticed), (0, 0));
+    assert_eq!((tally.damaged, tally.torn_undetected), (0, 0));
 }
 
 #[test]
 fn every_crash_under_relaxed_keeps_what_was_synced() {
     let tally = crash_test(Durability::Relaxed);
-    println!("relaxed: {tally:?}, no promise broken");
+    println!("relaxed: {tally:?}, no guarantee violated");
     assert!(tally.crash_points > 1000, "{tally:?}");
-    // The test would be worth little if power cuts never did any harm.
+    // Without any damage the test would not exercise power cuts.
     assert!(tally.damaged > 100, "{tally:?}");
 }
 
-/// A process is killed before it synced; the next one writes; then the power goes. What the
-/// first had moved must not be overwritten before its index is durable.
+/// One process is killed before it syncs, the next one writes, then the power fails. Blobs that the
+/// first process moved must not be overwritten before its index is durable.
 #[test]
 fn a_kill_followed_by_a_power_cut_leaves_old_or_new() {
     let (mut points, mut checked) = (0, 0);
@@ -326,7 +326,7 @@ fn a_kill_followed_by_a_power_cut_leaves_old_or_new() {
             let mut second = run(first.disk.next_process(plan), &steps, each, &killed);
             points += 1;
             if second.disk.syncs() == 0 {
-                // Nothing is durable yet, so the first process's slots are still open.
+                // Nothing is durable yet, so the changes of the first process may still be lost.
                 for (slot, allowed) in &mut second.allowed {
                     let mut values = first.allowed[slot].values.clone();
                     allowed.acknowledged += values.len();
@@ -334,22 +334,22 @@ fn a_kill_followed_by_a_power_cut_leaves_old_or_new() {
                     allowed.values = values;
                 }
             }
-            let promise = match second.disk.syncs() {
-                0 => Promise::OldOrNewOrDamaged,
-                _ => Promise::OldOrNew,
+            let guarantee = match second.disk.syncs() {
+                0 => Guarantee::OldOrNewOrDamaged,
+                _ => Guarantee::OldOrNew,
             };
             for power in 0..6 {
                 let image = second.disk.after_power_cut(power, false);
-                check(image, &second, promise, &format!("seed {seed} stop {stop_at} {power}"));
+                check(image, &second, guarantee, &format!("seed {seed} stop {stop_at} {power}"));
                 checked += 1;
             }
         }
     }
-    println!("{points} crash points, {checked} images, no promise broken");
+    println!("{points} crash points, {checked} images, no guarantee violated");
     assert!(points > 60);
 }
 
-/// After any crash the file can be written again, and everything then reads.
+/// After any crash the file can be written again, and all new documents can be read.
 #[test]
 fn a_crashed_file_can_be_used_again() {
     for durability in [Durability::EachWrite, Durability::Relaxed] {
@@ -362,24 +362,24 @@ fn a_crashed_file_can_be_used_again() {
             let file = reopen(crashed.disk.after_power_cut(stop_at, true)).unwrap();
             let mut random = Random::new(stop_at);
             for round in 0..3 {
-                let contents: Vec<_> = (0..SLOTS).map(|_| content(&mut random)).collect();
-                for (slot, content) in (0..).zip(&contents) {
-                    file.write(Slot::new(slot), content).unwrap();
+                let documents: Vec<_> = (0..SLOTS).map(|_| document(&mut random)).collect();
+                for (slot, document) in (0..).zip(&documents) {
+                    file.write(Slot::new(slot), document).unwrap();
                 }
                 file.sync().unwrap();
-                for (slot, content) in (0..).zip(&contents) {
+                for (slot, document) in (0..).zip(&documents) {
                     let found = file.read(Slot::new(slot)).unwrap();
-                    assert_eq!(found.as_ref(), Some(content), "{stop_at} {round} {slot}");
+                    assert_eq!(found.as_ref(), Some(document), "{stop_at} {round} {slot}");
                 }
             }
         }
     }
 }
 
-/// A write that fails for want of space changes nothing and can be repeated; a failed flip or
-/// sync makes the file refuse further writes, and what was acknowledged stays readable.
+/// A write that fails for lack of space changes nothing and can be repeated. After a failed index
+/// write or sync the file rejects further writes, and acknowledged documents stay readable.
 #[test]
-fn a_single_failure_is_reported_and_harms_nothing() {
+fn a_single_failure_is_reported_and_loses_nothing() {
     for durability in [Durability::EachWrite, Durability::Relaxed] {
         let (image, world) = game_world(2);
         let steps = workload(9, 16);
@@ -414,10 +414,10 @@ fn a_single_failure_is_reported_and_harms_nothing() {
     }
 }
 
-/// The segments of a write that failed are free again: repeating it does not grow the file.
+/// The segments of a failed write are freed: repeating it does not grow the file.
 #[test]
-fn a_failed_write_gives_its_segments_back() {
-    // Creation is a write and a sync; the next operation is the payload.
+fn a_failed_write_frees_its_segments() {
+    // Creating the file is a write and a sync; the next operation is the payload.
     let plan = FaultPlan { fail_at: Some(2), ..FaultPlan::default() };
     let disk = Arc::new(FaultyFile::new(Vec::new(), plan));
     let mode = Mode { durability: Durability::Relaxed, sealed: false };
@@ -427,8 +427,7 @@ fn a_failed_write_gives_its_segments_back() {
     assert_eq!(file.stat(Slot::new(0)).unwrap().unwrap().segment.get(), 1);
 }
 
-/// Rewriting under relaxed durability without ever calling `sync` must not grow the file without
-/// bound.
+/// Rewriting under relaxed durability without calling `sync` must not grow the file without bound.
 #[test]
 fn released_space_is_reused_after_forced_syncs() {
     let disk = Arc::new(FaultyFile::new(Vec::new(), FaultPlan::default()));
@@ -443,7 +442,7 @@ fn released_space_is_reused_after_forced_syncs() {
     assert!(disk.syncs() > 10);
 }
 
-/// A crash while a file is being made leaves something that the next creation completes.
+/// If creating a file is interrupted by a crash, the next creation completes it.
 #[test]
 fn an_interrupted_creation_is_completed() {
     let mode = Mode { durability: Durability::Relaxed, sealed: false };

@@ -1,5 +1,5 @@
-//! The worked examples of `docs/format/container.md` are files: they open, and they are what the
-//! code writes.
+//! Checks the worked examples of `docs/format/container.md`: they open, and they equal the bytes
+//! that the code writes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ fn container_md() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The bytes of the hex dump in the fenced block that begins with `title`.
+/// Parses the hex dump in the fenced block that begins with `title`.
 fn dump(title: &str) -> Vec<u8> {
     let text = container_md();
     let block = text.split("```text").find(|block| block.lines().nth(1) == Some(title));
@@ -54,7 +54,7 @@ fn read(file: &IndexedStorageFile, slot: u32) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn the_version_1_example_is_what_we_write() {
+fn the_version_1_example_equals_the_written_bytes() {
     let memory = Arc::new(MemoryFile::default());
     let options = OpenOptions::new().write(true).create(true).durability(Durability::EachWrite);
     let options = options.geometry(Geometry::new(4, 32).unwrap());
@@ -65,7 +65,7 @@ fn the_version_1_example_is_what_we_write() {
 }
 
 #[test]
-fn the_version_0_example_is_what_a_version_0_writer_writes() {
+fn the_version_0_example_equals_the_bytes_of_a_version_0_writer() {
     let mut writer = V0Writer::new(4, 32);
     writer.append(3, b"0123456789abcdefghijklmnop");
     writer.append(1, b"hello");

@@ -1,5 +1,4 @@
-//! Files that somebody damaged or made up: nothing panics, hangs, or takes much memory, and what
-//! can be served is served.
+//! Damaged and crafted files: nothing panics, hangs or uses much memory, and intact blobs are read.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +14,7 @@ fn open(bytes: Vec<u8>) -> Result<IndexedStorageFile, Error> {
     OpenOptions::new().blob_bytes_max(SMALL).open_raw(memory, "hostile")
 }
 
-/// Everything that a reader can ask of a file; how many slots it served.
+/// Calls every read operation on a file. Returns the number of readable slots.
 fn exercise(bytes: Vec<u8>) -> Option<usize> {
     let file = open(bytes).ok()?;
     let mut served = 0;
@@ -32,7 +31,7 @@ fn exercise(bytes: Vec<u8>) -> Option<usize> {
     Some(served)
 }
 
-/// A small version 1 file with plain and sealed blobs, a gap and a left-over.
+/// Builds a small version 1 file with plain and sealed blobs, a gap and an orphaned blob.
 fn small_v1() -> Vec<u8> {
     let memory = std::sync::Arc::new(MemoryFile::default());
     let options = OpenOptions::new().write(true).create(true);
@@ -58,7 +57,7 @@ fn small_v0() -> Vec<u8> {
 }
 
 #[test]
-fn every_truncation_is_survived() {
+fn every_truncation_is_handled() {
     for (whole, tables_end) in [(small_v1(), 32 + 24), (small_v0(), 32 + 32)] {
         let all = exercise(whole.clone()).unwrap();
         for len in 0..whole.len() {
@@ -71,7 +70,7 @@ fn every_truncation_is_survived() {
 }
 
 #[test]
-fn every_flipped_bit_is_survived() {
+fn every_flipped_bit_is_handled() {
     for whole in [small_v1(), small_v0()] {
         for position in 0..whole.len() {
             for bit in 0..8 {
@@ -83,10 +82,9 @@ fn every_flipped_bit_is_survived() {
     }
 }
 
-/// Every byte of the tables set to every value, one after the other, and those of the header to
-/// every fifth.
+/// Sets each byte of the tables to every value, and each byte of the header to every fifth value.
 #[test]
-fn every_value_of_every_index_byte_is_survived() {
+fn every_value_of_every_index_byte_is_handled() {
     for (whole, end) in [(small_v1(), 32 + 24), (small_v0(), 32 + 32)] {
         for position in 20..end {
             for value in (0..=255).step_by(if position < 32 { 5 } else { 1 }) {
@@ -99,22 +97,22 @@ fn every_value_of_every_index_byte_is_survived() {
 }
 
 #[test]
-fn random_bytes_behind_a_good_header_are_survived() {
+fn random_bytes_after_a_valid_header_are_handled() {
     for seed in 0..400 {
         let mut random = Random::new(seed);
         let mut bytes = small_v1()[..24].to_vec();
         bytes[23] = u8::from(random.coin());
         bytes.extend((1 + random.below(40)).to_be_bytes());
         bytes.extend((1 + random.below(200)).to_be_bytes());
-        // Small numbers, so that index entries have a chance to point at something.
+        // Small numbers, so that some index entries point to existing segments.
         bytes.extend((0..600).flat_map(|_| (random.below(12)).to_be_bytes()));
         exercise(bytes);
     }
 }
 
-/// A file whose header is honest and whose every slot claims as much as it can.
+/// The header is valid, and every slot claims the maximum length.
 #[test]
-fn claims_of_two_gigabytes_cost_nothing() {
+fn claims_of_two_gigabytes_do_not_allocate() {
     let mut bytes = fixture("original/v1/empty.region.bin");
     for slot in 0..1024_u32 {
         let at = 32 + 4 * slot as usize;
@@ -134,12 +132,12 @@ fn claims_of_two_gigabytes_cost_nothing() {
 }
 
 #[test]
-fn version_0_chains_that_run_in_circles_end() {
+fn version_0_chain_cycles_are_detected() {
     let mut writer = V0Writer::new(4, 48);
     for slot in 0..3 {
         writer.append(slot, &Random::new(slot.into()).bytes(150));
     }
-    // The second segment of slot 1 leads back to its first, and slot 2 into the same circle.
+    // The second segment of slot 1 links back to its first, and slot 2 links into the same cycle.
     writer.set_link(6, 5);
     writer.set_link(9, 5);
     let file = open(writer.bytes).unwrap();
@@ -149,9 +147,9 @@ fn version_0_chains_that_run_in_circles_end() {
     assert!(file.read(Slot::new(1)).is_err() && file.read(Slot::new(2)).is_err());
 }
 
-/// Many slots that all claim one long chain: found out without walking it for each.
+/// Many slots claim one long chain. It must not be walked again for each of them.
 #[test]
-fn version_0_chains_shared_by_all_slots_do_not_multiply() {
+fn version_0_chains_shared_by_all_slots_are_fast_to_open() {
     let mut writer = V0Writer::new(1 << 16, 12);
     writer.append(0, &Random::new(1).bytes(40_000));
     for slot in 1..1 << 16 {
@@ -163,7 +161,7 @@ fn version_0_chains_shared_by_all_slots_do_not_multiply() {
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
 
-/// A sparse file of tiny segments must not make salvage look at two billion of them.
+/// Salvage must not search all segments of a sparse file with two billion tiny segments.
 #[test]
 fn salvage_of_a_huge_sparse_file_ends() {
     let folder = tempfile::tempdir().unwrap();

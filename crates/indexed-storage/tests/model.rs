@@ -1,4 +1,4 @@
-//! Random operations against a map, with reopening, and against what salvage must find.
+//! Compares random operations, with reopening, to a map and to the blobs that salvage must find.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -39,11 +39,11 @@ fn operation(slots: u32) -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A blob that no slot holds any more, and whose segments nothing was written to since.
+/// An orphaned blob whose segments were not overwritten.
 #[derive(Debug)]
-struct Ghost {
+struct Orphan {
     run: SegmentRun,
-    content: Vec<u8>,
+    document: Vec<u8>,
 }
 
 struct Model {
@@ -51,7 +51,7 @@ struct Model {
     memory: Arc<MemoryFile>,
     durability: Durability,
     live: BTreeMap<u32, Vec<u8>>,
-    ghosts: Vec<Ghost>,
+    orphans: Vec<Orphan>,
     history: Vec<Vec<u8>>,
 }
 
@@ -61,8 +61,8 @@ impl Model {
         let options = OpenOptions::new().write(true).create(true).geometry(geometry);
         let options = options.durability(durability).released_bytes_max(8192);
         let file = options.open_raw(Box::new(Arc::clone(&memory)), "memory").unwrap();
-        let (live, ghosts, history) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Self { file, memory, durability, live, ghosts, history }
+        let (live, orphans, history) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { file, memory, durability, live, orphans, history }
     }
 
     fn run_of(&self, slot: u32) -> Option<SegmentRun> {
@@ -70,23 +70,23 @@ impl Model {
         SegmentRun::new(stat.segment, stat.segment_count)
     }
 
-    /// Remembers what the slots hold before something replaces it.
-    fn haunt(&mut self, slots: &[u32]) {
+    /// Records the blobs of slots that are about to be replaced.
+    fn add_orphans(&mut self, slots: &[u32]) {
         for &slot in slots {
-            if let (Some(run), Some(content)) = (self.run_of(slot), self.live.get(&slot)) {
-                self.ghosts.push(Ghost { run, content: content.clone() });
+            if let (Some(run), Some(document)) = (self.run_of(slot), self.live.get(&slot)) {
+                self.orphans.push(Orphan { run, document: document.clone() });
             }
         }
     }
 
-    /// Forgets ghosts whose segments were written to.
-    fn exorcise(&mut self, slots: &[u32]) {
+    /// Forgets orphans whose segments were overwritten.
+    fn forget_overwritten(&mut self, slots: &[u32]) {
         for &slot in slots {
             let Some(run) = self.run_of(slot) else {
                 continue;
             };
-            self.ghosts.retain(|ghost| {
-                ghost.run.end() <= run.start.get() || run.end() <= ghost.run.start.get()
+            self.orphans.retain(|orphan| {
+                orphan.run.end() <= run.start.get() || run.end() <= orphan.run.start.get()
             });
         }
     }
@@ -95,35 +95,35 @@ impl Model {
         match operation {
             Operation::Write { slot, len, noise, seal } => {
                 let len = *len as usize;
-                let content =
+                let document =
                     if *noise { Random::new(number).bytes(len) } else { sample(number, len) };
-                self.haunt(&[*slot]);
+                self.add_orphans(&[*slot]);
                 let index = Slot::new(*slot);
                 if *seal {
                     let tag = SealTag::new(*b"model").unwrap().save_counter(number);
-                    self.file.write_sealed(index, &content, &tag).unwrap();
+                    self.file.write_sealed(index, &document, &tag).unwrap();
                 } else {
-                    self.file.write(index, &content).unwrap();
+                    self.file.write(index, &document).unwrap();
                 }
-                self.wrote(&[*slot], content);
+                self.wrote(&[*slot], document);
             }
             Operation::Batch { slots, len } => {
                 let mut slots = slots.clone();
                 slots.sort_unstable();
                 slots.dedup();
-                let content = sample(number, *len as usize);
-                self.haunt(&slots);
+                let document = sample(number, *len as usize);
+                self.add_orphans(&slots);
                 let write = |slot: &u32| BlobWrite {
                     slot: Slot::new(*slot),
-                    content: &content,
+                    document: &document,
                     seal: None,
                 };
                 self.file.write_batch(&slots.iter().map(write).collect::<Vec<_>>()).unwrap();
-                self.wrote(&slots, content);
+                self.wrote(&slots, document);
             }
             Operation::Verbatim { from, to } => self.copy(*from, *to),
             Operation::Remove { slot } => {
-                self.haunt(&[*slot]);
+                self.add_orphans(&[*slot]);
                 let removed = self.file.remove(Slot::new(*slot)).unwrap();
                 assert_eq!(removed, self.live.remove(slot).is_some());
             }
@@ -133,27 +133,27 @@ impl Model {
         }
     }
 
-    /// Copies a blob as it is stored. A seal names its slot, so a sealed one is recompressed.
+    /// Copies a blob verbatim. A sealed blob is recompressed, because its seal contains its slot.
     fn copy(&mut self, from: u32, to: u32) {
         let Some(blob) = self.file.read_encoded(Slot::new(from)).unwrap() else {
             return;
         };
-        let content = blob.decompress().unwrap();
+        let document = blob.decompress().unwrap();
         let blob = match blob.seal().unwrap() {
-            Some(_) => EncodedBlob::compress(&content, 1).unwrap(),
+            Some(_) => EncodedBlob::compress(&document, 1).unwrap(),
             None => blob,
         };
-        self.haunt(&[to]);
+        self.add_orphans(&[to]);
         self.file.write_encoded(&[(Slot::new(to), &blob)]).unwrap();
-        self.wrote(&[to], content);
+        self.wrote(&[to], document);
     }
 
-    fn wrote(&mut self, slots: &[u32], content: Vec<u8>) {
-        self.exorcise(slots);
+    fn wrote(&mut self, slots: &[u32], document: Vec<u8>) {
+        self.forget_overwritten(slots);
         for &slot in slots {
-            self.live.insert(slot, content.clone());
+            self.live.insert(slot, document.clone());
         }
-        self.history.push(content);
+        self.history.push(document);
     }
 
     fn reopen(&mut self) {
@@ -167,33 +167,33 @@ impl Model {
         let occupied: Vec<u32> = self.file.occupied().iter().map(|slot| slot.get()).collect();
         assert_eq!(occupied, self.live.keys().copied().collect::<Vec<_>>());
         assert_eq!(self.file.damage(), []);
-        for (slot, content) in &self.live {
-            assert_eq!(self.file.read(Slot::new(*slot)).unwrap().as_ref(), Some(content));
+        for (slot, document) in &self.live {
+            assert_eq!(self.file.read(Slot::new(*slot)).unwrap().as_ref(), Some(document));
         }
         let usage = self.file.usage().unwrap();
         let sum =
-            usage.overhead_bytes + usage.live_bytes + usage.slack_bytes + usage.unreferenced_bytes;
+            usage.overhead_bytes + usage.live_bytes + usage.slack_bytes + usage.orphaned_bytes;
         assert_eq!(sum, usage.file_bytes, "{usage:?}");
     }
 
     fn check_salvage(&self) {
         let report = self.file.salvage().unwrap();
         assert!(report.complete);
-        for ghost in &self.ghosts {
-            let found = report.blobs.iter().find(|blob| blob.segment == ghost.run.start);
-            let blob = found.unwrap_or_else(|| panic!("{:?} is not found", ghost.run));
-            // A blob that only just reaches into its last segment can leave the beginning of an
-            // earlier one standing there.
+        for orphan in &self.orphans {
+            let found = report.blobs.iter().find(|blob| blob.segment == orphan.run.start);
+            let blob = found.unwrap_or_else(|| panic!("{:?} is not found", orphan.run));
+            // If a blob uses only the first bytes of its last segment, the start of an earlier blob
+            // can remain there.
             let segment_bytes = u64::from(self.file.geometry().segment_bytes());
             let tail = blob.header.stored_bytes() % segment_bytes;
-            let may_doubt = (1..12).contains(&tail) || segment_bytes < 12;
-            assert!(may_doubt || !blob.doubtful, "{:?}", ghost.run);
-            let content = self.file.salvage_at(blob.segment).unwrap().decompress().unwrap();
-            assert!(content == ghost.content, "{:?} has other content", ghost.run);
+            let can_be_doubtful = (1..12).contains(&tail) || segment_bytes < 12;
+            assert!(can_be_doubtful || !blob.doubtful, "{:?}", orphan.run);
+            let document = self.file.salvage_at(blob.segment).unwrap().decompress().unwrap();
+            assert!(document == orphan.document, "{:?}: the documents differ", orphan.run);
         }
         for blob in report.blobs.iter().filter(|blob| !blob.doubtful) {
-            let content = self.file.salvage_at(blob.segment).unwrap().decompress().unwrap();
-            assert!(self.history.contains(&content), "{blob:?} was never written");
+            let document = self.file.salvage_at(blob.segment).unwrap().decompress().unwrap();
+            assert!(self.history.contains(&document), "{blob:?} was never written");
         }
     }
 }
@@ -211,8 +211,8 @@ fn check(geometry: (u32, u32), durability: Durability, operations: &[Operation])
 }
 
 proptest! {
-    // The same cases in every run, so that nobody's change is blamed for an old bug;
-    // CONTRIBUTING.md says how to look for new ones.
+    // A fixed seed, so that a change is not blamed for an older bug. CONTRIBUTING.md describes how
+    // to search with new seeds.
     #![proptest_config(ProptestConfig {
         rng_seed: RngSeed::Fixed(2026),
         ..ProptestConfig::with_cases(96)

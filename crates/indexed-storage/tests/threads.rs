@@ -9,8 +9,8 @@ use hyworld_testkit::{Random, sample};
 
 const THREADS: u32 = 4;
 
-/// Content that says which slot and version it is, so that a mix-up cannot go unnoticed.
-fn content(slot: u32, version: u32) -> Vec<u8> {
+/// Builds a document that contains its slot and version, so that mix-ups are detected.
+fn document(slot: u32, version: u32) -> Vec<u8> {
     let mut bytes = slot.to_be_bytes().to_vec();
     bytes.extend(version.to_be_bytes());
     let seed = u64::from(slot) << 32 | u64::from(version);
@@ -30,9 +30,9 @@ fn create(durability: Durability) -> (tempfile::TempDir, IndexedStorageFile) {
     (folder, file)
 }
 
-/// Each thread writes and removes its own slots; at the end every slot holds its last write.
+/// Each thread writes and removes only its own slots. At the end every slot holds its last write.
 #[test]
-fn writers_of_different_slots_do_not_disturb_each_other() {
+fn writers_of_different_slots_do_not_interfere() {
     for (durability, rounds) in [(Durability::Relaxed, 600), (Durability::EachWrite, 40)] {
         let (folder, file) = create(durability);
         std::thread::scope(|scope| {
@@ -47,9 +47,9 @@ fn writers_of_different_slots_do_not_disturb_each_other() {
                             file.remove(index).unwrap();
                             assert_eq!(file.read(index).unwrap(), None);
                         } else {
-                            file.write(index, &content(slot, version)).unwrap();
+                            file.write(index, &document(slot, version)).unwrap();
                             let read = file.read(index).unwrap().unwrap();
-                            assert_eq!(read, content(slot, version));
+                            assert_eq!(read, document(slot, version));
                         }
                     }
                 });
@@ -65,9 +65,9 @@ fn writers_of_different_slots_do_not_disturb_each_other() {
     }
 }
 
-/// Readers see whole blobs of the right slot, with versions that never go back.
+/// Readers see complete blobs of the requested slot, and versions never decrease.
 #[test]
-fn readers_see_only_whole_blobs_while_others_write_and_sync() {
+fn readers_see_only_complete_blobs_during_writes_and_syncs() {
     let (_folder, file) = create(Durability::Relaxed);
     let done = AtomicBool::new(false);
     let reads = AtomicU64::new(0);
@@ -78,7 +78,7 @@ fn readers_see_only_whole_blobs_while_others_write_and_sync() {
                 scope.spawn(move || {
                     for version in 1..800 {
                         let slot = (version * 7 % 10) * 2 + thread;
-                        file.write(Slot::new(slot), &content(slot, version)).unwrap();
+                        file.write(Slot::new(slot), &document(slot, version)).unwrap();
                         if version % 50 == 0 {
                             file.sync().unwrap();
                         }
@@ -98,7 +98,7 @@ fn readers_see_only_whole_blobs_while_others_write_and_sync() {
                         let (found_slot, version) = parse(&buffer);
                         assert_eq!(found_slot, slot);
                         assert!(version >= newest[slot as usize]);
-                        assert!(buffer == content(slot, version), "slot {slot} is torn");
+                        assert!(buffer == document(slot, version), "slot {slot} is torn");
                         newest[slot as usize] = version;
                         reads.fetch_add(1, Ordering::Relaxed);
                     }
@@ -113,50 +113,50 @@ fn readers_see_only_whole_blobs_while_others_write_and_sync() {
     assert!(reads.load(Ordering::Relaxed) > 100);
 }
 
-/// Writers of one slot take turns: the last state is one of theirs, whole, and no space is lost.
+/// After concurrent writes of one slot it holds one of the last blobs, and no space is lost.
 #[test]
-fn writers_of_one_slot_take_turns() {
+fn concurrent_writes_of_one_slot_are_serialized() {
     let (_folder, file) = create(Durability::Relaxed);
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let file = &file;
             scope.spawn(move || {
                 for version in 0..200 {
-                    let content = content(7, version * THREADS + thread);
-                    file.write(Slot::new(7), &content).unwrap();
+                    let document = document(7, version * THREADS + thread);
+                    file.write(Slot::new(7), &document).unwrap();
                 }
             });
         }
     });
     let last = file.read(Slot::new(7)).unwrap().unwrap();
     let (slot, version) = parse(&last);
-    assert_eq!(last, content(slot, version));
+    assert_eq!(last, document(slot, version));
     assert!(version >= 199 * THREADS);
-    // After a sync everything but the live blob can be reused: a large blob fits below the end.
+    // After a sync all space but the live blob is free: a large blob fits without growing the file.
     file.sync().unwrap();
     let before = file.file_bytes().unwrap();
     file.write(Slot::new(8), &Random::new(1).bytes(16 * 1024)).unwrap();
     assert_eq!(file.file_bytes().unwrap(), before);
 }
 
-/// A handle that only reads follows another process that rewrites the file.
+/// A read-only handle follows a writer that rewrites the file.
 #[test]
 fn a_reader_follows_a_writer_in_another_handle() {
     let (folder, writer) = create(Durability::Relaxed);
     for slot in 0..20 {
-        writer.write(Slot::new(slot), &content(slot, 0)).unwrap();
+        writer.write(Slot::new(slot), &document(slot, 0)).unwrap();
     }
     let reader = IndexedStorageFile::open_read_only(folder.path().join("r")).unwrap();
     let mut stale = 0;
     for version in 1..60 {
         for slot in 0..20 {
-            writer.write(Slot::new(slot), &content(slot, version)).unwrap();
+            writer.write(Slot::new(slot), &document(slot, version)).unwrap();
         }
         writer.sync().unwrap();
         for slot in 0..20 {
             let found = reader.read(Slot::new(slot)).unwrap().unwrap();
             let (found_slot, found_version) = parse(&found);
-            assert_eq!(found, content(found_slot, found_version));
+            assert_eq!(found, document(found_slot, found_version));
             stale += u32::from(found_slot != slot || found_version != version);
         }
     }

@@ -1,4 +1,4 @@
-//! Files that the game's own code wrote, and files from an independent model of the format.
+//! Files written by the game's own code, and files from an independent model of the format.
 
 #![expect(
     clippy::indexing_slicing,
@@ -25,11 +25,11 @@ fn in_memory(bytes: Vec<u8>) -> Result<IndexedStorageFile, Error> {
     OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "memory")
 }
 
-/// Every slot that can be read, with what it holds.
+/// Returns every readable slot with its expected document.
 fn readable(file: &IndexedStorageFile) -> BTreeMap<u32, Expected> {
     let read = |slot: Slot| {
-        let content = file.read(slot).ok()?.expect("occupied");
-        Some((slot.get(), Expected::of(&content)))
+        let document = file.read(slot).ok()?.expect("occupied");
+        Some((slot.get(), Expected::of(&document)))
     };
     file.occupied().into_iter().filter_map(read).collect()
 }
@@ -40,7 +40,7 @@ fn table(bytes: &[u8], blob_count: usize) -> Vec<u32> {
 }
 
 #[test]
-fn fixtures_are_the_files_of_the_manifest() {
+fn fixtures_match_the_manifest() {
     for prefix in ["v1/", "v0/", "v0_migrated/", "corrupt/"] {
         for expected in manifest(prefix) {
             assert_eq!(sha256(&original(&expected.file)), expected.sha256, "{}", expected.file);
@@ -49,7 +49,7 @@ fn fixtures_are_the_files_of_the_manifest() {
 }
 
 #[test]
-fn every_version_1_file_of_the_game_reads_in_full() {
+fn every_version_1_file_of_the_game_can_be_read() {
     for prefix in ["v1/", "v0_migrated/"] {
         for expected in manifest(prefix) {
             let file = in_memory(original(&expected.file)).unwrap();
@@ -63,7 +63,7 @@ fn every_version_1_file_of_the_game_reads_in_full() {
 }
 
 #[test]
-fn every_version_0_file_of_the_game_reads_in_full_whatever_state_it_was_left_in() {
+fn every_version_0_file_of_the_game_can_be_read_even_after_a_crash() {
     for expected in manifest("v0/") {
         let file = in_memory(original(&expected.file)).unwrap();
         assert_eq!(file.version(), FormatVersion::V0, "{}", expected.file);
@@ -74,7 +74,7 @@ fn every_version_0_file_of_the_game_reads_in_full_whatever_state_it_was_left_in(
 }
 
 #[test]
-fn upgrading_keeps_every_blob_and_gives_the_bytes_that_the_game_gives() {
+fn upgrading_keeps_every_blob_and_matches_the_games_upgrade() {
     let mut compared = 0;
     for expected in manifest("v0/") {
         let folder = tempfile::tempdir().unwrap();
@@ -94,30 +94,30 @@ fn upgrading_keeps_every_blob_and_gives_the_bytes_that_the_game_gives() {
     assert_eq!(compared, 2);
 }
 
-/// What the game reads from these two is not content: zeros instead of a blob whose compressed
-/// length is gone. We call them damaged. It then takes the chunk for missing or for empty.
+/// For these slots the game reads zeros, because the compressed length of the blob is lost, and
+/// treats the chunk as missing or empty. This crate reports them as damaged.
 fn is_zeros_for_a_lost_blob(file: &str, slot: u32) -> bool {
     let zeroed = ["comp_len_zero", "blob_header_zeroed", "segment_zeroed", "blob_count_too_small"];
     slot == 6 && zeroed.iter().any(|name| file.contains(name))
 }
 
 #[test]
-fn of_a_corrupt_file_we_serve_all_that_the_game_serves() {
+fn every_slot_the_game_can_read_in_a_corrupt_file_is_readable() {
     for expected in manifest("corrupt/") {
         let served = in_memory(original(&expected.file)).map(|file| readable(&file));
-        for (slot, content) in expected.original.unwrap_or_default() {
+        for (slot, document) in expected.original.unwrap_or_default() {
             let served = served.as_ref().unwrap().get(&slot);
             if is_zeros_for_a_lost_blob(&expected.file, slot) {
                 assert_eq!(served, None, "{} slot {slot}", expected.file);
             } else {
-                assert_eq!(served, Some(&content), "{} slot {slot}", expected.file);
+                assert_eq!(served, Some(&document), "{} slot {slot}", expected.file);
             }
         }
     }
 }
 
 #[test]
-fn files_that_the_game_refuses_are_served_but_for_the_damaged_slots() {
+fn files_the_game_rejects_are_readable_except_for_damaged_slots() {
     let base = readable(&in_memory(original("corrupt/base.region.bin")).unwrap());
     assert_eq!(base.len(), 8);
     for (name, served) in [
@@ -135,14 +135,14 @@ fn files_that_the_game_refuses_are_served_but_for_the_damaged_slots() {
         let file = in_memory(original(&format!("corrupt/{name}.region.bin"))).unwrap();
         let found = readable(&file);
         assert_eq!(found.len(), served, "{name}");
-        assert!(found.iter().all(|(slot, content)| base[slot] == *content), "{name}");
+        assert!(found.iter().all(|(slot, document)| base[slot] == *document), "{name}");
         let damaged = file.damage().len();
         assert_eq!(damaged + served, file.occupied().len(), "{name}: all others are reported");
     }
 }
 
 #[test]
-fn each_kind_of_damage_is_named() {
+fn each_kind_of_damage_has_a_class() {
     for (name, class) in [
         ("index_past_eof", "index-past-end"),
         ("index_negative", "index-negative"),
@@ -176,7 +176,7 @@ fn each_kind_of_damage_is_named() {
 }
 
 #[test]
-fn files_that_are_none_are_refused_by_name() {
+fn invalid_files_are_rejected_with_a_reason() {
     for (name, part) in [
         ("bad_magic", "HytaleIndexedStorage"),
         ("version_2", "version 2"),
@@ -186,9 +186,9 @@ fn files_that_are_none_are_refused_by_name() {
         ("blob_count_zero", "claims 0 slots"),
         ("blob_count_huge", "slots"),
         ("truncated_at_0", "empty"),
-        ("truncated_at_10", "10 bytes are too short"),
-        ("truncated_at_31", "31 bytes are too short"),
-        ("truncated_at_100", "it ends at byte 100, inside its index table"),
+        ("truncated_at_10", "10 bytes, shorter than the 32-byte header"),
+        ("truncated_at_31", "31 bytes, shorter than the 32-byte header"),
+        ("truncated_at_100", "cut off at byte 100, inside its index table"),
     ] {
         let error = in_memory(original(&format!("corrupt/{name}.region.bin"))).unwrap_err();
         assert!(matches!(error, Error::Header { .. }), "{name}: {error}");
@@ -197,7 +197,7 @@ fn files_that_are_none_are_refused_by_name() {
 }
 
 #[test]
-fn a_destroyed_header_can_be_done_without() {
+fn a_file_with_a_damaged_header_can_be_read() {
     let base = readable(&in_memory(original("corrupt/base.region.bin")).unwrap());
     for name in ["bad_magic", "version_2", "segment_size_zero", "blob_count_huge"] {
         let bytes = original(&format!("corrupt/{name}.region.bin"));
@@ -208,7 +208,7 @@ fn a_destroyed_header_can_be_done_without() {
 }
 
 #[test]
-fn a_version_0_chain_that_leads_nowhere_costs_only_its_slot() {
+fn an_invalid_version_0_link_affects_only_its_slot() {
     let name = "corrupt/v0_next_pointer_out_of_range.region.bin";
     let file = in_memory(original(name)).unwrap();
     let broken = file.read(Slot::new(1)).unwrap_err();
@@ -220,7 +220,7 @@ fn a_version_0_chain_that_leads_nowhere_costs_only_its_slot() {
 }
 
 #[test]
-fn a_blob_of_a_crash_before_the_index_update_can_be_salvaged() {
+fn a_blob_written_before_a_crash_can_be_salvaged() {
     let file = in_memory(original("v1/orphan_segments.region.bin")).unwrap();
     let report = file.salvage().unwrap();
     assert!(report.complete);
@@ -243,7 +243,7 @@ fn removed_blobs_of_the_game_can_be_salvaged() {
 }
 
 #[test]
-fn model_files_read_as_their_manifest_says() {
+fn model_files_match_their_manifest() {
     for (name, blobs) in [
         ("v1_bc16_ss64", vec![(0, 10), (3, 20), (7, 90)]),
         ("v1_default_two", vec![(0, 5000), (1023, 10)]),
@@ -253,24 +253,24 @@ fn model_files_read_as_their_manifest_says() {
     ] {
         let file = in_memory(fixture(&format!("model/{name}.bin"))).unwrap();
         let found: Vec<_> =
-            readable(&file).iter().map(|(slot, content)| (*slot, content.len)).collect();
+            readable(&file).iter().map(|(slot, document)| (*slot, document.len)).collect();
         assert_eq!(found, blobs, "{name}");
         assert_eq!(file.damage(), [], "{name}");
     }
 }
 
 #[test]
-fn the_journal_of_version_0_names_the_slot_of_what_it_left_over() {
+fn the_journal_of_version_0_names_the_slot_of_an_orphaned_blob() {
     let file = in_memory(fixture("model/v0_crash_before_index.bin")).unwrap();
-    let left_over = file.salvage().unwrap().blobs;
-    assert_eq!(left_over.len(), 1);
-    assert_eq!(left_over[0].slot, Some(Slot::new(0)));
-    assert_eq!(left_over[0].header.raw_bytes, 7000);
+    let orphans = file.salvage().unwrap().blobs;
+    assert_eq!(orphans.len(), 1);
+    assert_eq!(orphans[0].slot, Some(Slot::new(0)));
+    assert_eq!(orphans[0].header.raw_bytes, 7000);
 }
 
-/// Replays what made a model file and compares the placement of every blob.
+/// Repeats the writes that produced a model file and compares the position of every blob.
 #[test]
-fn placement_equals_the_models() {
+fn blob_positions_match_the_model() {
     let memory = Arc::new(MemoryFile::default());
     let options = OpenOptions::new().write(true).create(true).durability(Durability::EachWrite);
     let options = options.geometry(Geometry::new(16, 64).unwrap());
@@ -282,13 +282,13 @@ fn placement_equals_the_models() {
     }
     file.remove(Slot::new(5)).unwrap();
     let model = fixture("model/v1_bc16_ss64.bin");
-    let ours = memory.to_vec();
-    assert_eq!(table(&ours, 16), table(&model, 16));
-    assert_eq!(ours.len(), model.len());
+    let written = memory.to_vec();
+    assert_eq!(table(&written, 16), table(&model, 16));
+    assert_eq!(written.len(), model.len());
 }
 
-/// Writing the blobs of a file again in the order of their segments makes the same file, where
-/// the file has no gaps.
+/// Rewriting the blobs of a file without gaps in the order of their segments produces the same
+/// file.
 #[test]
 fn a_rewritten_file_of_the_game_is_identical() {
     for name in ["v1/basic.region.bin", "v1/multiseg.region.bin", "v0_migrated/basic.region.bin"] {
@@ -307,7 +307,7 @@ fn a_rewritten_file_of_the_game_is_identical() {
 }
 
 #[test]
-fn opening_for_reading_leaves_the_file_alone() {
+fn opening_for_reading_changes_nothing() {
     for expected in manifest("v").into_iter().chain(manifest("corrupt/")) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("0.0.region.bin");
@@ -328,9 +328,9 @@ fn opening_for_reading_leaves_the_file_alone() {
     }
 }
 
-/// On every corrupt file: writing anywhere never harms a slot that could be read before.
+/// Writing to a corrupt file never damages a slot that was readable before.
 #[test]
-fn writing_to_a_corrupt_file_harms_no_readable_blob() {
+fn writing_to_a_corrupt_file_damages_no_readable_blob() {
     let mut written_to = 0;
     for expected in manifest("corrupt/") {
         for durability in [Durability::Relaxed, Durability::EachWrite] {
@@ -342,9 +342,9 @@ fn writing_to_a_corrupt_file_harms_no_readable_blob() {
             let mut known = readable(&file);
             for round in 0..60 {
                 let slot = round * 7 % file.geometry().blob_count();
-                let content = sample(round.into(), 30 + 40 * round as usize);
-                file.write(Slot::new(slot), &content).unwrap();
-                known.insert(slot, Expected::of(&content));
+                let document = sample(round.into(), 30 + 40 * round as usize);
+                file.write(Slot::new(slot), &document).unwrap();
+                known.insert(slot, Expected::of(&document));
                 file.sync().unwrap();
                 assert_eq!(readable(&file), known, "{} round {round}", expected.file);
             }

@@ -1,5 +1,5 @@
-//! Real worlds, where they are at hand: every blob reads as an independent decoder says, and
-//! writing them again gives the game's own bytes.
+//! Real worlds, if available: every blob matches an independent decoder, and rewriting them
+//! produces the game's bytes.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use hyworld_indexed_storage::{
 use hyworld_testkit::{WORLDS, region_files, sha256, shared};
 use serde_json::Value;
 
-/// Chunk position -> SHA-256 of its document.
+/// Maps chunk positions to the SHA-256 of their documents.
 fn oracle(path: &Path) -> HashMap<(i64, i64), String> {
     let parsed: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let chunks = parsed["chunks"].as_array().unwrap().iter();
@@ -33,7 +33,7 @@ fn chunk_position(region: &Path, slot: Slot) -> (i64, i64) {
 }
 
 #[test]
-fn every_blob_of_every_world_reads_as_the_oracle_says() {
+fn every_blob_of_every_world_matches_the_oracle() {
     let mut blobs = 0;
     for world in WORLDS {
         let Some(regions) = region_files(world) else { return };
@@ -41,11 +41,11 @@ fn every_blob_of_every_world_reads_as_the_oracle_says() {
         for region in regions {
             let file = IndexedStorageFile::open_read_only(&region).unwrap();
             assert_eq!(file.damage(), []);
-            let mut content = Vec::new();
+            let mut document = Vec::new();
             for slot in file.occupied() {
-                assert!(file.read_into(slot, &mut content).unwrap());
+                assert!(file.read_into(slot, &mut document).unwrap());
                 let position = chunk_position(&region, slot);
-                assert_eq!(expected.remove(&position), Some(sha256(&content)), "{position:?}");
+                assert_eq!(expected.remove(&position), Some(sha256(&document)), "{position:?}");
                 blobs += 1;
             }
         }
@@ -54,7 +54,7 @@ fn every_blob_of_every_world_reads_as_the_oracle_says() {
     assert_eq!(blobs, 10_215);
 }
 
-/// The file with everything zeroed that no blob occupies, cut off after the last blob.
+/// Zeroes all bytes that no blob occupies and truncates the file after the last blob.
 fn without_slack(bytes: &[u8], file: &IndexedStorageFile) -> Vec<u8> {
     let geometry = file.geometry();
     let mut clean = bytes[..usize::try_from(geometry.segments_offset()).unwrap()].to_vec();
@@ -69,7 +69,7 @@ fn without_slack(bytes: &[u8], file: &IndexedStorageFile) -> Vec<u8> {
 }
 
 #[test]
-fn writing_the_worlds_again_gives_the_games_bytes() {
+fn rewriting_the_worlds_produces_the_games_bytes() {
     let (mut frames, mut files) = (0, 0);
     for world in WORLDS {
         let Some(regions) = region_files(world) else { return };
@@ -83,23 +83,27 @@ fn writing_the_worlds_again_gives_the_games_bytes() {
             let copy = options.open_raw(Box::new(Arc::clone(&memory)), "copy").unwrap();
             for slot in slots {
                 copy.write(slot, &source.read(slot).unwrap().unwrap()).unwrap();
-                let ours = copy.read_encoded(slot).unwrap();
-                assert!(ours == source.read_encoded(slot).unwrap(), "{}: {slot}", region.display());
+                let copied = copy.read_encoded(slot).unwrap();
+                assert!(
+                    copied == source.read_encoded(slot).unwrap(),
+                    "{}: {slot}",
+                    region.display()
+                );
                 frames += 1;
             }
-            if source.unreferenced().unwrap().is_empty() {
+            if source.orphaned_runs().unwrap().is_empty() {
                 let expected = without_slack(&std::fs::read(&region).unwrap(), &source);
                 assert!(memory.to_vec() == expected, "{}", region.display());
                 files += 1;
             }
         }
     }
-    println!("{frames} frames and {files} whole files are identical");
+    println!("{frames} frames and {files} complete files are identical");
     assert_eq!(frames, 10_215);
     assert!(files >= 12, "{files}");
 }
 
-/// Older chunks that the game left in unreferenced segments.
+/// Older chunks remain in segments that no slot refers to.
 #[test]
 fn older_chunks_can_be_salvaged_from_real_worlds() {
     let mut found = 0;
@@ -110,10 +114,10 @@ fn older_chunks_can_be_salvaged_from_real_worlds() {
             let report = file.salvage().unwrap();
             assert!(report.complete);
             for blob in report.blobs {
-                let content = file.salvage_at(blob.segment).unwrap().decompress().unwrap();
+                let document = file.salvage_at(blob.segment).unwrap().decompress().unwrap();
                 // A document begins with its own length.
-                let length = u32::from_le_bytes(content[..4].try_into().unwrap());
-                assert_eq!(length as usize, content.len());
+                let length = u32::from_le_bytes(document[..4].try_into().unwrap());
+                assert_eq!(length as usize, document.len());
                 found += 1;
             }
         }
@@ -122,9 +126,9 @@ fn older_chunks_can_be_salvaged_from_real_worlds() {
     assert!(found > 0);
 }
 
-/// Sealing a region and unsealing it gives the bytes of before back.
+/// Sealing and unsealing a region restores the original bytes.
 #[test]
-fn sealing_a_real_region_is_undone_without_a_trace() {
+fn unsealing_a_real_region_restores_its_bytes() {
     let Some(regions) = region_files("ocean-2026-01") else { return };
     for region in regions {
         let source = IndexedStorageFile::open_read_only(&region).unwrap();
@@ -134,11 +138,11 @@ fn sealing_a_real_region_is_undone_without_a_trace() {
         let tag = hyworld_indexed_storage::SealTag::new(*b"ocean").unwrap();
         for slot in source.occupied() {
             file.write_sealed(slot, &source.read(slot).unwrap().unwrap(), &tag).unwrap();
-            assert!(matches!(file.verify(slot).unwrap(), Verified::Whole { seal: Some(_) }));
+            assert!(matches!(file.verify(slot).unwrap(), Verified::Intact { seal: Some(_) }));
         }
         for slot in source.occupied() {
-            let content = file.read(slot).unwrap().unwrap();
-            let blob = EncodedBlob::compress(&content, 3).unwrap();
+            let document = file.read(slot).unwrap().unwrap();
+            let blob = EncodedBlob::compress(&document, 3).unwrap();
             file.write_encoded(&[(slot, &blob)]).unwrap();
             assert!(file.read_encoded(slot).unwrap() == source.read_encoded(slot).unwrap());
         }

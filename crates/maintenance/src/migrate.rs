@@ -143,7 +143,7 @@ impl MigrateOptions {
             Box::new(MigrationStorage::new(loaders, Box::new(EmptyStorage)))
         } else if !may_differ && target.positions().next().is_some() {
             let (path, place) = (world.to_owned(), target.location());
-            return Err(Error::TargetHasChunks { path, place });
+            return Err(Error::TargetHasChunks { path, location: place });
         } else {
             rest
         };

@@ -35,7 +35,7 @@ pub struct RegionTotals {
     pub slack_bytes: u64,
     /// Segments that no slot refers to.
     #[serde(rename = "orphaned")]
-    pub unreferenced_bytes: u64,
+    pub orphaned_bytes: u64,
     /// Documents of all chunks together.
     #[serde(rename = "raw")]
     pub raw_bytes: u64,
@@ -49,7 +49,7 @@ impl RegionTotals {
             (&mut self.overhead_bytes, usage.overhead_bytes),
             (&mut self.live_bytes, usage.live_bytes),
             (&mut self.slack_bytes, usage.slack_bytes),
-            (&mut self.unreferenced_bytes, usage.unreferenced_bytes),
+            (&mut self.orphaned_bytes, usage.orphaned_bytes),
             (&mut self.raw_bytes, usage.raw_bytes),
         ];
         for (sum, more) in sums {
@@ -248,7 +248,7 @@ mod tests {
         let totals = region_totals(folder.path(), &regions, &options(), &mut found);
         assert_eq!((totals.files, totals.chunks), (4, 70));
         assert_eq!(totals.raw_bytes, 70 * chunk(1).len() as u64);
-        let parts = [totals.live_bytes, totals.slack_bytes, totals.unreferenced_bytes];
+        let parts = [totals.live_bytes, totals.slack_bytes, totals.orphaned_bytes];
         assert_eq!(parts.iter().sum::<u64>() + totals.overhead_bytes, totals.file_bytes);
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert_eq!(findings[0].class, Class::Storage);

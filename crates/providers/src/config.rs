@@ -1,4 +1,4 @@
-//! How a world's configuration names its provider: an object with a `Type`.
+//! The provider setting in a world's configuration: an object with a `Type`.
 //!
 //! ```text
 //! {"Type": "Hytale"}
@@ -17,10 +17,10 @@ const FLUSH_KEY: &str = "FlushOnWrite";
 const LOADERS_KEY: &str = "Loaders";
 const SAVER_KEY: &str = "Saver";
 
-/// What a provider without a `Type` is.
+/// The type of a provider without a `Type`.
 const DEFAULT_TYPE: &str = "Hytale";
 
-/// The configuration of a provider. Types and keys that are not known are kept as they are.
+/// The configuration of a provider. Unknown types and keys are preserved.
 ///
 /// ```
 /// use hyworld_providers::{ProviderConfig, ProviderKind};
@@ -38,12 +38,11 @@ pub struct ProviderConfig {
     object: Map<String, Value>,
 }
 
-/// The game's own types.
+/// The provider types of the game.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ProviderKind {
-    /// `Hytale`: region files with the game's default settings. What a world has unless told
-    /// otherwise.
+    /// `Hytale`: region files with the game's default settings. The default of a world.
     Hytale,
     /// `IndexedStorage`: region files.
     IndexedStorage,
@@ -51,9 +50,9 @@ pub enum ProviderKind {
     RocksDb,
     /// `Migration`: several providers to read from, one to write to.
     Migration,
-    /// `Empty`: nothing.
+    /// `Empty`: stores nothing.
     Empty,
-    /// A type that a plugin or a program added.
+    /// A type added by a plugin or another program.
     Other,
 }
 
@@ -70,25 +69,25 @@ impl ProviderKind {
         Self::NAMED.into_iter().find(|(known, _)| *known == name).map_or(Self::Other, |(_, k)| k)
     }
 
-    /// Whether both keep chunks in the same region files.
+    /// Returns whether this type stores chunks in region files.
     fn is_region_files(self) -> bool {
         matches!(self, Self::Hytale | Self::IndexedStorage)
     }
 }
 
 impl ProviderConfig {
-    /// The configuration with this `Type` and nothing else.
+    /// Creates a configuration with this `Type` and no other keys.
     pub fn new(type_name: &str) -> Self {
         let object = [(TYPE_KEY.to_owned(), Value::from(type_name))].into_iter().collect();
         Self { object }
     }
 
-    /// Region files with the game's default settings.
+    /// Creates the configuration of region files with the game's default settings.
     pub fn hytale() -> Self {
         Self::new(DEFAULT_TYPE)
     }
 
-    /// Several providers to read from, in order, and one to write to.
+    /// Creates a migration: several providers to read from, in order, and one to write to.
     pub fn migration(loaders: &[Self], saver: &Self) -> Self {
         let loaders = loaders.iter().map(Self::to_json).collect();
         Self::new("Migration")
@@ -96,17 +95,17 @@ impl ProviderConfig {
             .with(SAVER_KEY, saver.to_json())
     }
 
-    /// The same with another value for a key.
+    /// Returns the configuration with `key` set to `value`.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.object.insert(key.to_owned(), value);
         self
     }
 
-    /// Reads a configuration. One without a `Type` is `Hytale`, as in the game.
+    /// Parses a configuration. If `Type` is missing, it is `Hytale`, as in the game.
     ///
     /// # Errors
-    /// It is no object, or its `Type` is no text.
+    /// Returns an error if `json` is not an object or `Type` is not a string.
     pub fn from_json(json: &Value) -> Result<Self> {
         let problem = |problem: &str| Error::Config {
             kind: json.get(TYPE_KEY).map_or_else(String::new, Value::to_string),
@@ -119,45 +118,45 @@ impl ProviderConfig {
                 Ok(Self { object: typed.collect() })
             }
             Some(Value::String(_)) => Ok(Self { object: object.clone() }),
-            Some(_) => Err(problem("Type must be text, as in {\"Type\": \"Hytale\"}")),
+            Some(_) => Err(problem("Type must be a string, as in {\"Type\": \"Hytale\"}")),
         }
     }
 
-    /// The object as the game writes it.
+    /// Returns the object as the game writes it.
     pub fn to_json(&self) -> Value {
         Value::Object(self.object.clone())
     }
 
-    /// Its `Type`.
+    /// Returns the `Type`.
     pub fn type_name(&self) -> &str {
         self.object.get(TYPE_KEY).and_then(Value::as_str).unwrap_or(DEFAULT_TYPE)
     }
 
-    /// Its type, if it is one of the game's.
+    /// Returns the kind of the `Type`; `Other` if it is not one of the game's.
     pub fn kind(&self) -> ProviderKind {
         ProviderKind::of(self.type_name())
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.object.get(key)
     }
 
-    /// The text that a key has.
+    /// Returns the string value of a key, or `None` if it is missing or null.
     ///
     /// # Errors
-    /// It is there and is no text.
+    /// Returns an error if the value is not a string.
     pub fn text(&self, key: &str) -> Result<Option<&str>> {
         let value = self.get(key).filter(|value| !value.is_null());
         let text = value.map(|value| value.as_str().ok_or(value)).transpose();
-        text.map_err(|found| self.problem(format!("{key} must be text, not {found}")))
+        text.map_err(|found| self.problem(format!("{key} must be a string, not {found}")))
     }
 
-    /// Whether every write is made durable at once. Off unless said, as in the game since
-    /// January 2026.
+    /// Returns whether every write is made durable immediately. The default is `false`, as in the
+    /// game since January 2026.
     ///
     /// # Errors
-    /// `FlushOnWrite` is neither true nor false.
+    /// Returns an error if `FlushOnWrite` is not a boolean.
     pub fn flush_on_write(&self) -> Result<bool> {
         match self.get(FLUSH_KEY) {
             None | Some(Value::Null) => Ok(false),
@@ -168,10 +167,10 @@ impl ProviderConfig {
         }
     }
 
-    /// Where a migration reads from, in order.
+    /// Returns the providers that a migration reads from, in order.
     ///
     /// # Errors
-    /// `Loaders` is missing or no list of providers.
+    /// Returns an error if `Loaders` is missing or not a list of providers.
     pub fn loaders(&self) -> Result<Vec<Self>> {
         let loaders = self.get(LOADERS_KEY).and_then(Value::as_array);
         let loaders = loaders.filter(|loaders| !loaders.is_empty());
@@ -179,24 +178,25 @@ impl ProviderConfig {
         loaders.ok_or_else(missing)?.iter().map(Self::from_json).collect()
     }
 
-    /// Where a migration writes to.
+    /// Returns the provider that a migration writes to.
     ///
     /// # Errors
-    /// `Saver` is missing or no provider.
+    /// Returns an error if `Saver` is missing or not a provider.
     pub fn saver(&self) -> Result<Self> {
         let missing = || self.problem(format!("{SAVER_KEY} must be a provider"));
         Self::from_json(self.get(SAVER_KEY).ok_or_else(missing)?)
     }
 
-    /// Whether both mean the same place, so that nothing need be moved from one to the other.
+    /// Returns whether both configurations refer to the same storage, so that nothing need be
+    /// moved.
     ///
-    /// `Hytale` and `IndexedStorage` are one, in whichever order they are asked. (The game says
-    /// no in one of the two orders, and newer ones then delete the world.) Migrations are the
-    /// same if their parts are; other types if all their keys are.
+    /// `Hytale` and `IndexedStorage` are the same. (The game disagrees in one of the two orders,
+    /// and newer versions then delete the world.) Migrations are the same if their parts are, other
+    /// types if all their keys are.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self.kind(), other.kind()) {
-            (mine, theirs) if mine.is_region_files() && theirs.is_region_files() => true,
-            (mine, theirs) if mine != theirs => false,
+            (a, b) if a.is_region_files() && b.is_region_files() => true,
+            (a, b) if a != b => false,
             (ProviderKind::Migration, _) => self.has_same_parts(other).unwrap_or(false),
             (ProviderKind::Other, _) => self.object == other.object,
             _ => true,
@@ -204,9 +204,9 @@ impl ProviderConfig {
     }
 
     fn has_same_parts(&self, other: &Self) -> Result<bool> {
-        let (mine, theirs) = (self.loaders()?, other.loaders()?);
-        let same_loaders = mine.len() == theirs.len()
-            && mine.iter().zip(&theirs).all(|(mine, theirs)| mine.is_same(theirs));
+        let (loaders, others) = (self.loaders()?, other.loaders()?);
+        let same_loaders = loaders.len() == others.len()
+            && loaders.iter().zip(&others).all(|(loader, other)| loader.is_same(other));
         Ok(same_loaders && self.saver()?.is_same(&other.saver()?))
     }
 
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_types_and_keys_come_back_as_they_were() {
+    fn unknown_types_and_keys_are_preserved() {
         for text in [
             r#"{"Type":"Hytale"}"#,
             r#"{"Type":"Hytale","Version":0,"Extra":{"b":1,"a":[null]}}"#,
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_type_it_is_what_the_game_takes() {
+    fn the_default_type_is_hytale() {
         let found = config(&json!({"Odd": 1}));
         assert_eq!((found.type_name(), found.kind()), ("Hytale", ProviderKind::Hytale));
         assert_eq!(found.to_json().to_string(), r#"{"Type":"Hytale","Odd":1}"#);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_typed_and_errors_say_what_is_wanted() {
+    fn settings_of_a_wrong_type_are_rejected() {
         let flush = |json: Value| config(&json).flush_on_write();
         assert!(!flush(json!({"Type": "IndexedStorage"})).unwrap());
         assert!(flush(json!({"Type": "IndexedStorage", "FlushOnWrite": true})).unwrap());
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn sameness_is_symmetric_and_region_files_are_one() {
+    fn is_same_is_symmetric_and_region_files_are_the_same() {
         let hytale = ProviderConfig::hytale();
         let indexed = ProviderConfig::new("IndexedStorage").with(FLUSH_KEY, json!(true));
         let rocks = ProviderConfig::new("RocksDb");

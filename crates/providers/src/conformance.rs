@@ -1,4 +1,4 @@
-//! What every provider must do, as tests that any provider can run.
+//! Tests that every provider must pass. Any implementation of [`ChunkStorage`] can run them.
 //!
 //! ```
 //! use hyworld_providers::conformance::{self, StorageFixture};
@@ -29,46 +29,46 @@ use crate::storage::ChunkStorage;
 pub use counting::{CountingStorage, Counts};
 pub use failing::FailingStorage;
 
-/// A new and empty place for a storage.
+/// A new and empty storage for one test case.
 pub trait StorageFixture {
-    /// Opens the storage. Storages that were opened here before are closed by then.
+    /// Opens the storage. Callers drop the previously opened one first.
     fn open(&self) -> Box<dyn ChunkStorage>;
 
-    /// Whether what was written is there when it is opened again.
+    /// Returns whether written chunks exist after the storage is opened again.
     fn is_durable(&self) -> bool {
         true
     }
 
-    /// How many chunks a case with many of them uses. Places far away may take fewer.
-    fn many(&self) -> i32 {
+    /// Returns the number of chunks for cases that need many. Slow storages may return fewer.
+    fn chunk_count(&self) -> i32 {
         3000
     }
 }
 
-/// One thing that every storage does.
+/// A test case.
 pub type Case = fn(&dyn StorageFixture);
 
-/// All cases, with their names.
+/// All test cases with their names.
 pub const CASES: [(&str, Case); 10] = [
-    ("what is not there is none", cases::absent),
-    ("what is written is read, until it is removed", cases::write_read_remove),
+    ("missing chunks are None", cases::missing),
+    ("written chunks can be read until they are removed", cases::write_read_remove),
     ("documents may be empty or large", cases::sizes),
-    ("positions reach to the ends of the world", cases::extremes),
+    ("extreme positions can be used", cases::extremes),
     ("many chunks are all listed, each once", cases::many),
-    ("several at once are as one by one", cases::several_at_once),
+    ("batches behave like single operations", cases::batches),
     ("frames are the same chunks", cases::frames),
-    ("what was synced is there after opening again", cases::reopen),
-    ("threads do not disturb each other", threads::different_chunks),
-    ("readers see whole documents", threads::one_chunk),
+    ("synced chunks exist after reopening", cases::reopen),
+    ("threads do not interfere", threads::different_chunks),
+    ("readers see complete documents", threads::one_chunk),
 ];
 
-/// Runs every case, each on a place of its own.
+/// Runs every case, each on its own fixture.
 ///
 /// # Panics
-/// If a case fails.
-pub fn run<P: StorageFixture>(make: impl Fn() -> P) {
+/// Panics if a case fails.
+pub fn run<P: StorageFixture>(create: impl Fn() -> P) {
     for (name, case) in CASES {
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(&make())));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(&create())));
         assert!(result.is_ok(), "failed: {name}");
     }
 }

@@ -1,12 +1,12 @@
-//! The provider `Empty`: nothing is there, and nothing stays.
+//! The provider `Empty`: stores nothing.
 
 use hyworld_coords::ChunkPos;
 
 use crate::error::Result;
 use crate::storage::{ChunkSize, ChunkStorage, Positions};
 
-/// A storage that holds nothing. What is written to it is gone, without an error: a world with it
-/// is made anew each time, and as the saver of a migration it makes a world read-only.
+/// A storage that holds nothing and discards writes without an error. A world with this provider is
+/// generated anew each time; as the saver of a migration it makes a world read-only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EmptyStorage;
 
@@ -46,7 +46,7 @@ mod tests {
     use crate::storage::ChunkStorageExt;
 
     #[test]
-    fn nothing_stays_and_nothing_fails() {
+    fn writes_are_discarded_without_an_error() {
         let at = ChunkPos::new(3, -4);
         let storage = EmptyStorage;
         storage.write(at, b"gone").unwrap();

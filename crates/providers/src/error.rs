@@ -1,4 +1,4 @@
-//! What can go wrong with a provider, by meaning.
+//! The error type of this crate.
 
 use std::io;
 use std::path::Path;
@@ -9,80 +9,79 @@ use hyworld_files::{BrokenInvariant, FileError};
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of an engine that a provider stands on.
+/// An error of the engine below a provider.
 pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a provider could not do what was asked. None of them means that a chunk is absent: that is
-/// `Ok(None)`, and only that.
+/// The reason a provider failed. A missing chunk is not an error: it is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// One chunk cannot be read: what is stored for it is damaged. Others are not affected.
+    /// The stored bytes of one chunk are damaged. Other chunks are not affected.
     #[error("chunk {at}: {source}")]
     Damaged {
         /// The chunk.
         at: ChunkPos,
-        /// What is wrong, and where.
+        /// What is damaged.
         source: BoxedError,
     },
-    /// A region file, a folder or a part of it cannot be used. Chunks elsewhere are not affected.
+    /// A region file or the folder cannot be used. Chunks in other files are not affected.
     #[error(transparent)]
     Region(hyworld_indexed_storage::Error),
-    /// The operating system refused.
+    /// A file operation failed.
     #[error(transparent)]
     Io(#[from] FileError),
     /// A bug in this program.
     #[error(transparent)]
     Bug(#[from] BrokenInvariant),
-    /// The storage cannot be written to.
-    #[error("{place}: cannot be written to: {reason}")]
+    /// The storage cannot be written.
+    #[error("{location}: cannot write: {reason}")]
     ReadOnly {
-        /// Which storage.
-        place: String,
-        /// Why.
+        /// Path or URL of the storage.
+        location: String,
+        /// The reason.
         reason: String,
     },
-    /// Another program holds the storage.
-    #[error("{place}: {holder} has it open for writing; stop it or wait until it is done")]
+    /// Another program has the storage locked.
+    #[error("{location}: {holder} has it open for writing; stop it or wait until it is done")]
     Locked {
-        /// Which storage.
-        place: String,
-        /// Who, as far as is known.
+        /// Path or URL of the storage.
+        location: String,
+        /// The program that holds the lock, as far as known.
         holder: String,
     },
-    /// An engine failed.
-    #[error("{place}: cannot {action}: {source}")]
+    /// An operation of the storage engine failed.
+    #[error("{location}: cannot {action}: {source}")]
     Engine {
-        /// Which storage, as in a path or an address.
-        place: String,
-        /// What was tried.
+        /// Path or URL of the storage.
+        location: String,
+        /// The attempted operation, as in "cannot *read*".
         action: &'static str,
-        /// What the engine said.
+        /// The error of the engine.
         source: BoxedError,
     },
-    /// The configuration of a provider does not say what it must.
+    /// The configuration of a provider is invalid.
     #[error("provider {kind:?}: {problem}")]
     Config {
-        /// Its `Type`.
+        /// The `Type` of the provider.
         kind: String,
-        /// What is wrong, and what would be right.
+        /// What is invalid, and what is expected.
         problem: String,
     },
-    /// This program was built without the provider that a world needs.
+    /// This program was built without the provider that the world uses.
     #[error(
-        "a world with the provider {kind:?} needs a program that was built with it: \
+        "provider {kind:?}: this program was built without it; rebuild it with \
          cargo build --release --features {feature}"
     )]
     NotBuilt {
-        /// The `Type`.
+        /// The `Type` of the provider.
         kind: String,
-        /// The cargo feature.
+        /// The cargo feature that enables it.
         feature: &'static str,
     },
 }
 
 impl Error {
-    /// Whether it says that stored bytes are damaged, rather than that they could not be reached.
+    /// Returns whether stored bytes are damaged, as opposed to unreachable.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,
@@ -94,7 +93,7 @@ impl Error {
         }
     }
 
-    /// The region file that it is about, if it is about one.
+    /// Returns the region file that the error is about, if any.
     pub fn region_file(&self) -> Option<&Path> {
         let region = match self {
             Self::Region(error) => Some(error),
@@ -109,7 +108,7 @@ impl Error {
         }
     }
 
-    /// An error of the region layer about one chunk.
+    /// Converts an error of a region file about one chunk.
     pub(crate) fn in_region(at: ChunkPos, error: hyworld_indexed_storage::Error) -> Self {
         match error {
             hyworld_indexed_storage::Error::Damaged { .. } => {
@@ -119,7 +118,7 @@ impl Error {
         }
     }
 
-    /// For `map_err`: an error of the operating system about a path.
+    /// Returns a function for `map_err` that adds path and operation to an error.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let at = FileError::at(path, action);
         move |source| Self::Io(at(source))

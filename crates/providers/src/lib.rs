@@ -1,19 +1,19 @@
-//! Where the chunks of a world live.
+//! Chunk storage for worlds.
 //!
-//! A *provider* stores the document of a chunk under the chunk's position. It does not know what
-//! is in a document: that is what lets a world be copied from one provider to another without
-//! being decoded. All providers have one interface, [`ChunkStorage`]:
+//! A *provider* stores the document of a chunk under the chunk's position. It does not interpret
+//! documents, so a world can be copied from one provider to another without being decoded. All
+//! providers implement [`ChunkStorage`]:
 //!
-//! | provider | where |
+//! | provider | location of the chunks |
 //! |---|---|
-//! | [`RegionFiles`] | `chunks/*.region.bin`, as the game stores worlds unless told otherwise |
+//! | [`RegionFiles`] | `chunks/*.region.bin`, the game's default |
 //! | `RocksDbStorage` | a RocksDB database in `db`; with the cargo feature `rocksdb` |
-//! | [`MigrationStorage`] | several places to read from, one to write to |
-//! | [`EmptyStorage`] | nowhere |
+//! | [`MigrationStorage`] | several storages to read from, one to write to |
+//! | [`EmptyStorage`] | stores nothing |
 //! | [`MemoryStorage`] | memory |
 //!
-//! Which one a world uses stands in its configuration: [`ProviderConfig`] reads and writes that,
-//! and a [`ProviderRegistry`] opens it.
+//! A world's configuration selects its provider: [`ProviderConfig`] reads and writes that setting,
+//! and a [`ProviderRegistry`] opens the storage.
 //!
 //! ```
 //! use hyworld_coords::ChunkPos;

@@ -9,22 +9,22 @@ use hyworld_coords::ChunkPos;
 use crate::error::Result;
 use crate::storage::{ChunkSize, ChunkStorage, Positions};
 
-/// How many positions are copied at once while listing, so that the lock is not held for long.
+/// How many positions are copied at once while listing, to hold the lock only briefly.
 const LISTED_AT_ONCE: usize = 1024;
 
-/// Chunks in memory. Nothing survives the process.
+/// Chunks in memory. They are lost when the process ends.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
     chunks: Mutex<BTreeMap<ChunkPos, Vec<u8>>>,
 }
 
 impl MemoryStorage {
-    /// Without chunks.
+    /// Creates a storage without chunks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The map is whole at any moment, so a thread that panicked elsewhere does no harm.
+    /// Ignores poisoning: the map is consistent at all times.
     fn chunks(&self) -> MutexGuard<'_, BTreeMap<ChunkPos, Vec<u8>>> {
         self.chunks.lock().unwrap_or_else(PoisonError::into_inner)
     }

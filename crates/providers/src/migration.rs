@@ -7,21 +7,22 @@ use hyworld_coords::ChunkPos;
 use crate::error::Result;
 use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, Positions};
 
-/// Reads from several storages in order, and writes to one.
+/// Reads from several storages in order and writes to one.
 ///
-/// A chunk comes from the first loader that has it. Unlike in the game, an error of a loader is
-/// an error: a damaged chunk is never taken for an absent one, which the game would generate
-/// anew over it. What is written goes to the saver and is read back only if the saver is one of
-/// the loaders, as in the game.
+/// A chunk is read from the first loader that has it. Unlike in the game, an error of a loader is
+/// an error: a damaged chunk is never treated as missing, because the game would generate a new
+/// chunk over it. Written chunks go to the saver and are read back only if the saver is also a
+/// loader, as in the game.
 #[derive(Debug)]
 pub struct MigrationStorage {
-    /// `None` stands for the saver.
+    /// `None` means the saver.
     loaders: Vec<Option<Box<dyn ChunkStorage>>>,
     saver: Box<dyn ChunkStorage>,
 }
 
 impl MigrationStorage {
-    /// Reads from `loaders` in order, where `None` stands for the saver, and writes to `saver`.
+    /// Creates a storage that reads from `loaders` in order and writes to `saver`. `None` among the
+    /// loaders means the saver.
     pub fn new(loaders: Vec<Option<Box<dyn ChunkStorage>>>, saver: Box<dyn ChunkStorage>) -> Self {
         Self { loaders, saver }
     }
@@ -30,7 +31,7 @@ impl MigrationStorage {
         self.loaders.iter().map(|loader| loader.as_deref().unwrap_or(&*self.saver))
     }
 
-    /// Asks each loader in turn until one has an answer.
+    /// Asks each loader in order until one returns a value.
     fn first<T>(&self, ask: impl Fn(&dyn ChunkStorage) -> Result<Option<T>>) -> Result<Option<T>> {
         for loader in self.loaders() {
             if let Some(found) = ask(loader)? {
@@ -61,12 +62,12 @@ impl ChunkStorage for MigrationStorage {
     }
 
     fn positions(&self) -> Positions<'_> {
-        // Those of the first loader need not be remembered if there is no second.
+        // With a single loader positions are unique and need not be remembered.
         let mut seen = HashSet::new();
-        let is_alone = self.loaders.len() == 1;
+        let is_single = self.loaders.len() == 1;
         let all = self.loaders().flat_map(ChunkStorage::positions);
         Box::new(all.filter(move |found| match found {
-            Ok(at) => is_alone || seen.insert(*at),
+            Ok(at) => is_single || seen.insert(*at),
             Err(_) => true,
         }))
     }
@@ -88,13 +89,13 @@ impl BatchStorage for MigrationStorage {
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
         let mut results: Vec<_> = positions.iter().map(|_| Ok(None)).collect();
         for loader in self.loaders() {
-            let absent = |result: &Result<Option<_>>| matches!(result, Ok(None));
-            let missing = positions.iter().zip(&results).filter(|(_, result)| absent(result));
+            let is_missing = |result: &Result<Option<_>>| matches!(result, Ok(None));
+            let missing = positions.iter().zip(&results).filter(|(_, result)| is_missing(result));
             let missing: Vec<_> = missing.map(|(at, _)| *at).collect();
             if missing.is_empty() {
                 break;
             }
-            let missing_results = results.iter_mut().filter(|result| absent(result));
+            let missing_results = results.iter_mut().filter(|result| is_missing(result));
             for (result, found) in missing_results.zip(loader.read_many(&missing)) {
                 *result = found;
             }
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_loader_that_has_a_chunk_gives_it() {
+    fn a_chunk_is_read_from_the_first_loader_that_has_it() {
         let loaders =
             vec![Some(memory(&[(1, b"a"), (2, b"b")])), Some(memory(&[(2, b"x"), (3, b"c")]))];
         let storage = MigrationStorage::new(loaders, Box::new(MemoryStorage::new()));
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_goes_to_the_saver_alone() {
+    fn chunks_are_written_only_to_the_saver() {
         let loaders = vec![Some(memory(&[(1, b"old")])), None];
         let storage = MigrationStorage::new(loaders, Box::new(MemoryStorage::new()));
         storage.write(at(5), b"new").unwrap();
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_an_early_loader_is_never_an_absent_chunk() {
+    fn an_error_of_a_loader_is_never_a_missing_chunk() {
         let failing = FailingStorage::new(MemoryStorage::new());
         failing.fail_reads(true);
         let loaders = vec![Some(Box::new(failing) as _), Some(memory(&[(1, b"older")]))];

@@ -1,7 +1,7 @@
 //! The providers `Hytale` and `IndexedStorage`: a folder of region files.
 //!
-//! `docs/format/container.md` has the files. Here is which file and slot a chunk lives in, and
-//! which files are open.
+//! This module maps chunks to files and slots, and manages open files. The file format is described
+//! in `docs/format/container.md`.
 
 mod cache;
 mod storage;
@@ -21,14 +21,14 @@ use crate::registry::Access;
 use crate::storage::ChunkSize;
 use cache::{RegionCache, WritableFile};
 
-/// How many region files are open at once, unless told otherwise. A server's view is a few of
-/// them, and a process may have 1,024 open files on most systems.
+/// Default for the number of open region files. The area around the players of a server needs only
+/// a few, and most systems allow a process 1,024 open files.
 const OPEN_FILES_MAX: usize = 64;
 
 /// The chunks of a world in region files, as the game stores them.
 ///
-/// A file is opened when it is first needed, for reading only until something is written to it:
-/// reading a world changes nothing in it. Files that have not been used for long are closed again.
+/// A file is opened on first use, for reading only until something is written to it, so reading a
+/// world changes nothing. The least recently used files are closed when too many are open.
 #[derive(Debug)]
 pub struct RegionFiles {
     folder: PathBuf,
@@ -36,11 +36,11 @@ pub struct RegionFiles {
     only: Option<RegionPos>,
     durability: Durability,
     cache: RegionCache,
-    /// Before the first write: what a killed process left is removed.
-    is_tidy: Once,
+    /// Runs before the first write: removes files left by killed processes.
+    cleanup: Once,
 }
 
-/// How region files are opened and written.
+/// Options for opening and writing region files.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct RegionFilesOptions {
@@ -64,45 +64,46 @@ impl Default for RegionFilesOptions {
 }
 
 impl RegionFilesOptions {
-    /// Reading and writing as the game does it: relaxed, at level 3.
+    /// Creates options for reading and writing as the game does: relaxed durability, level 3.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether anything may be written.
+    /// Sets whether the storage may be written.
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Whether each write survives a power cut, which the game calls `FlushOnWrite`.
+    /// Sets whether each write survives a power cut, like the game's `FlushOnWrite`.
     pub fn flush_on_write(mut self, flush: bool) -> Self {
         self.durability = if flush { Durability::EachWrite } else { Durability::Relaxed };
         self
     }
 
-    /// The zstd level; only 3 gives the bytes that the game would write.
+    /// Sets the zstd level; only level 3 produces the same bytes as the game.
     pub fn compression_level(mut self, level: i32) -> Self {
         self.compression_level = level;
         self
     }
 
-    /// How many files may be open at once. More are open only while more threads use them.
+    /// Sets how many files may be open at once. The limit is exceeded only while more threads use
+    /// files at the same time.
     pub fn open_files_max(mut self, files: usize) -> Self {
         self.open_files_max = files.max(1);
         self
     }
 
-    /// Takes one region for the whole world: others are not there.
+    /// Restricts the storage to one region; all others count as missing.
     pub fn only(mut self, region: RegionPos) -> Self {
         self.only = Some(region);
         self
     }
 
-    /// Opens a folder of region files. It need not exist: it is made with the first write.
+    /// Opens a folder of region files. A missing folder is created on the first write.
     ///
     /// # Errors
-    /// `folder` exists and is no folder.
+    /// Returns an error if `folder` exists and is not a folder.
     pub fn open(&self, folder: &Path) -> Result<RegionFiles> {
         if folder.exists() && !folder.is_dir() {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
@@ -114,7 +115,7 @@ impl RegionFilesOptions {
             only: self.only,
             durability: self.durability,
             cache: RegionCache::new(self.clone()),
-            is_tidy: Once::new(),
+            cleanup: Once::new(),
         })
     }
 
@@ -128,7 +129,7 @@ impl RegionFiles {
     /// Opens a folder of region files for reading and writing.
     ///
     /// # Errors
-    /// `folder` exists and is no folder.
+    /// Returns an error if `folder` exists and is not a folder.
     pub fn open(folder: &Path) -> Result<Self> {
         RegionFilesOptions::new().open(folder)
     }
@@ -136,12 +137,12 @@ impl RegionFiles {
     /// Opens a folder of region files for reading.
     ///
     /// # Errors
-    /// `folder` exists and is no folder.
+    /// Returns an error if `folder` exists and is not a folder.
     pub fn open_read_only(folder: &Path) -> Result<Self> {
         RegionFilesOptions::new().access(Access::ReadOnly).open(folder)
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -150,10 +151,10 @@ impl RegionFiles {
         self.folder.join(region.file_name())
     }
 
-    /// The regions that have a file, in file order. Other files in the folder are passed over.
+    /// Returns the regions that have a file, in file order. Other files in the folder are ignored.
     ///
     /// # Errors
-    /// The folder cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub fn regions(&self) -> Result<Vec<RegionPos>> {
         let failed = || Error::io(&self.folder, "list");
         let entries = match self.folder.read_dir() {
@@ -165,18 +166,18 @@ impl RegionFiles {
         for entry in entries {
             let entry = entry.map_err(failed())?;
             let region = entry.file_name().to_str().and_then(RegionPos::from_file_name);
-            let region = region.filter(|region| self.is_part(*region));
+            let region = region.filter(|region| self.is_included(*region));
             regions.extend(region.filter(|_| !entry.path().is_dir()));
         }
         regions.sort_unstable();
         Ok(regions)
     }
 
-    /// The chunks of one region, in file order, and the file that they are in; none if there is
-    /// no such file.
+    /// Returns the chunks of one region, in file order. Returns an empty list if the file is
+    /// missing.
     ///
     /// # Errors
-    /// The file cannot be opened.
+    /// Returns an error if the file cannot be opened.
     pub fn chunks_of(&self, region: RegionPos) -> Result<Vec<ChunkPos>> {
         let Some(file) = self.existing(region)? else { return Ok(Vec::new()) };
         file.refresh().map_err(Error::Region)?;
@@ -186,36 +187,39 @@ impl RegionFiles {
         Ok(slots.filter_map(|slot| region.chunk(slot)).collect())
     }
 
-    fn is_part(&self, region: RegionPos) -> bool {
+    fn is_included(&self, region: RegionPos) -> bool {
         self.only.is_none_or(|only| only == region)
     }
 
-    /// The file of a region, for reading; `None` if there is none.
+    /// Opens the file of a region for reading. Returns `None` if it is missing.
     fn existing(&self, region: RegionPos) -> Result<Option<Arc<IndexedStorageFile>>> {
-        if !self.is_part(region) {
+        if !self.is_included(region) {
             return Ok(None);
         }
         self.cache.read(region, &self.path(region)).map_err(Error::Region)
     }
 
-    /// The file of a region, for writing. It is made if it is missing, and so is the folder.
+    /// Opens the file of a region for writing. Creates missing files and folders.
     fn writable(&self, region: RegionPos) -> Result<WritableFile> {
         if self.access == Access::ReadOnly {
-            let place = self.folder.display().to_string();
-            return Err(Error::ReadOnly { place, reason: "it was opened for reading".to_owned() });
+            let location = self.folder.display().to_string();
+            return Err(Error::ReadOnly {
+                location,
+                reason: "it was opened for reading".to_owned(),
+            });
         }
-        if !self.is_part(region) {
-            let (place, region) = (self.folder.display(), region.file_name());
-            let reason = format!("only one region of it is open, not {region}");
-            return Err(Error::ReadOnly { place: place.to_string(), reason });
+        if !self.is_included(region) {
+            let (location, region) = (self.folder.display().to_string(), region.file_name());
+            let reason = format!("only one region is open, not {region}");
+            return Err(Error::ReadOnly { location, reason });
         }
-        self.is_tidy.call_once(|| {
+        self.cleanup.call_once(|| {
             remove_unfinished(&self.folder);
         });
         let path = self.path(region);
         match self.cache.write(region, &path) {
             Err(error) if is_missing(&error) => {
-                std::fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder, "make"))?;
+                std::fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder, "create"))?;
                 self.cache.write(region, &path).map_err(Error::Region)
             }
             other => other.map_err(Error::Region),
@@ -223,7 +227,7 @@ impl RegionFiles {
     }
 }
 
-/// Whether a file or its folder is not there.
+/// Returns whether the error means that a file or its folder is missing.
 fn is_missing(error: &hyworld_indexed_storage::Error) -> bool {
     let hyworld_indexed_storage::Error::Io { source, .. } = error else { return false };
     source.kind() == std::io::ErrorKind::NotFound

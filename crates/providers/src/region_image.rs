@@ -1,4 +1,4 @@
-//! [`RegionImage`]: a region file whose bytes are in memory, such as one out of a backup.
+//! [`RegionImage`]: a region file in memory, for example from a backup.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::region_files::{size_in, slot};
 use crate::storage::ChunkSize;
 
-/// The chunks of one region, to be read.
+/// A read-only view of the chunks of one region.
 #[derive(Debug)]
 pub struct RegionImage {
     region: RegionPos,
@@ -17,25 +17,25 @@ pub struct RegionImage {
 }
 
 impl RegionImage {
-    /// Opens the bytes of a region file; `name` stands for its path in errors.
+    /// Opens the bytes of a region file. Errors show `name` as its path.
     ///
     /// # Errors
-    /// They are not those of a region file.
+    /// Returns an error if `bytes` is not a region file.
     pub fn open(region: RegionPos, bytes: Vec<u8>, name: impl Into<PathBuf>) -> Result<Self> {
         let raw = Box::new(MemoryFile::new(bytes));
         let file = OpenOptions::new().open_raw(raw, name).map_err(Error::Region)?;
         Ok(Self { region, file })
     }
 
-    /// Which region it is.
+    /// Returns the position of the region.
     pub fn region(&self) -> RegionPos {
         self.region
     }
 
-    /// The document of a chunk; `None` if it is not there, or in another region.
+    /// Reads the document of a chunk. Returns `None` if it is missing or in another region.
     ///
     /// # Errors
-    /// It is there but damaged.
+    /// Returns an error if the chunk is damaged.
     pub fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
         if at.region() != self.region {
             return Ok(None);
@@ -43,10 +43,10 @@ impl RegionImage {
         self.file.read(slot(at)).map_err(|error| Error::in_region(at, error))
     }
 
-    /// Returns how many bytes a chunk has; `None` if it is missing, or in another region.
+    /// Returns the size of a chunk, or `None` if it is missing or in another region.
     ///
     /// # Errors
-    /// Its header is damaged.
+    /// Returns an error if the chunk's header is damaged.
     pub fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
         if at.region() != self.region {
             return Ok(None);
@@ -54,7 +54,7 @@ impl RegionImage {
         size_in(&self.file, at)
     }
 
-    /// The chunks that are there, in file order.
+    /// Returns the positions of the chunks in the region, in file order.
     pub fn positions(&self) -> Vec<ChunkPos> {
         let slots = self.file.occupied().into_iter();
         let slots = slots.filter_map(|slot| RegionSlot::from_index(slot.get().try_into().ok()?));
@@ -69,7 +69,7 @@ mod tests {
     use crate::storage::ChunkStorage;
 
     #[test]
-    fn chunks_are_read_out_of_bytes() {
+    fn chunks_are_read_from_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let files = RegionFiles::open(folder.path()).unwrap();
         let (here, elsewhere) = (ChunkPos::new(-1, 5), ChunkPos::new(40, 5));

@@ -1,4 +1,4 @@
-//! [`ProviderRegistry`]: which program opens which `Type`.
+//! [`ProviderRegistry`]: opens storages by their `Type`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,38 +12,38 @@ use crate::migration::MigrationStorage;
 use crate::region_files::RegionFilesOptions;
 use crate::storage::ChunkStorage;
 
-/// The folder of a world in which its region files are.
+/// The folder of a world that contains its region files.
 const CHUNKS_FOLDER: &str = "chunks";
 
-/// How deep migrations may be nested: a limit for what a file can ask for.
+/// Maximum nesting depth of migrations in a configuration.
 const DEPTH_MAX: u32 = 8;
 
-/// What a storage is opened for.
+/// How a storage is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
-    /// Nothing is written, not even what a recovery would write.
+    /// Nothing is written, not even by a recovery.
     ReadOnly,
     /// Reading and writing.
     ReadWrite,
 }
 
-/// What a provider is opened with, beside its configuration.
+/// The arguments for opening a provider, besides its configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenContext<'a> {
     /// The folder of the world.
     pub world: &'a Path,
-    /// What it is opened for.
+    /// How the storage is opened.
     pub access: Access,
-    /// For providers that are made of others.
+    /// Opens the parts of providers that consist of others.
     pub registry: &'a ProviderRegistry,
     depth_left: u32,
 }
 
 impl OpenContext<'_> {
-    /// Opens a provider that is a part of this one.
+    /// Opens a provider that is part of this one.
     ///
     /// # Errors
-    /// As for [`ProviderRegistry::open`], and if the parts are nested too deep.
+    /// As for [`ProviderRegistry::open`]. Also returns an error if the parts are nested too deep.
     pub fn open_part(
         &self,
         config: &ProviderConfig,
@@ -57,11 +57,11 @@ impl OpenContext<'_> {
     }
 }
 
-/// How a provider of some type is opened.
+/// A function that opens a provider.
 pub type OpenProvider =
     dyn Fn(&ProviderConfig, &OpenContext<'_>) -> Result<Box<dyn ChunkStorage>> + Send + Sync;
 
-/// Which types of providers can be opened. A program can add its own.
+/// The provider types that can be opened. A program can add its own.
 ///
 /// ```
 /// use hyworld_providers::{Access, MemoryStorage, ProviderConfig, ProviderRegistry};
@@ -85,7 +85,7 @@ impl Default for ProviderRegistry {
 }
 
 impl ProviderRegistry {
-    /// With every type of this crate that was built.
+    /// Creates a registry with every type of this crate that was built.
     pub fn new() -> Self {
         let mut registry = Self { types: BTreeMap::new() };
         registry.register("Hytale", open_region_files);
@@ -97,7 +97,7 @@ impl ProviderRegistry {
         registry
     }
 
-    /// Adds a type, or replaces it.
+    /// Adds or replaces a type.
     pub fn register(
         &mut self,
         type_name: &str,
@@ -109,15 +109,15 @@ impl ProviderRegistry {
         self.types.insert(type_name.to_owned(), Arc::new(open));
     }
 
-    /// The types that can be opened.
+    /// Returns the types that can be opened.
     pub fn type_names(&self) -> impl Iterator<Item = &str> {
         self.types.keys().map(String::as_str)
     }
 
-    /// Looks whether a type can be opened.
+    /// Checks that a type can be opened.
     ///
     /// # Errors
-    /// The type is not known or was not built in.
+    /// Returns an error if the type is unknown or was not built.
     pub fn check(&self, type_name: &str) -> Result<()> {
         if self.types.contains_key(type_name) { Ok(()) } else { Err(self.unknown(type_name)) }
     }
@@ -125,7 +125,8 @@ impl ProviderRegistry {
     /// Opens the storage of a world.
     ///
     /// # Errors
-    /// The type is not known or was not built in, or the storage cannot be opened.
+    /// Returns an error if the type is unknown or was not built, or if the storage cannot be
+    /// opened.
     pub fn open(
         &self,
         config: &ProviderConfig,
@@ -158,8 +159,8 @@ impl ProviderRegistry {
         }
         let known: Vec<_> = self.type_names().collect();
         let problem = format!(
-            "this type is not known here, only {}; the game takes region files where it does not \
-             know a type, so if the chunks are there, the type should be Hytale",
+            "unknown type; known types are {}. The game uses region files for types it does not \
+             know: if the chunks are in region files, set the type to Hytale",
             known.join(", ")
         );
         Error::Config { kind, problem }
@@ -189,7 +190,7 @@ fn open_migration(
     let (loaders, saver) = (config.loaders()?, config.saver()?);
     let mut opened = Vec::new();
     for loader in &loaders {
-        // One that is also the saver is opened once, for both.
+        // A loader that is also the saver is opened only once.
         let is_saver = loader.is_same(&saver);
         let part = (!is_saver).then(|| context.open_part(loader, Access::ReadOnly)).transpose();
         opened.push(part?);
@@ -239,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_opened_says_what_to_do() {
+    fn errors_for_unknown_types_say_what_to_do() {
         let world = Path::new("none");
         let message = |name| open(&ProviderConfig::new(name), world).unwrap_err().to_string();
         let unknown = message("plugin:Thing");
-        assert!(unknown.starts_with(r#"provider "plugin:Thing": this type is not known here"#));
+        assert!(unknown.starts_with(r#"provider "plugin:Thing": unknown type"#));
         assert!(unknown.contains("Empty, Hytale, IndexedStorage, Migration"), "{unknown}");
         assert!(message("Migration").contains("Loaders must be a list of providers"));
         #[cfg(not(feature = "rocksdb"))]

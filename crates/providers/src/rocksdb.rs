@@ -1,10 +1,9 @@
 //! The provider `RocksDb`: a RocksDB database in the folder `db` of a world.
 //!
-//! `docs/format/rocksdb.md` has the layout. Here is how a database is opened and closed; what is
-//! done with the chunks in it is in `storage`.
+//! This module opens and closes the database; `storage` accesses the chunks in it.
+//! `docs/format/rocksdb.md` describes the layout.
 //!
-//! Whatever is in the folder, nothing in it is changed unless it has exactly the layout that is
-//! known here: see `layout`.
+//! Nothing in the folder is changed unless the database has exactly the known layout: see `layout`.
 
 mod error;
 mod key;
@@ -30,44 +29,44 @@ use crate::error::{Error, Result};
 use crate::registry::{Access, OpenContext};
 use crate::storage::ChunkStorage;
 
-/// The folder of a world in which its database is.
+/// The folder of a world that contains its database.
 const DATABASE_FOLDER: &str = "db";
 
-/// The column family in which the chunks are.
+/// The column family of the chunks.
 const CHUNKS_FAMILY: &str = "chunks";
 
 /// The chunks of a world in a RocksDB database, as the game stores them.
 ///
-/// What survives what:
-/// - Every write goes to the log of the database first. It survives the end of the process, also
-///   by force, as soon as it returned.
-/// - A power cut may cost the writes since the last [`sync`](ChunkStorage::sync), unless
-///   [`flush_on_write`](RocksDbOptions::flush_on_write) was set. Never a part of a write: the log
-///   has checksums, and what comes after a torn record is dropped.
-/// - `sync` makes the log durable, and with it all chunks. (The game's own flush only touches a
-///   column family that has no chunks in it.) Closing does the same.
+/// Durability:
+/// - Every write goes to the log of the database first. Once it returned, it survives the end of
+///   the process, even if the process is killed.
+/// - A power cut may lose the writes since the last [`sync`](ChunkStorage::sync), unless
+///   [`flush_on_write`](RocksDbOptions::flush_on_write) was set. It never loses part of a write:
+///   the log has checksums, and everything after a torn record is dropped.
+/// - `sync` makes the log and so all chunks durable. (The game's own flush only affects a column
+///   family without chunks.) Closing does the same.
 ///
-/// Only one program can have a database open for writing. Reading needs no lock and writes
-/// nothing; it shows what was there when it was opened, and reads of a database that another
-/// program compacts meanwhile can fail.
+/// Only one program can have a database open for writing. Reading needs no lock and writes nothing;
+/// it sees the state when the database was opened, and can fail if another program compacts the
+/// database in the meantime.
 ///
-/// `RocksDB` has threads of its own for flushing and compaction, as many as there are cores.
+/// `RocksDB` uses background threads for flushing and compaction, as many as there are cores.
 pub struct RocksDbStorage {
     folder: PathBuf,
-    /// `None` if there was no database to read.
+    /// `None` if there is no database to read.
     db: Option<DB>,
-    /// Why nothing may be written, if so.
+    /// Why the database cannot be written, if so.
     read_only: Option<String>,
-    /// What is in the database that is not known here.
-    unknown: Option<String>,
+    /// The part of the layout that is not supported, if any.
+    unsupported: Option<String>,
     write_options: WriteOptions,
     /// Whether many chunks are written before any is read.
     is_building: bool,
-    /// Held while something is removed: of two who remove a chunk only one did.
+    /// Held while removing, so that only one of two concurrent removals returns `true`.
     removing: Mutex<()>,
 }
 
-/// How a database is opened and written.
+/// Options for opening and writing a database.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct RocksDbOptions {
@@ -83,40 +82,40 @@ impl Default for RocksDbOptions {
 }
 
 impl RocksDbOptions {
-    /// Reading and writing as the game does it: writes are not synced.
+    /// Creates options for reading and writing as the game does: writes are not synced.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether anything may be written.
+    /// Sets whether the database may be written.
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Whether each write survives a power cut. The game has no such setting.
+    /// Sets whether each write survives a power cut. The game has no such setting.
     pub fn flush_on_write(mut self, flush: bool) -> Self {
         self.flush_on_write = flush;
         self
     }
 
-    /// Whether the database is the target of a copy: many chunks are written before any is read.
-    /// Writes bypass the log then, and survive the end of the process only after
-    /// [`sync`](ChunkStorage::sync), which also puts the tables in order.
+    /// Sets whether the database is the target of a copy: many chunks are written before any is
+    /// read. Writes then bypass the log, and survive the end of the process only after
+    /// [`sync`](ChunkStorage::sync), which also compacts the tables.
     pub fn building(mut self, building: bool) -> Self {
         self.building = building;
         self
     }
 
-    /// Opens the database in `folder`. If there is none, it is made, with the folder; for reading,
+    /// Opens the database in `folder`. A missing database is created, with its folder; for reading,
     /// it counts as empty.
     ///
-    /// A database of a newer layout is opened for reading, and writes to it are refused: see
-    /// [`RocksDbStorage::unknown_content`].
+    /// A database with a newer layout is opened read-only: see
+    /// [`RocksDbStorage::unsupported_layout`].
     ///
     /// # Errors
-    /// The database is damaged, another program has it open for writing, or the folder cannot be
-    /// read or made.
+    /// Returns an error if the database is damaged or locked by another writer, or if the folder
+    /// cannot be read or created.
     pub fn open(&self, folder: &Path) -> Result<RocksDbStorage> {
         let storage = self.storage(folder, open::open(folder, self.access)?);
         if storage.is_building {
@@ -134,7 +133,7 @@ impl RocksDbOptions {
             folder: folder.to_owned(),
             db: opened.db,
             read_only: opened.read_only,
-            unknown: opened.unknown,
+            unsupported: opened.unsupported,
             write_options,
             is_building,
             removing: Mutex::default(),
@@ -143,7 +142,7 @@ impl RocksDbOptions {
 }
 
 impl RocksDbStorage {
-    /// Opens the database in `folder` for reading and writing, and makes it if it is missing.
+    /// Opens the database in `folder` for reading and writing. Creates it if it is missing.
     ///
     /// # Errors
     /// As for [`RocksDbOptions::open`].
@@ -151,7 +150,7 @@ impl RocksDbStorage {
         RocksDbOptions::new().open(folder)
     }
 
-    /// Opens the database in `folder` for reading. Nothing in the folder is changed or made, not
+    /// Opens the database in `folder` for reading. Nothing in the folder is changed or created, not
     /// even a log file.
     ///
     /// # Errors
@@ -160,31 +159,31 @@ impl RocksDbStorage {
         RocksDbOptions::new().access(Access::ReadOnly).open(folder)
     }
 
-    /// The folder of the database.
+    /// Returns the folder of the database.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What is in the database that is not known here, in words. Newer versions of the game have
-    /// another layout: of such a database the chunks that are stored in the known way can be read,
-    /// and nothing is written to it. What is not known is also an error in
-    /// [`positions`](ChunkStorage::positions), once.
-    pub fn unknown_content(&self) -> Option<&str> {
-        self.unknown.as_deref()
+    /// Describes the part of the layout that this version does not support, if any. Newer versions
+    /// of the game use another layout. In such a database only chunks stored in the known way can
+    /// be read, and nothing can be written. [`positions`](ChunkStorage::positions) also returns one
+    /// error for the unsupported part.
+    pub fn unsupported_layout(&self) -> Option<&str> {
+        self.unsupported.as_deref()
     }
 
-    /// Rewrites the database without what was removed or written over. Takes a while, and needs
-    /// room for a second copy. It can be used meanwhile.
+    /// Rewrites the database without removed and replaced chunks. This takes a while and needs disk
+    /// space for a second copy. The storage can be used in the meantime.
     ///
-    /// The game does less: it rewrites only the oldest quarter of the files that hold documents,
-    /// and of the others deletes those that are not needed at all.
+    /// The game does less: it rewrites only the oldest quarter of the blob files, and deletes those
+    /// of the others that are not needed at all.
     ///
     /// # Errors
-    /// It is open for reading only, or something could not be written. Nothing is lost then.
+    /// Returns an error if the database is read-only or a write fails. Nothing is lost then.
     pub fn compact(&self) -> Result<()> {
         let (db, chunks) = self.writable()?;
         let failed = || error::failed(&self.folder, "compact");
-        // First, because this says what went wrong, and a compaction does not.
+        // Flush first: it reports errors, and a compaction does not.
         db.flush_cf(chunks).map_err(failed())?;
         let errors = || db.property_int_value(properties::BACKGROUND_ERRORS).map_err(failed());
         let errors_before = errors()?;
@@ -198,7 +197,7 @@ impl RocksDbStorage {
         db.compact_range_cf_opt(chunks, None::<&[u8]>, None::<&[u8]>, &options);
         rewrite_share(options::BLOB_REWRITE_SHARE_OF_GAME)?;
         if errors()? != errors_before {
-            let source = "it went wrong in the background; the file LOG in the folder says why";
+            let source = "it failed in the background; see the file LOG in the folder";
             return Err(error::engine(&self.folder, "compact", source));
         }
         Ok(())
@@ -207,7 +206,7 @@ impl RocksDbStorage {
     /// Makes everything durable and closes the database.
     ///
     /// # Errors
-    /// What was written last may not be durable. The database is closed all the same.
+    /// Returns an error if the last writes may not be durable. The database is closed anyway.
     pub fn close(self) -> Result<()> {
         self.sync()
     }
@@ -217,7 +216,7 @@ impl RocksDbStorage {
         db.set_options_cf(chunks, options).map_err(error::failed(&self.folder, "configure"))
     }
 
-    /// Writes everything to tables, and those to one sorted run.
+    /// Writes everything to tables and merges them into one sorted run.
     fn finish_building(&self) -> Result<()> {
         let (db, chunks) = self.writable()?;
         db.flush_cf(chunks).map_err(error::failed(&self.folder, "sync"))?;
@@ -225,25 +224,25 @@ impl RocksDbStorage {
         self.set_options(&options::BUILT)
     }
 
-    /// The database and its chunks; `None` if there are none.
+    /// Returns the database and its column family of chunks, or `None` if one is missing.
     fn readable(&self) -> Option<(&DB, &ColumnFamily)> {
         let db = self.db.as_ref()?;
-        // A database that is read may have no such family.
+        // A database opened for reading may not have this column family.
         Some((db, db.cf_handle(CHUNKS_FAMILY)?))
     }
 
-    /// The database and its chunks, if they may be written.
+    /// Returns the database and its column family of chunks if it can be written.
     fn writable(&self) -> Result<(&DB, &ColumnFamily)> {
-        let place = || self.folder.display().to_string();
         if let Some(reason) = &self.read_only {
-            return Err(Error::ReadOnly { place: place(), reason: reason.clone() });
+            let location = self.folder.display().to_string();
+            return Err(Error::ReadOnly { location, reason: reason.clone() });
         }
-        self.readable().ok_or_else(|| error::engine(&self.folder, "write", "it has no chunks"))
+        self.readable().ok_or_else(|| error::engine(&self.folder, "write", "column family missing"))
     }
 }
 
-/// Makes the last writes durable, as the game does. Whether that worked only
-/// [`close`](Self::close) can say.
+/// Makes the last writes durable, as the game does. Errors are ignored; [`close`](Self::close)
+/// returns them.
 impl Drop for RocksDbStorage {
     fn drop(&mut self) {
         match self.sync() {
@@ -257,7 +256,7 @@ impl fmt::Debug for RocksDbStorage {
         f.debug_struct("RocksDbStorage")
             .field("folder", &self.folder)
             .field("read_only", &self.read_only)
-            .field("unknown", &self.unknown)
+            .field("unsupported", &self.unsupported)
             .finish_non_exhaustive()
     }
 }

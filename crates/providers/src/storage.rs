@@ -1,4 +1,4 @@
-//! [`ChunkStorage`]: what every provider can do.
+//! [`ChunkStorage`]: the interface of all providers.
 
 use std::fmt;
 
@@ -7,97 +7,97 @@ use hyworld_indexed_storage::EncodedBlob;
 
 use crate::error::Result;
 
-/// The positions of stored chunks, one after the other. What cannot be listed is an error in its
-/// place, and the rest follows.
+/// An iterator over the positions of stored chunks. An item is an error if part of the storage
+/// cannot be listed; the iteration continues after it.
 pub type Positions<'a> = Box<dyn Iterator<Item = Result<ChunkPos>> + Send + 'a>;
 
-/// How much room a chunk takes.
+/// The size of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ChunkSize {
-    /// Bytes of its document.
+    /// Length of the document in bytes.
     pub raw: u64,
-    /// Bytes that are stored for it, where the provider knows.
+    /// Stored length in bytes, if the provider knows it.
     pub stored: Option<u64>,
 }
 
 /// A storage of chunk documents.
 ///
-/// Implementors write these methods, and [`BatchStorage`] where several chunks at once are
-/// cheaper than one by one. Users call [`ChunkStorageExt`] as well.
+/// Providers implement these methods, and [`BatchStorage`] if operations on several chunks are
+/// cheaper than one by one. Callers also use [`ChunkStorageExt`].
 ///
 /// The contract, which [`conformance`](crate::conformance) tests:
-/// - A chunk that is not there is `Ok(None)`. An error never means that.
+/// - A missing chunk is `Ok(None)`, never an error.
 /// - Every method may be called from any number of threads at once.
-/// - A write is atomic: readers see the old document or the new one, whole, also after the
-///   process was killed. An empty document is a document.
+/// - A write is atomic: readers see the complete old or the complete new document, even after the
+///   process was killed. An empty document is a valid document.
 /// - After [`sync`](Self::sync), everything written before it survives a power cut.
 /// - Reading never changes what is stored.
 pub trait ChunkStorage: Send + Sync + fmt::Debug {
-    /// Returns the path or URL of the storage for messages, without secrets.
+    /// Returns the path or URL of the storage, without secrets, for messages.
     fn location(&self) -> String;
 
-    /// The document of a chunk.
+    /// Reads the document of a chunk. Returns `None` if the chunk is missing.
     ///
     /// # Errors
-    /// It is stored but cannot be read.
+    /// Returns an error if the chunk is stored but cannot be read.
     fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>>;
 
-    /// Stores a document, over the one that is there.
+    /// Writes the document of a chunk, replacing an existing one.
     ///
     /// # Errors
-    /// It could not be stored, and what was there is still there.
+    /// Returns an error if writing fails. The old document is then unchanged.
     fn write(&self, at: ChunkPos, document: &[u8]) -> Result<()>;
 
-    /// Removes a chunk; whether there was one.
+    /// Removes a chunk. Returns whether it was stored.
     ///
     /// # Errors
-    /// It could not be removed.
+    /// Returns an error if the chunk could not be removed.
     fn remove(&self, at: ChunkPos) -> Result<bool>;
 
-    /// The positions of all chunks, each once, in the order that suits the storage. Chunks that
-    /// are written or removed meanwhile may or may not be among them. Needs constant memory.
+    /// Returns the positions of all chunks, each once, in any order. Chunks that are written or
+    /// removed during the iteration may or may not be included. Uses constant memory.
     fn positions(&self) -> Positions<'_>;
 
-    /// How much room a chunk takes; `None` if it is not there.
+    /// Returns the size of a chunk, or `None` if it is missing.
     ///
     /// # Errors
-    /// It is stored but cannot be read.
+    /// Returns an error if the chunk is stored but cannot be read.
     fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>>;
 
     /// Makes everything written so far durable.
     ///
     /// # Errors
-    /// It may not be durable.
+    /// Returns an error if the sync fails. The last writes may then not be durable.
     fn sync(&self) -> Result<()>;
 
-    /// Returns the operations on several chunks, if they are more than one operation each.
+    /// Returns the batch operations, if they are cheaper than one operation per chunk.
     fn batches(&self) -> Option<&dyn BatchStorage> {
         None
     }
 }
 
-/// A storage that gains from operations on several chunks at once.
+/// A storage for which operations on several chunks at once are cheaper.
 ///
-/// Callers use the methods of the same names in [`ChunkStorageExt`], which every storage has.
+/// Callers use the methods of the same names in [`ChunkStorageExt`], which work for every storage.
 pub trait BatchStorage: ChunkStorage {
     /// Reads several documents, in the order of `positions`.
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
         positions.iter().map(|at| self.read(*at)).collect()
     }
 
-    /// Stores several documents, with one result each. A position that is given twice has the
-    /// last document afterwards.
+    /// Writes several documents and returns one result for each. If a position is given twice, the
+    /// last document is kept.
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>>;
 
-    /// Returns whether [`write_many`](Self::write_many) is cheaper than writing one by one,
-    /// because syncs or requests are shared.
+    /// Returns whether [`write_many`](Self::write_many) is cheaper than writing one by one, because
+    /// it shares syncs or requests.
     fn shares_writes(&self) -> bool;
 
     /// Returns whether [`size`](ChunkStorage::size) is cheaper than reading the chunk.
     fn knows_sizes(&self) -> bool;
 
-    /// Returns the chunks as compressed frames, if that is how they are stored: copying those
-    /// needs no compression.
+    /// Returns access to the compressed frames, if chunks are stored as frames. They can be copied
+    /// without recompression.
     fn frames(&self) -> Option<&dyn FrameStorage> {
         None
     }
@@ -105,14 +105,14 @@ pub trait BatchStorage: ChunkStorage {
 
 /// A storage whose chunks are stored as zstd frames, as in region files.
 pub trait FrameStorage: Send + Sync {
-    /// The frames of several chunks as they are stored, in the order of `positions`.
+    /// Reads the stored frames of several chunks, in the order of `positions`.
     fn read_frames(&self, positions: &[ChunkPos]) -> Vec<Result<Option<EncodedBlob>>>;
 
-    /// Stores frames as they are, and says for each whether that worked.
+    /// Writes frames verbatim and returns one result for each.
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>>;
 }
 
-/// What callers can do with every [`ChunkStorage`].
+/// Methods for callers, available on every [`ChunkStorage`].
 pub trait ChunkStorageExt: ChunkStorage {
     /// Reads several documents, in the order of `positions`.
     fn read_many(&self, positions: &[ChunkPos]) -> Vec<Result<Option<Vec<u8>>>> {
@@ -122,8 +122,8 @@ pub trait ChunkStorageExt: ChunkStorage {
         }
     }
 
-    /// Stores several documents, with one result each. A position that is given twice has the
-    /// last document afterwards.
+    /// Writes several documents and returns one result for each. If a position is given twice, the
+    /// last document is kept.
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
         match self.batches() {
             Some(batches) => batches.write_many(chunks),
@@ -136,47 +136,47 @@ pub trait ChunkStorageExt: ChunkStorage {
         self.batches().is_some_and(BatchStorage::shares_writes)
     }
 
-    /// Returns whether [`size`](ChunkStorage::size) is cheaper than reading the chunk. A scan
-    /// asks for it before each read then, to bound its memory.
+    /// Returns whether [`size`](ChunkStorage::size) is cheaper than reading the chunk. If so, a
+    /// scan asks for the size before each read to bound its memory.
     fn knows_sizes(&self) -> bool {
         self.batches().is_none_or(BatchStorage::knows_sizes)
     }
 
-    /// Returns the chunks as compressed frames, if that is how they are stored.
+    /// Returns access to the compressed frames, if chunks are stored as frames.
     fn frames(&self) -> Option<&dyn FrameStorage> {
         self.batches()?.frames()
     }
 
-    /// Whether a chunk is stored.
+    /// Returns whether a chunk is stored.
     ///
     /// # Errors
-    /// It is stored but cannot be read.
+    /// Returns an error if the chunk is stored but cannot be read.
     fn contains(&self, at: ChunkPos) -> Result<bool> {
         Ok(self.size(at)?.is_some())
     }
 
-    /// All positions, sorted by z, then by x. Needs memory for all of them.
+    /// Returns all positions, sorted by z, then by x. Needs memory for all of them.
     ///
     /// # Errors
-    /// The first thing that could not be listed.
+    /// Returns the first error of [`positions`](ChunkStorage::positions).
     fn all_positions(&self) -> Result<Vec<ChunkPos>> {
         let mut positions = self.positions().collect::<Result<Vec<_>>>()?;
         positions.sort_unstable();
         Ok(positions)
     }
 
-    /// Stores several documents.
+    /// Writes several documents.
     ///
     /// # Errors
-    /// The first of them; the others were tried all the same.
+    /// Returns the first error. All documents are attempted.
     fn write_all(&self, chunks: &[(ChunkPos, &[u8])]) -> Result<()> {
         self.write_many(chunks).into_iter().collect()
     }
 
-    /// The documents of several chunks.
+    /// Reads several documents.
     ///
     /// # Errors
-    /// The first of them.
+    /// Returns the first error.
     fn read_all(&self, positions: &[ChunkPos]) -> Result<Vec<Option<Vec<u8>>>> {
         self.read_many(positions).into_iter().collect()
     }
@@ -184,7 +184,7 @@ pub trait ChunkStorageExt: ChunkStorage {
 
 impl<S: ChunkStorage + ?Sized> ChunkStorageExt for S {}
 
-/// A pointer to a storage is a storage.
+/// Implements the traits for pointers to storages.
 macro_rules! through_pointer {
     ($($pointer:ty),*) => {$(
         #[deny(clippy::missing_trait_methods)]

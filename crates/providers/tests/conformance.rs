@@ -1,4 +1,4 @@
-//! Every provider and every wrapper passes the suite.
+//! Runs the conformance suite on every provider and every wrapper.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use hyworld_providers::{
 };
 use tempfile::TempDir;
 
-/// A folder, and how a storage in it is opened.
+/// A folder and the function that opens a storage in it.
 struct Folder(TempDir, fn(&Path) -> Box<dyn ChunkStorage>);
 
 impl StorageFixture for Folder {
@@ -23,10 +23,10 @@ fn run_in_folder(open: fn(&Path) -> Box<dyn ChunkStorage>) {
     conformance::run(|| Folder(tempfile::tempdir().unwrap(), open));
 }
 
-/// A storage that is gone when it is closed.
-struct Fleeting(fn() -> Box<dyn ChunkStorage>);
+/// A storage that is lost when it is closed.
+struct NotDurable(fn() -> Box<dyn ChunkStorage>);
 
-impl StorageFixture for Fleeting {
+impl StorageFixture for NotDurable {
     fn open(&self) -> Box<dyn ChunkStorage> {
         (self.0)()
     }
@@ -71,7 +71,7 @@ fn rocksdb_conforms() {
 
 #[test]
 fn memory_conforms() {
-    conformance::run(|| Fleeting(|| Box::new(MemoryStorage::new())));
+    conformance::run(|| NotDurable(|| Box::new(MemoryStorage::new())));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn pointers_conform() {
 
 /// The suite must be able to fail.
 #[test]
-#[should_panic(expected = "failed: what is written is read, until it is removed")]
-fn a_storage_that_forgets_does_not_conform() {
-    conformance::run(|| Fleeting(|| Box::new(hyworld_providers::EmptyStorage)));
+#[should_panic(expected = "failed: written chunks can be read until they are removed")]
+fn a_storage_that_discards_writes_does_not_conform() {
+    conformance::run(|| NotDurable(|| Box::new(hyworld_providers::EmptyStorage)));
 }

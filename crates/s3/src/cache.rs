@@ -1,8 +1,8 @@
-//! Objects that were read once, in a local folder.
+//! A cache of read objects in a local folder.
 //!
-//! An entry is never served without asking: a read sends the e-tag of what is here, and the
-//! server either says that it is still that, in a few bytes, or sends what it is now. So a cache
-//! saves bytes, not requests, and can never be stale.
+//! An entry is never returned without asking the server: a read sends the e-tag of the entry, and
+//! the server either confirms it in a few bytes or sends the current object. So the cache saves
+//! bytes, not requests, and is never stale.
 
 mod entry;
 mod index;
@@ -19,43 +19,44 @@ use sha2::{Digest, Sha256};
 pub(crate) use entry::CacheEntry;
 use index::Index;
 
-/// What the names of our files end with. Others in the folder are left alone.
+/// Suffix of the cache files. Other files in the folder are left alone.
 const FILE_END: &str = ".hywcache";
-/// What they end with while they are written.
+/// Suffix of cache files that are being written.
 const PART_END: &str = ".hywpart";
-/// A file that was being written so long ago is left over from a program that was killed.
+/// A partial file older than this was left by a killed program.
 const PART_AGE: Duration = Duration::from_hours(1);
 
-/// What a cache has done since it was opened.
+/// Statistics of a cache since it was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct CacheStats {
-    /// Reads that were answered from it, after the server had said that nothing changed.
+    /// Reads answered from the cache, after the server confirmed the entry.
     pub hits: u64,
-    /// Files that were broken and were dropped.
+    /// Damaged files that were dropped.
     pub dropped: u64,
-    /// Objects that could not be kept, for lack of space or otherwise. Reads do not mind.
+    /// Objects that could not be cached, for lack of space or other reasons. Reads are not
+    /// affected.
     pub failed: u64,
-    /// Files in it now.
+    /// Current number of files.
     pub files: u64,
-    /// Bytes that they take on disk, about.
+    /// Approximate size of the files on disk.
     pub bytes: u64,
 }
 
-/// A folder with objects of one server, bucket and prefix, and perhaps of others.
+/// A cache folder. Several servers, buckets and prefixes may share it.
 #[derive(Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
-    /// What tells our objects from those of other buckets.
+    /// Distinguishes the objects of this storage from those of other servers and buckets.
     origin: String,
     index: Mutex<Index>,
     stats: Mutex<CacheStats>,
 }
 
 impl Cache {
-    /// Opens a folder, which is made if it is not there.
+    /// Opens a cache folder, creating it if it is missing.
     pub(crate) fn open(folder: &Path, bytes_max: u64, origin: String) -> Result<Self> {
-        std::fs::create_dir_all(folder).map_err(FileError::at(folder, "make"))?;
+        std::fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
         let index = scan(folder, bytes_max).map_err(FileError::at(folder, "list"))?;
         let (index, stats) = (Mutex::new(index), Mutex::default());
         let cache = Self { folder: folder.to_owned(), origin, index, stats };
@@ -63,7 +64,7 @@ impl Cache {
         Ok(cache)
     }
 
-    /// The object of this name, as it once was.
+    /// Returns the cached object of this name, which may be outdated.
     pub(crate) fn load(&self, name: &str) -> Option<CacheEntry> {
         let id = self.id(name);
         let file = std::fs::read(self.path(&id)).ok()?;
@@ -76,7 +77,7 @@ impl Cache {
         Some(entry)
     }
 
-    /// Keeps an object. If that does not work, it is not kept.
+    /// Caches an object. Failures are only counted.
     pub(crate) fn store(&self, name: &str, entry: &CacheEntry) {
         let Some(file) = entry.encode(&self.full_name(name)) else { return };
         let id = self.id(name);
@@ -89,10 +90,10 @@ impl Cache {
         }
     }
 
-    /// Does not keep an object any longer.
+    /// Removes an object from the cache.
     pub(crate) fn forget(&self, name: &str) {
         let id = self.id(name);
-        // It may not be there, which is what is wanted.
+        // A missing file is fine.
         drop(std::fs::remove_file(self.path(&id)));
         self.index().remove(&id);
     }
@@ -116,7 +117,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Makes room for so many bytes.
+    /// Removes files until there is room for this many bytes.
     fn evict(&self, bytes: u64) {
         while let Some(id) = self.index().pop_for(bytes) {
             drop(std::fs::remove_file(self.path(&id)));
@@ -127,7 +128,7 @@ impl Cache {
         format!("{}\n{name}", self.origin)
     }
 
-    /// What the file of an object is called.
+    /// Returns the file name of an object, without suffix.
     fn id(&self, name: &str) -> String {
         let hash = Sha256::digest(self.full_name(name).as_bytes());
         let half = hash.first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
@@ -148,16 +149,16 @@ impl Cache {
     }
 }
 
-/// The files that are there, the oldest first.
+/// Lists the existing files, oldest first.
 fn scan(folder: &Path, bytes_max: u64) -> std::io::Result<Index> {
     let mut files = Vec::new();
     for entry in folder.read_dir()? {
         let path = entry?.path();
-        let is_ours = path.is_dir() && path.file_name().is_some_and(|name| name.len() == 2);
-        for entry in is_ours.then(|| path.read_dir()).transpose()?.into_iter().flatten() {
+        let is_cache_folder = path.is_dir() && path.file_name().is_some_and(|name| name.len() == 2);
+        for entry in is_cache_folder.then(|| path.read_dir()).transpose()?.into_iter().flatten() {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            // Another program may remove it at any moment.
+            // Another program may remove the file at any time.
             let Ok(metadata) = entry.metadata() else { continue };
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             if let Some(id) = name.strip_suffix(FILE_END) {
@@ -180,9 +181,9 @@ fn scan(folder: &Path, bytes_max: u64) -> std::io::Result<Index> {
 mod tests {
     use super::*;
 
-    fn entry(content: &[u8]) -> CacheEntry {
+    fn entry(bytes: &[u8]) -> CacheEntry {
         let (e_tag, raw_bytes) = ("\"tag\"".to_owned(), Some(5));
-        CacheEntry { e_tag, raw_bytes, content: content.to_vec() }
+        CacheEntry { e_tag, raw_bytes, bytes: bytes.to_vec() }
     }
 
     fn open(folder: &Path, bytes_max: u64) -> Cache {
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_there_until_it_is_forgotten_and_after_opening_again() {
+    fn entries_are_kept_until_they_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let cache = open(folder.path(), 1 << 20);
         assert_eq!(cache.load("a"), None);
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_below_its_limit_and_keeps_what_was_used_last() {
+    fn the_least_recently_used_entries_are_evicted() {
         let folder = tempfile::tempdir().unwrap();
         let cache = open(folder.path(), 5 * 4096);
         for name in ["a", "b", "c", "d", "e"] {
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_dropped_and_others_in_the_folder_are_left_alone() {
+    fn a_damaged_file_is_dropped_and_other_files_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let cache = open(folder.path(), 1 << 20);
         cache.store("a", &entry(b"one"));
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_to_only_means_that_nothing_is_kept() {
+    fn write_failures_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let cache = open(folder.path(), 1 << 20);
         let shard = cache.path(&cache.id("a")).parent().unwrap().to_owned();

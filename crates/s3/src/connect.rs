@@ -1,4 +1,4 @@
-//! From settings to a client: where the server is, and with which credentials it is asked.
+//! Creates a client from the settings: server address and credentials.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use crate::key::{S3Url, TYPE_NAME};
 use crate::profile::Profile;
 use crate::variables::Variables;
 
-/// Time for one connection to be made.
+/// Time limit for establishing a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a server that was never heard of may be silent. Somebody waits who may have mistyped
-/// its address; one that was heard of gets all of the deadline to come back.
+/// Time limit for the first response of a server, whose address the user may have mistyped. A
+/// server that has responded before gets the whole deadline.
 pub(crate) const FIRST_ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Pauses between attempts grow from this, each of random length.
+/// Pauses between attempts start at this length and grow; each has a random length.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Variables of the client that would make another place out of the one that was asked for.
-const PLACE_KEYS: [AmazonS3ConfigKey; 1] = [AmazonS3ConfigKey::Bucket];
+/// Client settings that must not override the location that was requested.
+const LOCATION_KEYS: [AmazonS3ConfigKey; 1] = [AmazonS3ConfigKey::Bucket];
 
-/// Where a world is and how it is reached.
+/// The location of a world and how to connect to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(crate) url: S3Url,
@@ -37,17 +37,17 @@ pub(crate) struct Connection {
     pub(crate) variables: Variables,
 }
 
-/// A client, and what it must not tell.
+/// A client, and the secrets that it must not reveal.
 pub(crate) struct Connected {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The same, with less patience: for the first request.
+    /// A client with a shorter deadline, for the first request.
     pub(crate) first: Arc<dyn ObjectStore>,
     pub(crate) secrets: Secrets,
-    /// The server, for people and for the cache.
+    /// The server, for messages and for the cache.
     pub(crate) server: String,
 }
 
-/// What a request is signed with.
+/// The credentials that sign requests.
 struct Credentials {
     key_id: String,
     secret: String,
@@ -56,8 +56,8 @@ struct Credentials {
 
 impl Connection {
     pub(crate) fn connect(&self) -> Result<Connected> {
-        // The TLS library asks the process for its cryptography. If the program chose one, that
-        // is used; if two threads choose at once, the first has chosen.
+        // rustls needs a process-wide crypto provider. A provider chosen by the program is kept; if
+        // two threads choose at once, the first one wins.
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             drop(rustls::crypto::ring::default_provider().install_default());
         }
@@ -87,12 +87,12 @@ impl Connection {
 
     fn builder(&self, profile: &Profile, endpoint: Option<&str>) -> AmazonS3Builder {
         let mut builder = AmazonS3Builder::new()
-            // One request more or less, and every server knows the plain one.
+            // Plain deletes work on every server; bulk deletes save little here.
             .with_disable_bulk_delete(true);
         for (name, value) in self.variables.all() {
             let key = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>();
             if let Ok(key) = key.map_err(drop)
-                && !PLACE_KEYS.contains(&key)
+                && !LOCATION_KEYS.contains(&key)
             {
                 builder = builder.with_config(key, value);
             }
@@ -107,16 +107,16 @@ impl Connection {
         builder.with_bucket_name(self.url.bucket())
     }
 
-    /// All but the limits of time.
+    /// Returns the client options, except for time limits.
     fn client_options(&self, endpoint: Option<&str>) -> Result<ClientOptions> {
         let mut options = ClientOptions::new()
-            // Whoever names an http address means it.
+            // An endpoint with http:// allows unencrypted connections.
             .with_allow_http(endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")));
         if let Some(path) = self.variables.get("AWS_CA_BUNDLE") {
             let pem = std::fs::read(path).map_err(FileError::at(path.as_ref(), "read"))?;
             let certificates = Certificate::from_pem_bundle(&pem).unwrap_or_default();
             if certificates.is_empty() {
-                return Err(problem(format!("AWS_CA_BUNDLE: {path} holds no certificates")));
+                return Err(problem(format!("AWS_CA_BUNDLE: {path} contains no certificates")));
             }
             options = certificates.into_iter().fold(options, ClientOptions::with_root_certificate);
         }
@@ -132,17 +132,17 @@ impl Connection {
         };
         let host = endpoint.strip_prefix("http://").or_else(|| endpoint.strip_prefix("https://"));
         match host.map(|host| host.split('/').next().unwrap_or_default()) {
-            // Not repeated: what is before the @ would be a password.
+            // The value is not shown: the part before the @ could be a password.
             Some(host) if host.contains('@') => {
-                Err(problem("Endpoint must not have credentials in it".to_owned()))
+                Err(problem("Endpoint must not contain credentials".to_owned()))
             }
             Some(host) if !host.is_empty() => Ok(Some(endpoint.trim_end_matches('/').to_owned())),
             _ => Err(problem("Endpoint must be like https://host:port".to_owned())),
         }
     }
 
-    /// From variables, else from a profile; `None` where the client below has ways of its own,
-    /// such as the identity of a container or of a machine at Amazon.
+    /// Returns the credentials from variables or from a profile. Returns `None` if the client can
+    /// obtain others, such as the identity of a container or of a machine at Amazon.
     fn credentials(&self, profile: &Profile) -> Result<Option<Credentials>> {
         let variable = |name: &str| self.variables.get(name).map(str::to_owned);
         let setting = |key: &str| profile.get(key).map(str::to_owned);
@@ -155,7 +155,7 @@ impl Connection {
             }
             (None, None) => {}
             _ => {
-                let text = "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set";
+                let text = "only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set";
                 return Err(problem(text.to_owned()));
             }
         }
@@ -176,16 +176,16 @@ impl Connection {
         let is_container = is_set("AWS_WEB_IDENTITY_TOKEN_FILE")
             || is_set("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
             || is_set("AWS_CONTAINER_CREDENTIALS_FULL_URI");
-        // A machine at Amazon has an identity, but to ask for it elsewhere takes long and fails.
+        // A machine at Amazon has an identity; asking for it elsewhere takes long and fails.
         let is_at_amazon = matches!(self.endpoint(profile), Ok(None))
-            && profile.other_way().is_none()
+            && profile.unsupported_method().is_none()
             && !is_true("AWS_EC2_METADATA_DISABLED");
         is_true("AWS_SKIP_SIGNATURE") || is_container || is_at_amazon
     }
 }
 
-/// As many attempts as there is time for. A little of it is left for the last answer, so that
-/// the error says what the server said, and not only that time was up.
+/// Allows as many attempts as fit into the deadline. Reserves some time for the last response, so
+/// that the error has the reason of the server instead of a timeout.
 fn retries(deadline: Duration) -> RetryConfig {
     let backoff = BackoffConfig {
         init_backoff: PAUSE_MIN,
@@ -206,8 +206,8 @@ fn problem(problem: String) -> Error {
 }
 
 fn no_credentials(profile: &Profile) -> Error {
-    let why = profile.other_way().map_or_else(String::new, |key| {
-        format!(" (the profile has {key}, which this program does not follow)")
+    let why = profile.unsupported_method().map_or_else(String::new, |key| {
+        format!(" (the profile uses {key}, which this program does not support)")
     });
     problem(format!(
         "no credentials{why}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put \
@@ -240,7 +240,7 @@ mod tests {
         [("AWS_ACCESS_KEY_ID", "KEYNAME"), ("AWS_SECRET_ACCESS_KEY", "TOPSECRET")];
 
     #[test]
-    fn settings_go_before_variables() {
+    fn settings_take_precedence_over_variables() {
         use AmazonS3ConfigKey::{Bucket, Region, S3Endpoint};
         let mut connection = connection(&[
             ("AWS_ENDPOINT_URL", "http://a:1"),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_are_addresses_without_passwords() {
+    fn endpoints_with_passwords_are_rejected() {
         let profile = Profile::default();
         let endpoint = |text: &str| {
             let endpoint = Some(text.to_owned());
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn no_credentials_is_an_error_that_says_what_to_do() {
+    fn missing_credentials_are_an_error() {
         let mut connection = connection(&[]);
         connection.endpoint = Some("http://127.0.0.1:1".to_owned());
         let error = connection.connect().map(drop).unwrap_err().to_string();
@@ -283,11 +283,11 @@ mod tests {
         assert!(connection.connect().is_ok());
         connection.variables = Variables::new([("AWS_ACCESS_KEY_ID".into(), "KEYNAME".into())]);
         let error = connection.connect().map(drop).unwrap_err().to_string();
-        assert!(error.contains("only one is set") && !error.contains("KEYNAME"), "{error}");
+        assert!(error.contains("only one of") && !error.contains("KEYNAME"), "{error}");
     }
 
     #[test]
-    fn nothing_shows_credentials() {
+    fn debug_output_has_no_credentials() {
         let shown = format!("{:?}", connection(&KEYS));
         assert!(shown.contains("AWS_SECRET_ACCESS_KEY"), "{shown}");
         assert!(!shown.contains("TOPSECRET") && !shown.contains("KEYNAME"), "{shown}");

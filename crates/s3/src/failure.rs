@@ -1,37 +1,37 @@
-//! What a server or the way to it answered, in words for people and without secrets.
+//! Describes failed requests for users, without secrets.
 //!
-//! The errors of the client below hold whole answers of the server, which for a refused signature
-//! repeat the key and what was signed. So none of them leaves this module: only the code and the
-//! message of an answer are kept.
+//! Errors of the `object_store` client contain complete server responses, which repeat the key and
+//! the signed data if a signature is rejected. So they never leave this module: only the code and
+//! the message of a response are kept.
 
 use std::error::Error as _;
 
 use hyworld_providers::Error;
 use object_store::Error as StoreError;
 
-/// How the client below begins to tell of an answer that is not a success.
+/// The text before the status in client errors about unsuccessful responses.
 const STATUS_MARK: &str = "non-2xx status code: ";
 
-/// What kind of answer it was, where that decides what is done.
+/// The kind of a failure, as far as callers distinguish it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FailureKind {
-    /// The server says that there is no such object.
+    /// The server reports that the object does not exist.
     NoSuchKey,
-    /// There is no such object or no such bucket: an answer to HEAD has no body to tell.
+    /// The object or the bucket does not exist; a response to HEAD has no body to distinguish them.
     NotFound,
     /// The condition of a conditional request did not hold.
     Condition,
-    /// The object is still the one that is known.
+    /// The object still has the known e-tag.
     NotModified,
-    /// The server does not do conditional writes.
+    /// The server does not support conditional writes.
     NotImplemented,
-    /// What is stored is larger than anything that we store.
+    /// The object is larger than any stored chunk.
     TooLarge,
     /// Anything else.
     Other,
 }
 
-/// A request that failed.
+/// A failed request.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{text}")]
 pub(crate) struct Failure {
@@ -44,12 +44,12 @@ impl Failure {
         Self { kind, text }
     }
 
-    /// For an error of the client below.
+    /// Converts an error of the client.
     pub(crate) fn of(error: &StoreError, secrets: &Secrets) -> Self {
-        let answer = Answer::find(error);
-        let kind = match (error, &answer) {
+        let response = Response::find(error);
+        let kind = match (error, &response) {
             (StoreError::NotFound { .. }, None) => FailureKind::NoSuchKey,
-            (StoreError::NotFound { .. }, Some(answer)) => match answer.code.as_str() {
+            (StoreError::NotFound { .. }, Some(response)) => match response.code.as_str() {
                 "NoSuchKey" => FailureKind::NoSuchKey,
                 "" => FailureKind::NotFound,
                 _ => FailureKind::Other,
@@ -61,30 +61,32 @@ impl Failure {
             (StoreError::NotImplemented { .. } | StoreError::NotSupported { .. }, _) => {
                 FailureKind::NotImplemented
             }
-            (_, Some(answer)) if answer.status.starts_with("501") => FailureKind::NotImplemented,
+            (_, Some(response)) if response.status.starts_with("501") => {
+                FailureKind::NotImplemented
+            }
             _ => FailureKind::Other,
         };
-        let text = answer.map_or_else(|| transport(error), |answer| answer.show());
+        let text = response.map_or_else(|| transport(error), |response| response.describe());
         Self { kind, text: secrets.hide(&text) }
     }
 
-    pub(crate) fn into_error(self, place: &str, action: &'static str) -> Error {
-        Error::Engine { place: place.to_owned(), action, source: self.into() }
+    pub(crate) fn into_error(self, location: &str, action: &'static str) -> Error {
+        Error::Engine { location: location.to_owned(), action, source: self.into() }
     }
 }
 
-/// An answer of the server: its status, and the code and message of its body.
-struct Answer {
+/// An unsuccessful response: its status, and the code and message of its body.
+struct Response {
     status: String,
     code: String,
     message: String,
 }
 
-impl Answer {
+impl Response {
     fn find(error: &StoreError) -> Option<Self> {
         let text = error.to_string();
-        let (_, told) = text.split_once(STATUS_MARK)?;
-        let (status, body) = told.split_once(':').unwrap_or((told, ""));
+        let (_, response) = text.split_once(STATUS_MARK)?;
+        let (status, body) = response.split_once(':').unwrap_or((response, ""));
         let element = |name: &str| {
             let (_, rest) = body.split_once(&format!("<{name}>"))?;
             Some(rest.split_once(&format!("</{name}>"))?.0.to_owned())
@@ -97,7 +99,7 @@ impl Answer {
         })
     }
 
-    fn show(&self) -> String {
+    fn describe(&self) -> String {
         let Self { status, code, message } = self;
         let code = if code.is_empty() { String::new() } else { format!(" {code}") };
         let message = message.trim_end_matches('.');
@@ -107,7 +109,7 @@ impl Answer {
 
     fn advice(&self) -> &'static str {
         match (self.code.as_str(), self.status.get(..3)) {
-            ("NoSuchBucket", _) => "; make the bucket, or correct the Url",
+            ("NoSuchBucket", _) => "; create the bucket, or correct the Url",
             ("RequestTimeTooSkewed", _) => "; set the clock of this machine",
             ("NoSuchKey" | "PreconditionFailed", _) => "",
             (_, Some("401" | "403")) => {
@@ -115,7 +117,7 @@ impl Answer {
                  AWS_PROFILE), and that they may list, read and write this bucket"
             }
             (_, Some("404")) => {
-                "; check that the Endpoint is an S3 server and that the bucket is there"
+                "; check that the Endpoint is an S3 server and that the bucket exists"
             }
             (_, Some("301" | "307" | "308")) => "; check the Region",
             _ => "",
@@ -123,7 +125,7 @@ impl Answer {
     }
 }
 
-/// Why there was no answer: the innermost reasons, each once.
+/// Describes why there was no response: the innermost reasons, each once.
 fn transport(error: &StoreError) -> String {
     let mut reasons: Vec<String> = Vec::new();
     let mut link = error.source();
@@ -131,31 +133,31 @@ fn transport(error: &StoreError) -> String {
         reasons.push(reason.to_string());
         link = reason.source();
     }
-    // An outer one repeats what the inner ones say.
-    let mut told: Vec<&str> = Vec::new();
+    // An outer reason repeats the inner ones.
+    let mut shown: Vec<&str> = Vec::new();
     for (number, reason) in reasons.iter().enumerate() {
         let inner = reasons.get(number.saturating_add(1)..).unwrap_or_default();
         if !inner.iter().any(|inner| reason.contains(inner)) {
-            told.push(reason);
+            shown.push(reason);
         }
     }
-    let text = if told.is_empty() { error.to_string() } else { told.join(": ") };
+    let text = if shown.is_empty() { error.to_string() } else { shown.join(": ") };
     let advice = if text.contains("UnknownIssuer") {
-        "; if the server is to be trusted, name a file with the certificate of its authority in \
-         AWS_CA_BUNDLE"
+        "; if you trust the server, set AWS_CA_BUNDLE to a file with the certificate of its \
+         authority"
     } else {
         ""
     };
     format!("{text}{advice}")
 }
 
-/// What must never be shown.
+/// Strings that must never be shown.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Vec<String>);
 
 impl Secrets {
     pub(crate) fn new(secrets: impl IntoIterator<Item = String>) -> Self {
-        // Shorter ones are in every other word, and are no secrets.
+        // Shorter ones occur in ordinary words and are not secrets.
         Self(secrets.into_iter().filter(|secret| secret.len() >= 4).collect())
     }
 
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn only_code_and_message_of_an_answer_are_told() {
+    fn only_code_and_message_of_a_response_are_shown() {
         let error = denied(refused("403 Forbidden", &body("SignatureDoesNotMatch")));
         let failure = Failure::of(&error, &Secrets::default());
         let expected = "the server answered 403 Forbidden SignatureDoesNotMatch (Told: so); check";
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_missing_object_is_absent() {
+    fn only_a_missing_object_is_no_such_key() {
         let kind = |error| Failure::of(&error, &Secrets::default()).kind;
         let not_found = |code| missing(refused("404 Not Found", &body(code)));
         assert_eq!(kind(not_found("NoSuchKey")), FailureKind::NoSuchKey);
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_hidden_wherever_they_stand() {
+    fn secrets_are_hidden_anywhere_in_a_text() {
         let secrets = Secrets::new(["TOPSECRET".to_owned(), "a".to_owned()]);
         let error = denied("a proxy said TOPSECRET".to_owned());
         let failure = Failure::of(&error, &secrets);
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reasons_of_a_broken_way_are_each_told_once() {
+    fn each_reason_of_a_failed_connection_is_shown_once() {
         #[derive(Debug, thiserror::Error)]
         #[error("sending: {source}")]
         struct Outer {

@@ -1,9 +1,9 @@
-//! The fence: one writer at a time, and one that was overtaken notices.
+//! The fence: ensures that only one writer is active, and that a writer notices if it was replaced.
 //!
-//! A writer holds a lease, an object that it writes anew again and again, always on condition
-//! that it is still its own. Who wants to write and finds a lease that is alive does not. Who
-//! could not renew for too long stops writing *before* others may take the lease, and finds out
-//! with the next renewal whether somebody did.
+//! A writer holds a lease: an object that it rewrites regularly, on condition that the object is
+//! still its own. A program that finds an unexpired lease does not write. A writer that could not
+//! renew its lease stops writing *before* others may take the lease, and the next renewal shows
+//! whether another writer did.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::probe::Probe;
 const LEASE_NAME: &str = "lease.json";
 const PROBE_FOLDER: &str = "probes";
 
-/// How often a lease that others change meanwhile is tried for.
+/// How often acquiring is retried if others change the lease at the same time.
 const ATTEMPTS_MAX: u32 = 5;
 
 /// The lease of an open storage.
@@ -28,10 +28,10 @@ pub(crate) struct Fence {
     objects: Arc<Objects>,
     url: S3Url,
     path: ObjectPath,
-    /// Whether the server refuses writes whose condition does not hold.
+    /// Whether the server rejects writes whose condition does not hold.
     keeps_conditions: bool,
     time: Duration,
-    /// What was last written. Locked while it is written again. Lock order: this, then `state`.
+    /// The lease last written. Locked while it is rewritten. Lock order: this, then `state`.
     held: tokio::sync::Mutex<Held>,
     state: Mutex<State>,
 }
@@ -42,7 +42,7 @@ struct Held {
 }
 
 enum State {
-    /// Nobody else can have it before this moment.
+    /// No other writer can hold the lease before this time.
     Safe {
         until: Instant,
     },
@@ -51,11 +51,11 @@ enum State {
     },
 }
 
-/// What came of writing the lease.
+/// The result of writing the lease.
 enum Outcome {
     Written(Option<String>),
-    /// Somebody else did something with it meanwhile.
-    Beaten(Option<Found>),
+    /// Another program changed it in the meantime.
+    Conflict(Option<Found>),
 }
 
 struct Found {
@@ -65,27 +65,28 @@ struct Found {
 }
 
 impl Fence {
-    /// Takes the lease. `single_writer` is the word of the user that nobody else writes, for
-    /// servers that cannot tell.
+    /// Takes the lease. `single_writer` declares that there is no other writer, for servers without
+    /// conditional writes.
     ///
     /// # Errors
-    /// Somebody else holds it, or the server cannot keep a fence.
+    /// Returns an error if another writer holds the lease, or if the server does not support
+    /// conditional writes.
     pub(crate) async fn take(
         objects: Arc<Objects>,
         url: S3Url,
         time: Duration,
         single_writer: bool,
     ) -> Result<Arc<Self>> {
-        let place = url.location();
+        let location = url.location();
         let probe_path = url.object(&format!("{PROBE_FOLDER}/{}", unique_name()));
         let started = Instant::now();
         let probe = Probe::run(&objects, &probe_path).await;
-        let probe = probe.map_err(|failure| failure.into_error(&place, "write"))?;
+        let probe = probe.map_err(|failure| failure.into_error(&location, "write"))?;
         if !probe.keeps_conditions && !single_writer {
             let reason = "the server ignores conditional writes, so two writers of this world \
-                          could not notice each other; if only one program ever writes to it, say \
-                          so with \"SingleWriter\": true";
-            return Err(Error::ReadOnly { place, reason: reason.to_owned() });
+                          could not detect each other; if only one program ever writes to it, \
+                          set \"SingleWriter\": true";
+            return Err(Error::ReadOnly { location, reason: reason.to_owned() });
         }
         let lease = Lease::new(u32::try_from(time.as_secs()).unwrap_or(u32::MAX));
         let fence = Self {
@@ -101,7 +102,8 @@ impl Fence {
         Ok(Arc::new(fence))
     }
 
-    /// `probed` is the time of the server at the moment `since` or a little later.
+    /// Acquires the lease. `probed` is the time of the server at the moment `since` or slightly
+    /// later.
     async fn acquire(&self, probed: i64, since: Instant) -> Result<()> {
         let mut held = self.held.lock().await;
         let mut found = self.find().await.map_err(|failure| self.failed(failure))?;
@@ -111,11 +113,11 @@ impl Fence {
                 let passed = i64::try_from(since.elapsed().as_secs()).unwrap_or(i64::MAX);
                 let age = probed.saturating_add(passed).saturating_sub(found.modified);
                 if !found.lease.is_free(age) {
-                    return Err(self.locked(found.lease.show(age)));
+                    return Err(self.locked(found.lease.describe(age)));
                 }
             }
             let condition = match &found {
-                None => Condition::Absent,
+                None => Condition::Missing,
                 Some(found) => Condition::Unchanged(found.e_tag.clone()),
             };
             let counter = found.as_ref().map_or(0, |found| found.lease.counter);
@@ -127,23 +129,23 @@ impl Fence {
                     self.set_state(State::Safe { until: self.safe_until(started) });
                     return Ok(());
                 }
-                Outcome::Beaten(by) => found = by,
+                Outcome::Conflict(other) => found = other,
             }
         }
         let holder = found.map_or_else(|| "another program".to_owned(), |found| found.lease.holder);
         Err(self.locked(holder))
     }
 
-    /// Whether this storage may write now. Costs nothing as long as the lease is fresh.
+    /// Checks that this storage may write now. Sends no request while the lease is fresh.
     ///
     /// # Errors
-    /// It may not: somebody else has the lease, or it cannot be known.
+    /// Returns an error if another writer has the lease, or if this cannot be determined.
     pub(crate) async fn check(&self) -> Result<()> {
         if self.is_safe()? {
             return Ok(());
         }
         let mut held = self.held.lock().await;
-        // Another task may have renewed it while this one waited.
+        // Another task may have renewed the lease in the meantime.
         if !self.is_safe()? {
             self.renew(&mut held).await?;
         }
@@ -154,12 +156,12 @@ impl Fence {
         match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
             State::Safe { until } => Ok(Instant::now() < *until),
             State::Lost { reason } => {
-                Err(Error::ReadOnly { place: self.url.location(), reason: reason.clone() })
+                Err(Error::ReadOnly { location: self.url.location(), reason: reason.clone() })
             }
         }
     }
 
-    /// Writes the lease anew, or finds out that it is lost.
+    /// Rewrites the lease, or detects that it is lost.
     async fn renew(&self, held: &mut Held) -> Result<()> {
         let started = Instant::now();
         let lease = held.lease.next(false);
@@ -172,48 +174,48 @@ impl Fence {
                     self.set_state(State::Safe { until: self.safe_until(started) });
                     return Ok(());
                 }
-                // It is what we last wrote, under another e-tag.
-                Outcome::Beaten(Some(found)) if found.lease == held.lease => {
+                // The stored lease is the one last written here, with another e-tag.
+                Outcome::Conflict(Some(found)) if found.lease == held.lease => {
                     condition = Condition::Unchanged(found.e_tag);
                 }
-                Outcome::Beaten(by) => {
-                    let reason = lost(by.as_ref());
+                Outcome::Conflict(other) => {
+                    let reason = lost_reason(other.as_ref());
                     self.set_state(State::Lost { reason });
                     return Ok(());
                 }
             }
         }
-        let text = "the lease changes its e-tag with every look at it".to_owned();
+        let text = "the e-tag of the lease changes with every request".to_owned();
         Err(self.failed(Failure::new(FailureKind::Other, text)))
     }
 
-    /// Renews the lease for as long as it is ours.
-    pub(crate) async fn keep(self: Arc<Self>) {
-        let (calm, hurried) = (self.time / 4, self.time / 16);
-        let mut pause = calm;
+    /// Renews the lease until it is lost.
+    pub(crate) async fn keep_renewing(self: Arc<Self>) {
+        let (normal, short) = (self.time / 4, self.time / 16);
+        let mut pause = normal;
         loop {
             tokio::time::sleep(pause).await;
             let mut held = self.held.lock().await;
             if self.is_safe().is_err() {
                 return;
             }
-            pause = if self.renew(&mut held).await.is_ok() { calm } else { hurried };
+            pause = if self.renew(&mut held).await.is_ok() { normal } else { short };
         }
     }
 
-    /// Gives the lease back, so that the next one need not wait.
+    /// Releases the lease, so that the next writer need not wait.
     pub(crate) async fn release(&self) {
         let held = self.held.lock().await;
         if self.is_safe().is_err() {
             return;
         }
         let lease = held.lease.next(true);
-        // If that does not work, it runs out by itself.
+        // If this fails, the lease expires.
         drop(self.write(&lease, Condition::Unchanged(held.e_tag.clone())).await);
         self.set_state(State::Lost { reason: "it was closed".to_owned() });
     }
 
-    /// Writes a lease, if it is still as `condition` says.
+    /// Writes a lease if `condition` holds.
     async fn write(&self, lease: &Lease, condition: Condition) -> Result<Outcome, Failure> {
         if !self.keeps_conditions {
             return self.write_unfenced(lease, condition).await;
@@ -221,15 +223,15 @@ impl Fence {
         match self.objects.put(&self.path, lease.encode(), None, condition).await {
             Ok(e_tag) => Ok(Outcome::Written(e_tag)),
             Err(failure) if failure.kind == FailureKind::Condition => match self.find().await? {
-                // It was ours: an answer was lost, and the request was sent again.
+                // The response was lost and the request sent again: the lease was written.
                 Some(found) if found.lease == *lease => Ok(Outcome::Written(found.e_tag)),
-                by => Ok(Outcome::Beaten(by)),
+                other => Ok(Outcome::Conflict(other)),
             },
             Err(failure) => Err(failure),
         }
     }
 
-    /// On a server without conditions: a look before each write is better than nothing.
+    /// Writes a lease on a server without conditional writes, after checking the condition.
     async fn write_unfenced(
         &self,
         lease: &Lease,
@@ -237,12 +239,12 @@ impl Fence {
     ) -> Result<Outcome, Failure> {
         let found = self.find().await?;
         let holds = match (&condition, &found) {
-            (Condition::None, _) | (Condition::Absent, None) => true,
+            (Condition::None, _) | (Condition::Missing, None) => true,
             (Condition::Unchanged(e_tag), Some(found)) => found.e_tag == *e_tag,
-            (Condition::Absent, Some(_)) | (Condition::Unchanged(_), None) => false,
+            (Condition::Missing, Some(_)) | (Condition::Unchanged(_), None) => false,
         };
         if !holds {
-            return Ok(Outcome::Beaten(found));
+            return Ok(Outcome::Conflict(found));
         }
         let put = self.objects.put(&self.path, lease.encode(), None, Condition::None);
         put.await.map(Outcome::Written)
@@ -251,10 +253,10 @@ impl Fence {
     async fn find(&self) -> Result<Option<Found>, Failure> {
         match self.objects.get(&self.path, None, LEASE_BYTES_MAX).await? {
             Fetched::Found(object) => {
-                let Some(lease) = Lease::decode(&object.content) else {
+                let Some(lease) = Lease::decode(&object.bytes) else {
                     let text = format!(
-                        "{} is no lease that this version knows; if nobody writes to this world, \
-                         remove it",
+                        "{} is not a lease of a supported version; if no program writes to this \
+                         world, remove it",
                         self.url.show(&self.path)
                     );
                     return Err(Failure::new(FailureKind::Other, text));
@@ -262,12 +264,12 @@ impl Fence {
                 let (e_tag, modified) = (object.head.e_tag, object.head.modified);
                 Ok(Some(Found { lease, e_tag, modified }))
             }
-            Fetched::Absent | Fetched::Unchanged => Ok(None),
+            Fetched::Missing | Fetched::Unchanged => Ok(None),
         }
     }
 
-    /// Until when a lease is certainly ours that was asked for at `started`: a quarter is left
-    /// for a write that is under way.
+    /// Returns until when a lease requested at `started` is certainly valid. A quarter of its time
+    /// is reserved for writes in progress.
     fn safe_until(&self, started: Instant) -> Instant {
         started.checked_add(self.time / 4 * 3).unwrap_or(started)
     }
@@ -277,19 +279,19 @@ impl Fence {
     }
 
     fn locked(&self, holder: String) -> Error {
-        Error::Locked { place: self.url.location(), holder }
+        Error::Locked { location: self.url.location(), holder }
     }
 
     fn failed(&self, failure: Failure) -> Error {
-        failure.into_error(&self.url.location(), "write the lease of its writer")
+        failure.into_error(&self.url.location(), "write the lease")
     }
 }
 
-/// Why nothing more is written.
-fn lost(by: Option<&Found>) -> String {
-    let who = match by {
-        Some(found) => format!("{} took over its lease", found.lease.holder),
-        None => "somebody removed its lease".to_owned(),
+/// Describes why the lease was lost.
+fn lost_reason(other: Option<&Found>) -> String {
+    let event = match other {
+        Some(found) => format!("{} took over the lease", found.lease.holder),
+        None => "another program removed the lease".to_owned(),
     };
-    format!("{who} while it was open here; close it, and open it again to go on")
+    format!("{event} while the world was open here; close it and open it again to continue")
 }

@@ -1,4 +1,4 @@
-//! Where things are in a bucket: `docs/format/objects.md`.
+//! Names of the objects in a bucket, see `docs/format/objects.md`.
 
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
 use hyworld_providers::{Error, Result};
@@ -20,7 +20,7 @@ pub(crate) struct S3Url {
 }
 
 impl S3Url {
-    /// What is wrong is said without repeating the text: it may hold a password.
+    /// Parses a URL. Errors do not repeat the text, because it may contain a password.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let wrong = |problem: &str| Error::Config {
             kind: TYPE_NAME.to_owned(),
@@ -30,16 +30,16 @@ impl S3Url {
             text.strip_prefix(SCHEME).ok_or_else(|| wrong("it does not begin with s3://"))?;
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.contains('@') {
-            let problem = "it has a part before @; credentials belong into the environment, as \
-                           AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or into ~/.aws/credentials";
+            let problem = "it has a part before @; set credentials in the environment, as \
+                           AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials";
             return Err(wrong(problem));
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
         if bucket.is_empty() || !bucket.chars().all(is_name) {
-            return Err(wrong("the bucket is not made of letters, digits, dots and hyphens"));
+            return Err(wrong("the bucket must consist of letters, digits, dots and hyphens"));
         }
         let prefix = ObjectPath::parse(prefix.trim_end_matches('/'));
-        let prefix = prefix.map_err(|_| wrong("the prefix has an empty part, . or .. in it"))?;
+        let prefix = prefix.map_err(|_| wrong("the prefix contains an empty part, . or .."))?;
         Ok(Self { bucket: bucket.to_owned(), prefix })
     }
 
@@ -47,25 +47,25 @@ impl S3Url {
         &self.bucket
     }
 
-    /// An object beside the chunks.
+    /// Returns the path of an object next to the chunks.
     pub(crate) fn object(&self, name: &str) -> ObjectPath {
         name.split('/').fold(self.prefix.clone(), ObjectPath::join)
     }
 
-    /// What the names of all chunks begin with.
+    /// Returns the common prefix of all chunks.
     pub(crate) fn chunks(&self) -> ObjectPath {
         self.object(CHUNKS)
     }
 
-    /// The object of a chunk.
+    /// Returns the path of a chunk.
     pub(crate) fn chunk(&self, at: ChunkPos) -> ObjectPath {
         let region = at.region();
         let folder = format!("{}.{}", region.x, region.z);
         self.chunks().join(folder).join(format!("{}{CHUNK_END}", at.slot().index()))
     }
 
-    /// The chunk that is stored in an object. Only the exact name that [`chunk`](Self::chunk)
-    /// makes is taken, so that no chunk is listed twice.
+    /// Returns the chunk that is stored in an object. Accepts only the exact name returned by
+    /// [`chunk`](Self::chunk), so that no chunk is listed twice.
     pub(crate) fn chunk_at(&self, path: &ObjectPath) -> Option<ChunkPos> {
         let mut parts = path.prefix_match(&self.chunks())?;
         let (folder, file) = (parts.next()?, parts.next()?);
@@ -76,12 +76,12 @@ impl S3Url {
         (self.chunk(at) == *path).then_some(at)
     }
 
-    /// The address of an object, for people.
+    /// Formats the URL of an object.
     pub(crate) fn show(&self, path: &ObjectPath) -> String {
         format!("{SCHEME}{}/{path}", self.bucket)
     }
 
-    /// The address of the world, for people.
+    /// Formats the URL of the world.
     pub(crate) fn location(&self) -> String {
         self.show(&self.prefix).trim_end_matches('/').to_owned()
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_has_one_name_and_the_name_leads_back() {
+    fn chunk_names_round_trip() {
         let world = url("s3://bucket/worlds/a");
         let at = ChunkPos::new(-33, 65);
         assert_eq!(world.chunk(at).as_ref(), "worlds/a/chunks/-2.2/63.zst");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_no_chunks() {
+    fn other_names_are_not_chunks() {
         let world = url("s3://bucket/w");
         for name in [
             "w/chunks/0.0/1024.zst",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_a_bucket_and_a_prefix() {
+    fn invalid_urls_are_rejected() {
         assert_eq!(url("s3://b.ucket-1/a/b/").location(), "s3://b.ucket-1/a/b");
         assert_eq!(url("s3://bucket/").location(), "s3://bucket");
         assert_eq!(url("s3://bucket/my world").location(), "s3://bucket/my world");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_in_a_url_is_refused_and_not_repeated() {
+    fn a_password_in_a_url_is_rejected_and_not_shown() {
         let error = S3Url::parse("s3://KEYNAME:PASSWORD@bucket/w").unwrap_err();
         let text = format!("{error} {error:?}");
         assert!(text.contains("AWS_SECRET_ACCESS_KEY"), "{text}");

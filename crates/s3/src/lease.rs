@@ -1,4 +1,4 @@
-//! The object that says who may write: `docs/format/objects.md`.
+//! The lease object of the writer, see `docs/format/objects.md`.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -8,33 +8,33 @@ use serde_json::{Value, json};
 
 use crate::process::{Process, host_name};
 
-/// A lease is a few hundred bytes; more is something else.
+/// Maximum size of a lease object. A lease has a few hundred bytes.
 pub(crate) const LEASE_BYTES_MAX: u32 = 1 << 16;
 
-/// Seconds that a lease must be older than it may get before others take it: the time of an
-/// object has whole seconds, and servers round it.
+/// A lease must be this many seconds past its expiry before others take it: the time of an object
+/// has whole seconds, and servers round it.
 const GRACE_SECONDS: i64 = 2;
 
-/// Who may write, and until when.
+/// The right to write, until it expires.
 ///
-/// It runs out a number of seconds after it was last written, by the clock of the server: clocks
+/// It expires a number of seconds after it was last written, by the clock of the server. The clocks
 /// of the machines that share a world are never compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
     /// Unique to one opened storage.
     pub(crate) owner: String,
-    /// The same for people.
+    /// Describes the owner for messages.
     pub(crate) holder: String,
     process: Option<Process>,
-    /// Rises with every write of the lease, whoever writes it.
+    /// Increases with every write of the lease, by any writer.
     pub(crate) counter: u64,
     pub(crate) seconds: u32,
-    /// Given back: anybody may take it.
+    /// Whether it was released and any writer may take it.
     released: bool,
 }
 
 impl Lease {
-    /// For a storage that is being opened by this process.
+    /// Creates a lease for a storage that this process opens.
     pub(crate) fn new(seconds: u32) -> Self {
         let id = std::process::id();
         let version = env!("CARGO_PKG_VERSION");
@@ -48,23 +48,23 @@ impl Lease {
         }
     }
 
-    /// The one that is written after this one, to keep it or to give it back.
+    /// Returns the lease to write next, to renew or to release it.
     pub(crate) fn next(&self, released: bool) -> Self {
         Self { counter: self.counter.saturating_add(1), released, ..self.clone() }
     }
 
-    /// Whether somebody else may take it: it was given back, its process has ended for certain,
-    /// or it is `age` seconds old and ran out.
+    /// Returns whether another writer may take it: it was released, its process has certainly
+    /// ended, or it has expired at an age of `age` seconds.
     pub(crate) fn is_free(&self, age: i64) -> bool {
         let ran_out = age > i64::from(self.seconds).saturating_add(GRACE_SECONDS);
         self.released || ran_out || self.process.as_ref().is_some_and(Process::is_gone)
     }
 
-    /// Who holds it, and for how long if it is not renewed.
-    pub(crate) fn show(&self, age: i64) -> String {
+    /// Describes the holder and the time until the lease expires.
+    pub(crate) fn describe(&self, age: i64) -> String {
         let limit = i64::from(self.seconds).saturating_add(GRACE_SECONDS);
         let left = limit.saturating_sub(age).max(0).saturating_add(1);
-        format!("{}, whose lease runs out in {left} s unless it is renewed,", self.holder)
+        format!("{}, whose lease expires in {left} s unless it is renewed,", self.holder)
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -94,14 +94,14 @@ impl Lease {
     }
 }
 
-/// What others wrote is shown to people: no control characters, and not without end.
+/// Makes text of other programs safe to show: removes control characters and limits its length.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
-/// A name that nothing else has.
+/// Returns a unique name.
 pub(crate) fn unique_name() -> String {
-    /// In hexadecimal digits.
+    /// Formats hexadecimal digits.
     struct Hex(u64);
 
     impl fmt::Display for Hex {
@@ -110,7 +110,7 @@ pub(crate) fn unique_name() -> String {
         }
     }
 
-    // Every state has keys of its own, from the system's source of randomness.
+    // Every state has new random keys from the operating system.
     let half = || Hex(RandomState::new().hash_one((SystemTime::now(), std::process::id())));
     format!("{}{}", half(), half())
 }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lease_comes_back_from_its_bytes() {
+    fn a_lease_round_trips() {
         let mut lease = Lease::new(60);
         lease.counter = 7;
         assert_eq!(Lease::decode(&lease.encode()).unwrap(), lease);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_lease_is_none() {
+    fn invalid_leases_are_rejected() {
         let bytes = Lease::new(60).encode();
         for len in 0..bytes.len() {
             assert_eq!(Lease::decode(&bytes[..len]), None, "{len} bytes");
@@ -140,21 +140,21 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_free_when_given_back_or_run_out_and_not_before() {
+    fn a_lease_is_free_when_released_or_expired() {
         let lease = Lease { process: None, ..Lease::new(60) };
         assert!(!lease.is_free(0) && !lease.is_free(62) && !lease.is_free(-5));
         assert!(lease.is_free(63));
         assert!(Lease { released: true, ..lease.clone() }.is_free(0));
-        assert!(!Lease::new(60).is_free(0), "this process is still there");
+        assert!(!Lease::new(60).is_free(0), "this process is still running");
     }
 
     #[test]
-    fn what_others_wrote_is_shown_plainly() {
+    fn control_characters_of_holders_are_removed() {
         let mut lease = Lease::new(60);
         lease.holder = format!("\x1b[31mred\n{}", "x".repeat(1000));
-        let shown = Lease::decode(&lease.encode()).unwrap().show(40);
+        let shown = Lease::decode(&lease.encode()).unwrap().describe(40);
         assert!(shown.starts_with("[31mredx") && shown.len() < 300, "{shown}");
-        assert!(shown.ends_with("runs out in 23 s unless it is renewed,"), "{shown}");
+        assert!(shown.ends_with("expires in 23 s unless it is renewed,"), "{shown}");
     }
 
     #[test]

@@ -40,37 +40,37 @@ use objects::Objects;
 pub use options::S3Options;
 use runtime::Runtime;
 
-/// How long closing waits for the lease to be given back. If it is not, it runs out by itself.
+/// How long closing waits for the lease to be released. Otherwise the lease expires.
 const RELEASE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The chunks of a world as objects of a bucket.
 ///
-/// - Each write is one object, written whole or not at all, and is durable when it returns, by
+/// - Each write is one object, written completely or not at all. It is durable when it returns, by
 ///   the rules of the server.
-/// - One program writes at a time. It holds a lease, which two threads of its own keep fresh in
-///   the background. A second one gets [`Error::Locked`] when it opens the world; one whose lease
-///   was taken over, because it could not reach the server for long, gets [`Error::ReadOnly`]
-///   from then on. Any number may read.
-/// - Requests that fail for reasons that pass are sent again, for a minute in all; the first of all
-///   for ten seconds, because its reason may be a wrong address.
-/// - It may be used from any thread, also from those of an asynchronous runtime, which it blocks.
+/// - One program writes at a time. It holds a lease, which two background threads renew. A second
+///   program gets [`Error::Locked`] when it opens the world. A program whose lease was taken over,
+///   because it could not reach the server for long, gets [`Error::ReadOnly`] from then on. Any
+///   number may read.
+/// - Requests that fail for temporary reasons are retried for up to a minute; the very first one
+///   for ten seconds, because the address may be wrong.
+/// - It may be used from any thread. On threads of an asynchronous runtime it blocks.
 pub struct S3Storage {
     url: S3Url,
     objects: Arc<Objects>,
     /// `None` if it is open for reading.
     fence: Option<Arc<Fence>>,
     cache: Option<Cache>,
-    /// So many requests for chunks are under way at once.
+    /// Maximum number of concurrent requests for chunks per call.
     in_flight_max: usize,
-    /// The same for all threads together.
-    turns: Arc<Semaphore>,
+    /// Limits the concurrent requests of all threads together.
+    permits: Arc<Semaphore>,
     level: i32,
     runtime: Runtime,
 }
 
 impl S3Storage {
-    /// Opens a world at `s3://bucket/prefix` for reading and writing. Where the server is and the
-    /// credentials come from the environment; see [`S3Options`].
+    /// Opens a world at `s3://bucket/prefix` for reading and writing. Server and credentials are
+    /// taken from the environment; see [`S3Options`].
     ///
     /// # Errors
     /// As for [`S3Options::open`].
@@ -86,7 +86,7 @@ impl S3Storage {
         S3Options::new(url)?.access(Access::ReadOnly).open()
     }
 
-    /// What the cache has done; `None` if there is none.
+    /// Returns the statistics of the cache, or `None` if there is no cache.
     pub fn cache_stats(&self) -> Option<CacheStats> {
         self.cache.as_ref().map(Cache::current_stats)
     }
@@ -94,7 +94,7 @@ impl S3Storage {
     fn start(options: &S3Options, connected: Connected) -> Result<Self> {
         let url = options.url().clone();
         let thread_failed = |source: std::io::Error| Error::Engine {
-            place: url.location(),
+            location: url.location(),
             action: "start threads",
             source: source.into(),
         };
@@ -109,32 +109,32 @@ impl S3Storage {
             url,
             fence: None,
             in_flight_max: options.in_flight_max,
-            turns: Arc::new(Semaphore::new(options.in_flight_max)),
+            permits: Arc::new(Semaphore::new(options.in_flight_max)),
             level: options.compression_level,
             runtime,
         };
         storage.fence = storage.enter(options, first)?;
         if let Some(fence) = &storage.fence {
-            storage.runtime.leave_running(Arc::clone(fence).keep());
+            storage.runtime.spawn(Arc::clone(fence).keep_renewing());
         }
         Ok(storage)
     }
 
-    /// Looks at what is there, and takes the lease if something is to be written.
+    /// Checks the stored world, and takes the lease if the storage is opened for writing.
     fn enter(&self, options: &S3Options, first: Objects) -> Result<Option<Arc<Fence>>> {
         let (objects, url) = (Arc::clone(&self.objects), self.url.clone());
         let (access, time) = (options.access, options.lease_time);
         let (single_writer, building) = (options.single_writer, options.building.clone());
         let entered = self.runtime.run(async move {
             let building = building.as_deref();
-            let found = manifest::look(&first, &url).await?;
+            let found = manifest::find(&first, &url).await?;
             manifest::admit(&url, &found, access, building)?;
             if access == Access::ReadOnly {
                 return Ok(None);
             }
             let fence = Fence::take(Arc::clone(&objects), url.clone(), time, single_writer).await?;
             if found == Found::Nothing
-                && let Err(error) = manifest::make(&objects, &url, building).await
+                && let Err(error) = manifest::write(&objects, &url, building).await
             {
                 fence.release().await;
                 return Err(error);
@@ -144,29 +144,29 @@ impl S3Storage {
         entered.unwrap_or_else(|| Err(self.panicked("open")))
     }
 
-    /// Says that a copy that was begun with [`S3Options::building`] is whole.
+    /// Marks a copy that was started with [`S3Options::building`] as complete.
     ///
     /// # Errors
-    /// The server failed, or another writer took over.
+    /// Returns an error if the server fails or another writer took over.
     pub fn finish_building(&self) -> Result<()> {
         let (objects, url, fence) = (Arc::clone(&self.objects), self.url.clone(), self.fence()?);
         let finished = self.runtime.run(async move {
             fence.check().await?;
-            manifest::make(&objects, &url, None).await
+            manifest::write(&objects, &url, None).await
         });
         finished.unwrap_or_else(|| Err(self.panicked("finish the copy")))
     }
 
     fn fence(&self) -> Result<Arc<Fence>> {
         self.fence.clone().ok_or_else(|| Error::ReadOnly {
-            place: self.url.location(),
+            location: self.url.location(),
             reason: "it was opened for reading".to_owned(),
         })
     }
 
     fn panicked(&self, action: &'static str) -> Error {
         let source = "a task of this program panicked".into();
-        Error::Engine { place: self.url.location(), action, source }
+        Error::Engine { location: self.url.location(), action, source }
     }
 }
 
@@ -178,11 +178,11 @@ impl Drop for S3Storage {
     }
 }
 
-/// Shows where it is, and nothing of how it is reached.
+/// Shows the location, but nothing about the connection.
 impl fmt::Debug for S3Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("S3Storage");
-        shown.field("place", &self.url.location()).field("is_writable", &self.fence.is_some());
+        shown.field("location", &self.url.location()).field("is_writable", &self.fence.is_some());
         shown.field("cache", &self.cache).finish_non_exhaustive()
     }
 }
@@ -200,7 +200,7 @@ fn open_from_config(
     Ok(Box::new(options.open()?))
 }
 
-/// A store that needs no connection.
+/// Wraps a store that needs no connection.
 fn without_connection(store: Arc<dyn ObjectStore>) -> Connected {
     let server = store.to_string();
     Connected { first: Arc::clone(&store), store, secrets: Secrets::default(), server }

@@ -1,4 +1,4 @@
-//! The chunks of a world, listed page by page.
+//! Lists the chunks of a world page by page.
 
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -11,17 +11,18 @@ use crate::key::S3Url;
 use crate::objects::{ObjectStream, Objects};
 use crate::runtime::Pending;
 
-/// How many objects are handed over at once: a page of the server.
+/// Number of objects per page, as on the server.
 const BATCH: usize = 1000;
 
-/// Yields positions while the next page is already on its way. Two pages are in memory at most.
+/// An iterator over positions that requests the next page in advance. At most two pages are in
+/// memory.
 pub(crate) struct Listing<'a> {
     storage: &'a S3Storage,
     ready: IntoIter<Result<ChunkPos>>,
     next: Option<Pending<Page>>,
 }
 
-/// Some positions, and where the others come from.
+/// The positions of a page, and the stream for the next pages.
 struct Page {
     positions: Vec<Result<ChunkPos>>,
     rest: Option<ObjectStream>,
@@ -31,11 +32,11 @@ impl<'a> Listing<'a> {
     pub(crate) fn start(storage: &'a S3Storage) -> Self {
         let stream = storage.objects.list(&storage.url.chunks());
         let mut listing = Self { storage, ready: Vec::new().into_iter(), next: None };
-        listing.ask(stream);
+        listing.request(stream);
         listing
     }
 
-    fn ask(&mut self, stream: ObjectStream) {
+    fn request(&mut self, stream: ObjectStream) {
         let (objects, url) = (Arc::clone(&self.storage.objects), self.storage.url.clone());
         self.next = Some(self.storage.runtime.begin(Page::read(objects, url, stream)));
     }
@@ -54,7 +55,7 @@ impl Iterator for Listing<'_> {
             };
             self.ready = page.positions.into_iter();
             if let Some(rest) = page.rest {
-                self.ask(rest);
+                self.request(rest);
             }
         }
     }
@@ -65,7 +66,7 @@ impl Page {
         let mut positions = Vec::new();
         for _ in 0..BATCH {
             match objects.next(&mut stream).await {
-                // Objects with other names are not ours.
+                // Ignore objects with other names.
                 Some(Ok(object)) => positions.extend(url.chunk_at(&object.location).map(Ok)),
                 Some(Err(failure)) => {
                     positions.push(Err(failure.into_error(&url.location(), "list all chunks")));

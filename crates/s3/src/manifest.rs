@@ -1,4 +1,4 @@
-//! The object that says what the others are: `docs/format/objects.md`.
+//! The manifest object, which marks a world and its format; see `docs/format/objects.md`.
 
 use hyworld_providers::{Access, Error, Result};
 use serde_json::{Value, json};
@@ -9,46 +9,46 @@ use crate::objects::{Condition, Fetched, Objects};
 const MANIFEST_NAME: &str = "hyworld.json";
 const MANIFEST_BYTES_MAX: u32 = 1 << 16;
 const FORMAT: &str = "hyworld-chunks";
-/// The layout that is written and read here.
+/// The supported layout version.
 const VERSION: u64 = 1;
 
-/// The key that is there while a world is being copied to this place.
+/// This key exists while a world is being copied to this location.
 const BUILDING_KEY: &str = "Building";
 
-/// What there is at a place.
+/// What was found at a location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     Nothing,
     World,
-    /// A copy of what this names, which is not finished.
+    /// An unfinished copy of this source.
     Building(String),
 }
 
-/// Whether there is a world at this place. One that is of another kind is an error, so that
-/// nobody reads or writes past it.
-pub(crate) async fn look(objects: &Objects, url: &S3Url) -> Result<Found> {
+/// Checks whether there is a world at this location. A world of another format is an error, so that
+/// it is neither read nor overwritten.
+pub(crate) async fn find(objects: &Objects, url: &S3Url) -> Result<Found> {
     let path = url.object(MANIFEST_NAME);
     let found = objects.get(&path, None, MANIFEST_BYTES_MAX).await;
     match found.map_err(|failure| failure.into_error(&url.location(), "open"))? {
-        Fetched::Found(object) => check(&object.content)
+        Fetched::Found(object) => check(&object.bytes)
             .map_err(|problem| refused(url, format!("{MANIFEST_NAME} {problem}"))),
-        Fetched::Absent | Fetched::Unchanged => Ok(Found::Nothing),
+        Fetched::Missing | Fetched::Unchanged => Ok(Found::Nothing),
     }
 }
 
-/// Makes it, for a new world, or for one that is being copied from what `building` names.
-pub(crate) async fn make(objects: &Objects, url: &S3Url, building: Option<&str>) -> Result<()> {
+/// Writes the manifest of a new world, or of a copy of the source `building`.
+pub(crate) async fn write(objects: &Objects, url: &S3Url, building: Option<&str>) -> Result<()> {
     let made_by = concat!("hyworld ", env!("CARGO_PKG_VERSION"));
     let mut manifest = json!({"Format": FORMAT, "Version": VERSION, "MadeBy": made_by});
     if let (Some(object), Some(source)) = (manifest.as_object_mut(), building) {
         object.insert(BUILDING_KEY.to_owned(), source.into());
     }
     let bytes = manifest.to_string().into_bytes();
-    let made = objects.put(&url.object(MANIFEST_NAME), bytes, None, Condition::None).await;
-    made.map(drop).map_err(|failure| failure.into_error(&url.location(), "write its manifest"))
+    let written = objects.put(&url.object(MANIFEST_NAME), bytes, None, Condition::None).await;
+    written.map(drop).map_err(|failure| failure.into_error(&url.location(), "write the manifest"))
 }
 
-/// Whether what was found may be opened. `building` is what is to be copied there, if anything.
+/// Checks that the found world may be opened. `building` is the source of a copy, if any.
 pub(crate) fn admit(
     url: &S3Url,
     found: &Found,
@@ -60,30 +60,31 @@ pub(crate) fn admit(
         (Found::Building(source), Some(wanted)) if source == wanted => Ok(()),
         (Found::Building(source), _) => Err(refused(
             url,
-            format!("it is an unfinished copy of {source}; finish that with the same convert"),
+            format!(
+                "it is an unfinished copy of {source}; run the same convert again to finish it"
+            ),
         )),
         (Found::World, Some(_)) => {
-            Err(refused(url, "a world is there already; choose another prefix".to_owned()))
+            Err(refused(url, "a world already exists there; choose another prefix".to_owned()))
         }
         (Found::Nothing | Found::World, _) => Ok(()),
     }
 }
 
-/// The error of a world that is not there.
+/// Returns the error for a missing world.
 fn missing(url: &S3Url) -> Error {
-    let problem =
-        format!("there is no {MANIFEST_NAME}, so no world was stored here; check the Url");
+    let problem = format!("{MANIFEST_NAME} is missing, so there is no world; check the Url");
     refused(url, problem)
 }
 
 fn refused(url: &S3Url, problem: String) -> Error {
-    Error::Engine { place: url.location(), action: "open", source: problem.into() }
+    Error::Engine { location: url.location(), action: "open", source: problem.into() }
 }
 
 fn check(bytes: &[u8]) -> Result<Found, String> {
-    let json: Value = serde_json::from_slice(bytes).map_err(|_| "is no JSON".to_owned())?;
+    let json: Value = serde_json::from_slice(bytes).map_err(|_| "is not JSON".to_owned())?;
     if json.get("Format").and_then(Value::as_str) != Some(FORMAT) {
-        return Err(format!("does not say that its format is {FORMAT}"));
+        return Err(format!("has another format than {FORMAT}"));
     }
     match json.get("Version").and_then(Value::as_u64) {
         Some(VERSION) => Ok(match json.get(BUILDING_KEY).and_then(Value::as_str) {
@@ -91,7 +92,7 @@ fn check(bytes: &[u8]) -> Result<Found, String> {
             None => Found::World,
         }),
         Some(other) => Err(format!(
-            "is of version {other}, and this program knows version {VERSION}; take a newer hyworld"
+            "has version {other}, but this program supports version {VERSION}; use a newer hyworld"
         )),
         None => Err("has no version".to_owned()),
     }
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_format_and_version_is_taken() {
+    fn other_formats_and_versions_are_rejected() {
         let with = |format: &str, version: Value| {
             check(json!({"Format": format, "Version": version, "New": 1}).to_string().as_bytes())
         };

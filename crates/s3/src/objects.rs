@@ -1,4 +1,4 @@
-//! Single requests, each with a deadline, and with errors in our words.
+//! Single requests, each with a deadline and with errors that are safe to show.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,24 +13,24 @@ use object_store::{
 
 use crate::failure::{Failure, FailureKind, Secrets};
 
-/// The name under which an object says how long its document is: `x-amz-meta-hyworld-raw`.
+/// The metadata key for the length of the document: `x-amz-meta-hyworld-raw`.
 const RAW_BYTES: &str = "hyworld-raw";
 
-/// The store, and how long an answer may take.
+/// The object store, and the time limit of a request.
 pub(crate) struct Objects {
     store: Arc<dyn ObjectStore>,
     deadline: Duration,
     secrets: Secrets,
 }
 
-/// What is known about an object without its content.
+/// The metadata of an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
     pub(crate) bytes: u64,
     pub(crate) e_tag: Option<String>,
-    /// When it was written, in seconds since 1970 by the clock of the server.
+    /// Time of the last write, in seconds since 1970 by the clock of the server.
     pub(crate) modified: i64,
-    /// How long its document is, where it says so.
+    /// Length of the document, if the object has it.
     pub(crate) raw_bytes: Option<u32>,
 }
 
@@ -38,25 +38,25 @@ pub(crate) struct Head {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Object {
     pub(crate) head: Head,
-    pub(crate) content: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
-/// What came of asking for an object.
+/// The result of requesting an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fetched {
-    Absent,
-    /// It is still the one whose e-tag was given.
+    Missing,
+    /// The object still has the given e-tag.
     Unchanged,
     Found(Object),
 }
 
-/// Under which condition an object is written.
+/// The condition for writing an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Condition {
     None,
-    /// There is none yet.
-    Absent,
-    /// The one that is there has this e-tag.
+    /// The object does not exist.
+    Missing,
+    /// The existing object has this e-tag.
     Unchanged(Option<String>),
 }
 
@@ -65,7 +65,7 @@ impl Objects {
         Self { store, deadline, secrets }
     }
 
-    /// An object of at most `bytes_max` bytes, unless it is the one with the e-tag `known`.
+    /// Reads an object of at most `bytes_max` bytes, unless it has the e-tag `known`.
     pub(crate) async fn get(
         &self,
         path: &ObjectPath,
@@ -82,20 +82,20 @@ impl Objects {
             Ok((head, Some(result.bytes().await?.into())))
         });
         match found.await {
-            Ok((head, Some(content))) => Ok(Fetched::Found(Object { head, content })),
+            Ok((head, Some(bytes))) => Ok(Fetched::Found(Object { head, bytes })),
             Ok((head, None)) => {
-                let text = format!("it has {} bytes; at most {bytes_max} are read", head.bytes);
+                let text = format!("it has {} bytes, above the limit of {bytes_max}", head.bytes);
                 Err(Failure::new(FailureKind::TooLarge, text))
             }
             Err(failure) => match failure.kind {
-                FailureKind::NoSuchKey => Ok(Fetched::Absent),
+                FailureKind::NoSuchKey => Ok(Fetched::Missing),
                 FailureKind::NotModified => Ok(Fetched::Unchanged),
                 _ => Err(failure),
             },
         }
     }
 
-    /// What is known about an object; `None` if there is none.
+    /// Reads the metadata of an object. Returns `None` if it does not exist.
     pub(crate) async fn head(&self, path: &ObjectPath) -> Result<Option<Head>, Failure> {
         let options = GetOptions { head: true, ..GetOptions::default() };
         let asked = self.in_time(async {
@@ -105,28 +105,28 @@ impl Objects {
         match asked.await {
             Ok(head) => Ok(Some(head)),
             Err(failure) if failure.kind == FailureKind::NoSuchKey => Ok(None),
-            // Is it the object or the bucket that is missing? The answer to GET says it.
+            // The response to GET distinguishes a missing object from a missing bucket.
             Err(failure) if failure.kind == FailureKind::NotFound => {
                 match self.get(path, None, BLOB_BYTES_MAX).await? {
                     Fetched::Found(object) => Ok(Some(object.head)),
-                    Fetched::Absent | Fetched::Unchanged => Ok(None),
+                    Fetched::Missing | Fetched::Unchanged => Ok(None),
                 }
             }
             Err(failure) => Err(failure),
         }
     }
 
-    /// Writes an object, whole or not at all; its e-tag, if the server gives one.
+    /// Writes an object, completely or not at all. Returns its e-tag, if the server sends one.
     pub(crate) async fn put(
         &self,
         path: &ObjectPath,
-        content: Vec<u8>,
+        bytes: Vec<u8>,
         raw_bytes: Option<u32>,
         condition: Condition,
     ) -> Result<Option<String>, Failure> {
         let mode = match condition {
             Condition::None => PutMode::Overwrite,
-            Condition::Absent => PutMode::Create,
+            Condition::Missing => PutMode::Create,
             Condition::Unchanged(e_tag) => PutMode::Update(UpdateVersion { e_tag, version: None }),
         };
         let mut options = PutOptions { mode, ..PutOptions::default() };
@@ -134,11 +134,11 @@ impl Objects {
             let name = Attribute::Metadata(RAW_BYTES.into());
             options.attributes.insert(name, raw_bytes.to_string().into());
         }
-        let payload = PutPayload::from(content);
+        let payload = PutPayload::from(bytes);
         self.in_time(async { Ok(self.store.put_opts(path, payload, options).await?.e_tag) }).await
     }
 
-    /// Removes an object. It is no error if there is none.
+    /// Removes an object. A missing object is not an error.
     pub(crate) async fn delete(&self, path: &ObjectPath) -> Result<(), Failure> {
         match self.in_time(self.store.delete(path)).await {
             Err(failure) if failure.kind == FailureKind::NoSuchKey => Ok(()),
@@ -146,12 +146,12 @@ impl Objects {
         }
     }
 
-    /// The objects whose names begin with `prefix`, page by page.
+    /// Lists the objects with this prefix, page by page.
     pub(crate) fn list(&self, prefix: &ObjectPath) -> ObjectStream {
         self.store.list(Some(prefix))
     }
 
-    /// The next of a list.
+    /// Returns the next object of a listing.
     pub(crate) async fn next(
         &self,
         stream: &mut ObjectStream,
@@ -165,14 +165,14 @@ impl Objects {
         work: impl Future<Output = object_store::Result<T>>,
     ) -> Result<T, Failure> {
         let Ok(outcome) = tokio::time::timeout(self.deadline, work).await else {
-            let text = format!("no answer within {} s", self.deadline.as_secs_f32());
+            let text = format!("no response within {} s", self.deadline.as_secs_f32());
             return Err(Failure::new(FailureKind::Other, text));
         };
         outcome.map_err(|error| Failure::of(&error, &self.secrets))
     }
 }
 
-/// Objects that are being listed.
+/// A listing of objects.
 pub(crate) type ObjectStream = BoxStream<'static, object_store::Result<ObjectMeta>>;
 
 impl Head {

@@ -1,4 +1,4 @@
-//! [`S3Options`]: where a world is, and how it is read and written.
+//! [`S3Options`]: the location of a world, and how it is read and written.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::key::{S3Url, TYPE_NAME};
 use crate::variables::Variables;
 use crate::{S3Storage, without_connection};
 
-/// Longer than a proven cluster needed to get over the loss of a node, which was 23 s.
+/// Longer than the 23 s that a tested cluster needed to recover from the loss of a node.
 const DEADLINE: Duration = Duration::from_mins(1);
 const LEASE_TIME: Duration = Duration::from_mins(1);
-/// Below this the whole seconds of servers are too coarse.
+/// Servers round times to whole seconds, so shorter leases are not reliable.
 const LEASE_TIME_MIN: Duration = Duration::from_secs(2);
 const IN_FLIGHT_MAX: usize = 64;
 const CACHE_BYTES_MAX: u64 = 1 << 30;
 
-/// Parts of the names of settings that would hold secrets.
+/// Parts of the names of settings that would contain secrets.
 const SECRET_NAMES: [&str; 6] =
     ["secret", "accesskey", "access_key", "token", "password", "credential"];
 
-/// How a world in an object store is opened.
+/// Options for opening a world in an object store.
 ///
 /// In the configuration of a world:
 ///
@@ -35,15 +35,15 @@ const SECRET_NAMES: [&str; 6] =
 ///  "Region": "eu-west-1", "Cache": "folder", "CacheBytes": 1073741824, "SingleWriter": false}
 /// ```
 ///
-/// Only `Url` must be there. What is not there comes from the environment, as for other programs:
+/// Only `Url` is required. Missing settings are taken from the environment, as in other programs:
 /// `AWS_ENDPOINT_URL` (or `AWS_ENDPOINT_URL_S3`), `AWS_REGION` (or `AWS_DEFAULT_REGION`), and the
-/// profile that `AWS_PROFILE` names in `~/.aws/config`. `AWS_CA_BUNDLE` names a file with
+/// profile `AWS_PROFILE` in `~/.aws/config`. `AWS_CA_BUNDLE` is the path of a file with
 /// certificates to trust.
 ///
-/// Credentials come only from the environment, in this order: `AWS_ACCESS_KEY_ID` with
-/// `AWS_SECRET_ACCESS_KEY` and perhaps `AWS_SESSION_TOKEN`; the profile in `~/.aws/credentials`;
-/// the identity of a container or of a machine at Amazon. A configuration that has them is
-/// refused: world folders are copied, backed up and handed on.
+/// Credentials are only taken from the environment, in this order: `AWS_ACCESS_KEY_ID` with
+/// `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN`; the profile in `~/.aws/credentials`;
+/// the identity of a container or of a machine at Amazon. A configuration with credentials is
+/// rejected, because world folders are copied, backed up and shared.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct S3Options {
@@ -59,10 +59,10 @@ pub struct S3Options {
 }
 
 impl S3Options {
-    /// For a world at `s3://bucket/prefix`, with the environment of this process.
+    /// Creates options for a world at `s3://bucket/prefix`, with the environment of this process.
     ///
     /// # Errors
-    /// That is no such address, or it has credentials in it.
+    /// Returns an error if `url` is not such a URL or contains credentials.
     pub fn new(url: &str) -> Result<Self> {
         let connection = Connection {
             url: S3Url::parse(url)?,
@@ -84,14 +84,14 @@ impl S3Options {
         })
     }
 
-    /// As the configuration of the world in the folder `world` says.
+    /// Creates options from the configuration of the world in the folder `world`.
     ///
     /// # Errors
-    /// A setting is missing or wrong, or there are credentials among them.
+    /// Returns an error if a setting is missing or invalid, or contains credentials.
     pub fn from_config(config: &ProviderConfig, world: &Path) -> Result<Self> {
         let wrong = |problem: String| Error::Config { kind: TYPE_NAME.to_owned(), problem };
-        refuse_secrets(config)?;
-        let missing = || wrong("Url must be there, as in s3://bucket/prefix".to_owned());
+        reject_secrets(config)?;
+        let missing = || wrong("Url is missing; set it, as in s3://bucket/prefix".to_owned());
         let mut options = Self::new(config.text("Url")?.ok_or_else(missing)?)?;
         options.connection.endpoint = config.text("Endpoint")?.map(str::to_owned);
         options.connection.region = config.text("Region")?.map(str::to_owned);
@@ -112,74 +112,74 @@ impl S3Options {
         Ok(options)
     }
 
-    /// Whether anything may be written. Reading needs no lease.
+    /// Sets whether the world may be written. Reading needs no lease.
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// The server, as in `https://host:port`; Amazon's if there is none.
+    /// Sets the server, as in `https://host:port`. The default is Amazon S3.
     pub fn endpoint(mut self, endpoint: &str) -> Self {
         self.connection.endpoint = Some(endpoint.to_owned());
         self
     }
 
-    /// The region, which is a part of what is signed; `us-east-1` if there is none.
+    /// Sets the region, which is part of the request signature. The default is `us-east-1`.
     pub fn region(mut self, region: &str) -> Self {
         self.connection.region = Some(region.to_owned());
         self
     }
 
-    /// Takes these instead of the environment variables of this process.
+    /// Replaces the environment variables of this process.
     pub fn variables(mut self, all: impl IntoIterator<Item = (String, String)>) -> Self {
         self.connection.variables = Variables::new(all);
         self
     }
 
-    /// Keeps what was read in a folder, up to so many bytes. Each read still asks the server
-    /// whether that is what it has.
+    /// Caches read objects in a folder, up to this many bytes. Each read still asks the server
+    /// whether the object has changed.
     pub fn cache(mut self, folder: &Path, bytes_max: u64) -> Self {
         self.cache = Some((folder.to_owned(), bytes_max));
         self
     }
 
-    /// How long a request may take in all, with every repetition: a minute unless told otherwise.
-    /// The first one, before a server was ever heard of, never gets more than ten seconds.
+    /// Sets how long a request may take in total, including retries. The default is a minute. The
+    /// first request, before the server has ever answered, gets at most ten seconds.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self.connection.deadline = deadline;
         self
     }
 
-    /// How long others wait for a writer that vanished, a minute unless told otherwise. Whole
-    /// seconds, at least two.
+    /// Sets after how long others may take over from a writer that has disappeared. The default is
+    /// a minute. Rounded down to whole seconds, at least two.
     pub fn lease_time(mut self, time: Duration) -> Self {
         self.lease_time = Duration::from_secs(time.max(LEASE_TIME_MIN).as_secs());
         self
     }
 
-    /// The word of the user that only one program writes, for servers that ignore conditional
-    /// writes. They are refused for writing otherwise.
+    /// Declares that only one program writes, for servers that ignore conditional writes. Without
+    /// it, such servers can only be opened for reading.
     pub fn single_writer(mut self, single: bool) -> Self {
         self.single_writer = single;
         self
     }
 
-    /// How many requests are under way at once, 64 unless told otherwise.
+    /// Sets the maximum number of concurrent requests. The default is 64.
     pub fn in_flight_max(mut self, requests: usize) -> Self {
         self.in_flight_max = requests.clamp(1, 1 << 16);
         self
     }
 
-    /// The zstd level; only 3 gives the bytes that the game would write.
+    /// Sets the zstd level; only level 3 produces the same bytes as the game.
     pub fn compression_level(mut self, level: i32) -> Self {
         self.compression_level = level;
         self
     }
 
-    /// Begins or continues a copy of what `source` names. Until
-    /// [`finish_building`](S3Storage::finish_building) it can be opened in no other way, so that a
-    /// world that was copied half-way never looks whole.
+    /// Starts or continues a copy of `source`. Until
+    /// [`finish_building`](S3Storage::finish_building) the world can only be opened with this
+    /// option, so that an incomplete copy is never mistaken for a complete world.
     pub fn building(mut self, source: &str) -> Self {
         self.building = Some(source.to_owned());
         self
@@ -188,15 +188,16 @@ impl S3Options {
     /// Opens the world.
     ///
     /// # Errors
-    /// There are no credentials, the server cannot be reached or refuses them, there is no such
-    /// bucket; for reading, there is no world; for writing, another program does
-    /// ([`Error::Locked`]), or the server cannot keep writers apart ([`Error::ReadOnly`]).
+    /// Returns an error if there are no credentials, the server cannot be reached or rejects them,
+    /// or the bucket does not exist. When opening for reading, also if there is no world. When
+    /// opening for writing, also if another program writes the world ([`Error::Locked`]) or the
+    /// server does not support conditional writes ([`Error::ReadOnly`]).
     pub fn open(&self) -> Result<S3Storage> {
         S3Storage::start(self, self.connection.connect()?)
     }
 
-    /// Opens the world in a store that is not reached as an S3 server. Endpoint, region and
-    /// environment do not matter then.
+    /// Opens the world in an object store that needs no S3 connection. Endpoint, region and
+    /// environment are ignored.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -215,16 +216,16 @@ impl S3Options {
     }
 }
 
-/// The value is not repeated: it would be shown, and kept in logs.
-fn refuse_secrets(config: &ProviderConfig) -> Result<()> {
+/// Rejects settings with secrets. The error omits the value, so that it does not end up in logs.
+fn reject_secrets(config: &ProviderConfig) -> Result<()> {
     let json = config.to_json();
     let names = json.as_object().into_iter().flat_map(|object| object.keys());
     for name in names {
         let lower = name.to_ascii_lowercase();
         if SECRET_NAMES.iter().any(|secret| lower.contains(secret)) {
             let problem = format!(
-                "{name} does not belong into the configuration of a world, which is copied and \
-                 handed on; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead"
+                "{name} must not be in the configuration of a world, which is copied and shared; \
+                 set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead"
             );
             return Err(Error::Config { kind: TYPE_NAME.to_owned(), problem });
         }
@@ -263,11 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn wrong_settings_say_what_is_wanted() {
+    fn invalid_settings_are_rejected() {
         let message = |settings: Value| from_config(&settings).unwrap_err().to_string();
-        assert!(message(json!({})).contains("Url must be there, as in s3://bucket/prefix"));
+        assert!(message(json!({})).contains("Url is missing; set it, as in s3://bucket/prefix"));
         assert!(message(json!({"Url": "http://x"})).contains("does not begin with s3://"));
-        assert!(message(json!({"Url": 3})).contains("Url must be text"));
+        assert!(message(json!({"Url": 3})).contains("Url must be a string"));
         let wrong = json!({"Url": "s3://b", "SingleWriter": 1});
         assert!(message(wrong).contains("SingleWriter must be true or false"));
         let wrong = json!({"Url": "s3://b", "Cache": "c", "CacheBytes": -1});
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_in_a_configuration_are_refused_and_not_repeated() {
+    fn credentials_in_a_configuration_are_rejected_and_not_shown() {
         for name in ["SecretAccessKey", "AccessKeyId", "SessionToken", "Password", "Credentials"] {
             let error = from_config(&json!({"Url": "s3://b", name: "HIDDEN"})).unwrap_err();
             let text = format!("{error} {error:?}");

@@ -1,29 +1,29 @@
-//! Which process holds a lease, and whether it is gone for certain.
+//! The process that holds a lease, and whether it has certainly ended.
 //!
-//! A lease of a process that was killed runs out by itself, but only after a minute. On the same
-//! machine one can do better and look whether the process is still there. That must never be
-//! wrong, so it is only done where Linux tells beyond doubt: same boot, same process namespace
-//! (containers have their own), and a number that no process has or that a later one has.
+//! The lease of a killed process expires only after a minute. On the same machine the process
+//! itself can be checked. The check must never be wrong, so it is only used where Linux is
+//! unambiguous: same boot, same process namespace (containers have their own), and a process id
+//! that is unused or belongs to a later process.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-/// A process, as the others of its machine see it.
+/// A process, as seen by other processes on its machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Process {
-    /// The boot of the machine and the namespace in which `id` counts.
+    /// The boot of the machine and the process namespace of `id`.
     space: String,
     id: u32,
-    /// When it started, in ticks since the boot.
+    /// Start time, in ticks since the boot.
     started: u64,
 }
 
 static CURRENT: LazyLock<Option<Process>> = LazyLock::new(Process::find_current);
 
 impl Process {
-    /// This process, where it can be told from others.
+    /// Returns this process, if it can be identified.
     pub(crate) fn current() -> Option<&'static Self> {
         CURRENT.as_ref()
     }
@@ -39,10 +39,10 @@ impl Process {
         }
     }
 
-    /// Whether it is certain that this process has ended.
+    /// Returns whether this process has certainly ended.
     pub(crate) fn is_gone(&self) -> bool {
         let Some(current) = Self::current() else { return false };
-        // Where others are hidden, none of them can be missed; the first one is always there.
+        // If other processes are hidden, a missing one proves nothing. Process 1 always exists.
         let sees_others = matches!(State::of(1), State::Since(_));
         if current.space != self.space || !sees_others {
             return false;
@@ -67,7 +67,7 @@ impl Process {
     }
 }
 
-/// What Linux says about a process number.
+/// The state of a process id, according to Linux.
 enum State {
     Since(u64),
     Gone,
@@ -83,8 +83,8 @@ impl State {
         }
     }
 
-    /// `12 (name) S 1 ...`: the state is the third field, the start the 22nd. The name may have
-    /// anything in it, brackets too.
+    /// Parses `12 (name) S 1 ...`: the state is the third field, the start time the 22nd. The name
+    /// may contain any characters, including brackets.
     fn parse(stat: &str) -> Option<Self> {
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_ascii_whitespace();
@@ -95,7 +95,7 @@ impl State {
     }
 }
 
-/// The name of this machine, for people.
+/// Returns the name of this machine, for messages.
 pub(crate) fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = name.or_else(|| std::env::var("COMPUTERNAME").ok());
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_start_is_found_whatever_the_name_is() {
+    fn the_start_time_is_parsed_for_any_name() {
         let rest = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
         let parsed = State::parse(&format!("12 (a) b) S {rest}"));
         assert!(matches!(parsed, Some(State::Since(4711))));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_comes_back_from_json() {
+    fn a_process_round_trips() {
         let process = Process { space: "boot pid:[1]".to_owned(), id: 7, started: 99 };
         assert_eq!(Process::from_json(&process.to_json()), Some(process));
         assert_eq!(Process::from_json(&json!({"Space": 1})), None);
@@ -125,15 +125,15 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn only_a_process_that_certainly_ended_is_gone() {
+    fn only_an_ended_process_is_gone() {
         let current = Process::current().unwrap().clone();
         assert!(!current.is_gone());
         let later = Process { started: current.started + 1, ..current.clone() };
-        assert!(later.is_gone(), "the number belongs to another process now");
+        assert!(later.is_gone(), "the id belongs to another process");
         let elsewhere = Process { space: "another boot".to_owned(), ..later };
         assert!(!elsewhere.is_gone());
         let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
-        let State::Since(started) = State::of(child.id()) else { panic!("not there") };
+        let State::Since(started) = State::of(child.id()) else { panic!("not running") };
         let process = Process { id: child.id(), started, ..current };
         assert!(!process.is_gone());
         child.kill().unwrap();

@@ -1,4 +1,4 @@
-//! A profile of `~/.aws/credentials` and `~/.aws/config`, as far as it is of use here.
+//! Reads a profile from `~/.aws/credentials` and `~/.aws/config`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,29 +13,30 @@ use crate::variables::Variables;
 
 const DEFAULT_PROFILE: &str = "default";
 
-/// These files are short; what is longer is something else.
+/// Maximum size of the files, which are short.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Ways to get credentials that need programs or services that are not ours to call.
-const OTHER_WAYS: [&str; 4] = ["sso_session", "sso_start_url", "credential_process", "role_arn"];
+/// Methods to obtain credentials that need other programs or services. They are not supported.
+const UNSUPPORTED_METHODS: [&str; 4] =
+    ["sso_session", "sso_start_url", "credential_process", "role_arn"];
 
-/// The settings of a profile, by their names in the files. Not `Debug`: some are secrets.
+/// The settings of a profile, by name. Does not implement `Debug`, because some are secrets.
 #[derive(Clone, Default)]
 pub(crate) struct Profile(BTreeMap<String, String>);
 
 impl Profile {
-    /// The profile that `AWS_PROFILE` names, or the default one.
+    /// Loads the profile `AWS_PROFILE`, or the default one.
     ///
     /// # Errors
-    /// A profile that was named is not there, or a file cannot be read.
+    /// Returns an error if the named profile does not exist or a file cannot be read.
     pub(crate) fn load(variables: &Variables) -> Result<Self> {
         let wanted = variables.get("AWS_PROFILE");
         let name = wanted.unwrap_or(DEFAULT_PROFILE);
         let in_config = format!("profile {name}");
         let sections = [name, &in_config];
         let mut settings = BTreeMap::new();
-        let mut is_there = false;
-        // What stands in both is taken from the credentials file.
+        let mut exists = false;
+        // The credentials file is read last, so it takes precedence.
         for (variable, file) in
             [("AWS_CONFIG_FILE", "config"), ("AWS_SHARED_CREDENTIALS_FILE", "credentials")]
         {
@@ -43,14 +44,14 @@ impl Profile {
             let Some(text) = read(&path)? else { continue };
             for (section, key, value) in lines(&text) {
                 if sections.contains(&section) {
-                    is_there = true;
+                    exists = true;
                     settings.extend(key.map(|key| (key.to_ascii_lowercase(), value.to_owned())));
                 }
             }
         }
         match wanted {
-            Some(name) if !is_there => Err(problem(format!(
-                "AWS_PROFILE names the profile {name:?}, which is not in ~/.aws/credentials or \
+            Some(name) if !exists => Err(problem(format!(
+                "AWS_PROFILE is {name:?}, which is not in ~/.aws/credentials or \
                  ~/.aws/config"
             ))),
             _ => Ok(Self(settings)),
@@ -61,9 +62,9 @@ impl Profile {
         self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// A way to credentials that the profile has and that cannot be gone here.
-    pub(crate) fn other_way(&self) -> Option<&'static str> {
-        OTHER_WAYS.into_iter().find(|key| self.get(key).is_some())
+    /// Returns an unsupported method to obtain credentials that the profile uses, if any.
+    pub(crate) fn unsupported_method(&self) -> Option<&'static str> {
+        UNSUPPORTED_METHODS.into_iter().find(|key| self.get(key).is_some())
     }
 }
 
@@ -71,7 +72,7 @@ fn problem(problem: String) -> Error {
     Error::Config { kind: TYPE_NAME.to_owned(), problem }
 }
 
-/// `None` if there is no such file.
+/// Reads a file. Returns `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -83,8 +84,8 @@ fn read(path: &Path) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Section, key and value of each line; for the head of a section without a key. What belongs to
-/// a setting of several lines is indented, and is passed over.
+/// Returns section, key and value of each line; a section header has no key. Indented lines belong
+/// to a multi-line setting and are skipped.
 fn lines(text: &str) -> impl Iterator<Item = (&str, Option<&str>, &str)> {
     let mut section = "";
     text.lines().filter_map(move |line| {
@@ -98,7 +99,7 @@ fn lines(text: &str) -> impl Iterator<Item = (&str, Option<&str>, &str)> {
             return Some((section, None, ""));
         }
         let (key, value) = line.split_once('=').filter(|_| !is_indented)?;
-        // A comment begins after a space: a secret may have a # in it.
+        // A comment begins after a space: a secret may contain a #.
         let value = value.split(" #").next().unwrap_or_default().split(" ;").next()?;
         Some((section, Some(key.trim()), value.trim()))
     })
@@ -149,22 +150,22 @@ sso_session = work
         assert_eq!(profile.get("aws_access_key_id"), Some("KEY1"));
         assert_eq!(profile.get("aws_secret_access_key"), Some("SE=CR#ET1"));
         assert_eq!(profile.get("region"), Some("eu-west-1"));
-        assert_eq!((profile.get("aws_session_token"), profile.other_way()), (None, None));
+        assert_eq!((profile.get("aws_session_token"), profile.unsupported_method()), (None, None));
     }
 
     #[test]
-    fn a_named_profile_is_read_and_must_be_there() {
+    fn a_named_profile_is_read_and_must_exist() {
         let profile = load(Some("other")).unwrap_or_default();
         let keys = ["aws_access_key_id", "aws_session_token", "region", "endpoint_url"];
         let found = keys.map(|key| profile.get(key).unwrap());
         assert_eq!(found, ["KEY2", "TOKEN2", "us-west-2", "http://127.0.0.1:9"]);
-        assert_eq!(load(Some("sso")).unwrap_or_default().other_way(), Some("sso_session"));
+        assert_eq!(load(Some("sso")).unwrap_or_default().unsupported_method(), Some("sso_session"));
         let error = load(Some("none")).map(drop).unwrap_err().to_string();
         assert!(error.contains("\"none\", which is not in"), "{error}");
     }
 
     #[test]
-    fn no_files_are_no_settings() {
+    fn missing_files_are_empty_settings() {
         let nowhere = [("HOME".to_owned(), "/nonexistent".to_owned())];
         for variables in [Variables::new(nowhere), Variables::default()] {
             assert_eq!(Profile::load(&variables).unwrap_or_default().get("region"), None);

@@ -1,8 +1,8 @@
-//! The threads on which requests run, and how threads of callers wait for them.
+//! Runs requests on background threads and lets callers wait for them.
 //!
-//! The interface of providers is synchronous and that of the client below is not. A caller may
-//! itself be on a thread of an asynchronous runtime, where blocking on a future panics; so every
-//! future runs on threads of our own, and the caller waits on a channel, which works anywhere.
+//! Providers are synchronous, the `object_store` client is asynchronous. A caller may be on a
+//! thread of an asynchronous runtime, where blocking on a future panics. So every future runs on
+//! separate threads and the caller waits on a channel, which works anywhere.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{self, Receiver};
@@ -11,10 +11,10 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::runtime::{Builder, Handle};
 
-/// How many threads run requests. They wait for the network nearly all of the time.
+/// Number of threads that run requests. They mostly wait for the network.
 const THREADS: usize = 2;
 
-/// Threads that run requests until this is dropped.
+/// The threads that run requests until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Runtime {
     /// `None` only while it is dropped.
@@ -30,7 +30,7 @@ impl Runtime {
         Ok(Self { handle: inner.handle().clone(), inner: Some(inner) })
     }
 
-    /// Starts something whose result is waited for later.
+    /// Starts work whose result is awaited later.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -38,13 +38,13 @@ impl Runtime {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.handle.spawn(async move {
             let outcome = AssertUnwindSafe(work).catch_unwind().await;
-            // Nobody listens any more if the caller gave up, and then nobody wants it.
+            // Sending fails if the caller no longer waits; the result is then discarded.
             drop(sender.send(outcome.ok()));
         });
         Pending(receiver)
     }
 
-    /// Runs something to its end; `None` if it panicked.
+    /// Runs work to completion. Returns `None` if it panicked.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -52,8 +52,8 @@ impl Runtime {
         self.begin(work).wait()
     }
 
-    /// Runs many things, at most `limit` at once, and gives each result to `done` with its number
-    /// as soon as it is there. Jobs are taken from the iterator only when they can run.
+    /// Runs jobs, at most `limit` at once, and passes each result to `done` with its number as soon
+    /// as it is available. Takes a job from the iterator only when it can run.
     pub(crate) fn run_many<T: Send + 'static, F>(
         &self,
         limit: usize,
@@ -84,8 +84,8 @@ impl Runtime {
         }
     }
 
-    /// Lets something run on its own until it ends or the runtime does.
-    pub(crate) fn leave_running(&self, work: impl Future<Output = ()> + Send + 'static) {
+    /// Runs work in the background until it ends or the runtime is dropped.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         drop(self.handle.spawn(work));
     }
 }
@@ -99,17 +99,17 @@ impl Drop for Runtime {
     }
 }
 
-/// A result that is on its way.
+/// A pending result.
 #[derive(Debug)]
 pub(crate) struct Pending<T>(Receiver<Option<T>>);
 
 impl<T> Pending<T> {
-    /// Waits for it; `None` if it panicked.
+    /// Waits for the result. Returns `None` if the work panicked.
     pub(crate) fn wait(self) -> Option<T> {
         self.0.recv().ok().flatten()
     }
 
-    /// Waits for it, but not for ever.
+    /// Waits for the result, at most for `limit`.
     pub(crate) fn wait_for(self, limit: Duration) -> Option<T> {
         self.0.recv_timeout(limit).ok().flatten()
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_with_their_numbers_and_few_jobs_run_at_once() {
+    fn results_have_their_numbers_and_concurrency_is_limited() {
         let runtime = Runtime::start().unwrap();
         let running = Arc::new(AtomicUsize::new(0));
         let jobs = (0..50).map(|n| {
@@ -141,18 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_a_missing_result_and_nothing_hangs() {
+    fn a_panic_is_a_missing_result() {
         let runtime = Runtime::start().unwrap();
-        assert_eq!(runtime.run(async { panic!("as told") }), None);
+        assert_eq!(runtime.run(async { panic!("on purpose") }), None);
         let mut results = Vec::new();
         let jobs = (0..9).map(|n| async move { assert!(n % 3 != 0) });
         runtime.run_many(1, jobs, |number, result| results.push((number, result.is_some())));
-        assert_eq!(results.iter().filter(|(_, is_there)| !is_there).count(), 3);
+        assert_eq!(results.iter().filter(|(_, has_result)| !has_result).count(), 3);
         assert_eq!(results.len(), 9);
     }
 
     #[test]
-    fn it_works_and_ends_on_a_thread_of_another_runtime() {
+    fn it_works_on_a_thread_of_another_runtime() {
         let other = Builder::new_current_thread().build().unwrap();
         other.block_on(async {
             let runtime = Runtime::start().unwrap();

@@ -16,7 +16,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::listing::Listing;
 use crate::objects::{Condition, Fetched, Object};
 
-/// What is wrong with the object of a chunk, and which object it is.
+/// Damage of a chunk's object, with the URL of the object.
 #[derive(Debug, thiserror::Error)]
 #[error("{object}: {problem}")]
 struct ObjectDamage {
@@ -38,7 +38,7 @@ impl S3Storage {
         }
     }
 
-    /// The blobs of chunks, several at once, and what `finish` makes of each.
+    /// Fetches the blobs of chunks concurrently and applies `finish` to each.
     fn fetch<T>(
         &self,
         positions: &[ChunkPos],
@@ -47,9 +47,9 @@ impl S3Storage {
         let jobs = positions.iter().map(|at| {
             let path = self.url.chunk(*at);
             let cached = self.cache.as_ref().and_then(|cache| cache.load(path.as_ref()));
-            let (objects, turns) = (Arc::clone(&self.objects), Arc::clone(&self.turns));
+            let (objects, permits) = (Arc::clone(&self.objects), Arc::clone(&self.permits));
             async move {
-                let _turn = turns.acquire().await;
+                let _permit = permits.acquire().await;
                 let known = cached.as_ref().map(|entry| entry.e_tag.clone());
                 let fetched = objects.get(&path, known, BLOB_BYTES_MAX).await;
                 (cached, fetched)
@@ -68,7 +68,7 @@ impl S3Storage {
         self.each(results, "read")
     }
 
-    /// What was fetched, or what was in the cache if that is still it.
+    /// Returns the fetched blob, or the cached one if it is unchanged.
     fn blob(
         &self,
         at: ChunkPos,
@@ -77,7 +77,7 @@ impl S3Storage {
     ) -> Result<Option<EncodedBlob>> {
         let path = self.url.chunk(at);
         match (fetched, cached) {
-            (Fetched::Absent, cached) => {
+            (Fetched::Missing, cached) => {
                 if let (Some(cache), Some(_)) = (&self.cache, cached) {
                     cache.forget(path.as_ref());
                 }
@@ -87,20 +87,20 @@ impl S3Storage {
                 if let Some(cache) = &self.cache {
                     cache.count_hit();
                 }
-                self.checked(at, entry.raw_bytes, &entry.content).map(Some)
+                self.checked(at, entry.raw_bytes, &entry.bytes).map(Some)
             }
             (Fetched::Unchanged, None) => {
-                Err(self.damaged(at, "the server says that it is unchanged, and was not asked"))
+                Err(self.damaged(at, "the server reports it as unchanged without being asked"))
             }
             (Fetched::Found(object), _) => {
-                let blob = self.checked(at, object.head.raw_bytes, &object.content)?;
+                let blob = self.checked(at, object.head.raw_bytes, &object.bytes)?;
                 self.keep(path.as_ref(), object);
                 Ok(Some(blob))
             }
         }
     }
 
-    /// Frames that are whole, and not longer than anything that is stored here.
+    /// Checks that the frames are complete and that their length is within the limit.
     fn checked(&self, at: ChunkPos, raw_bytes: Option<u32>, frames: &[u8]) -> Result<EncodedBlob> {
         let blob = match raw_bytes {
             Some(raw_bytes) => EncodedBlob::from_frames(raw_bytes, frames),
@@ -109,7 +109,8 @@ impl S3Storage {
         let blob = blob.map_err(|error| self.damaged(at, error))?;
         let raw_bytes = blob.header().raw_bytes;
         if raw_bytes > BLOB_BYTES_MAX {
-            let problem = format!("it claims {raw_bytes} bytes, the limit is {BLOB_BYTES_MAX}");
+            let problem =
+                format!("it claims {raw_bytes} bytes, above the limit of {BLOB_BYTES_MAX}");
             return Err(self.damaged(at, problem));
         }
         Ok(blob)
@@ -122,13 +123,13 @@ impl S3Storage {
 
     fn keep(&self, name: &str, object: Object) {
         if let (Some(cache), Some(e_tag)) = (&self.cache, object.head.e_tag) {
-            let (raw_bytes, content) = (object.head.raw_bytes, object.content);
-            cache.store(name, &CacheEntry { e_tag, raw_bytes, content });
+            let (raw_bytes, bytes) = (object.head.raw_bytes, object.bytes);
+            cache.store(name, &CacheEntry { e_tag, raw_bytes, bytes });
         }
     }
 
-    /// Stores blobs, several at once. What is given twice for a chunk is stored twice, in order:
-    /// each result is then that of its own write.
+    /// Writes blobs concurrently. Writes to the same chunk are done in order, so that each result
+    /// belongs to its own write.
     fn store<T>(
         &self,
         chunks: &[(ChunkPos, T)],
@@ -136,10 +137,10 @@ impl S3Storage {
     ) -> Vec<Result<()>> {
         let mut results: Vec<_> = chunks.iter().map(|_| None).collect();
         for round in rounds(chunks) {
-            let jobs = round.iter().map(|(_, (at, content))| self.put(*at, frames(content)));
+            let jobs = round.iter().map(|(_, (at, blob))| self.put(*at, frames(blob)));
             self.runtime.run_many(self.in_flight_max, jobs, |number, outcome| {
-                let place = round.get(number).and_then(|(place, _)| results.get_mut(*place));
-                if let Some(result) = place {
+                let result = round.get(number).and_then(|(index, _)| results.get_mut(*index));
+                if let Some(result) = result {
                     *result = outcome;
                 }
             });
@@ -147,48 +148,50 @@ impl S3Storage {
         self.each(results, "write")
     }
 
-    /// Where there is no result, a task of ours panicked.
+    /// Converts missing results to errors: the task panicked.
     fn each<T>(&self, results: Vec<Option<Result<T>>>, action: &'static str) -> Vec<Result<T>> {
         let panicked = || Err(self.panicked(action));
         results.into_iter().map(|result| result.unwrap_or_else(panicked)).collect()
     }
 
-    /// One write: while the lease is ours, and only a success if it was ours to the end.
+    /// Writes one object. Succeeds only if the lease is valid before and after the write.
     fn put(
         &self,
         at: ChunkPos,
         frames: Result<Frames>,
     ) -> impl Future<Output = Result<()>> + Send + 'static {
-        let (path, place) = (self.url.chunk(at), self.url.location());
-        let (objects, turns) = (Arc::clone(&self.objects), Arc::clone(&self.turns));
+        let (path, location) = (self.url.chunk(at), self.url.location());
+        let (objects, permits) = (Arc::clone(&self.objects), Arc::clone(&self.permits));
         let fence = self.fence();
-        // A copy that is out of date would do no harm, but would never be of use again.
+        // An outdated cache entry is harmless but useless.
         if let Some(cache) = &self.cache {
             cache.forget(path.as_ref());
         }
         async move {
             let (fence, Frames { raw_bytes, bytes }) = (fence?, frames?);
-            let _turn = turns.acquire().await;
+            let _permit = permits.acquire().await;
             fence.check().await?;
             let put = objects.put(&path, bytes, Some(raw_bytes), Condition::None);
-            put.await.map_err(|failure| failure.into_error(&place, "write"))?;
+            put.await.map_err(|failure| failure.into_error(&location, "write"))?;
             fence.check().await
         }
     }
 
     fn encode(&self, document: &[u8]) -> Result<Frames> {
         let action = "compress a chunk";
-        let failed = |source| Error::Engine { place: self.url.location(), action, source };
+        let failed = |source| Error::Engine { location: self.url.location(), action, source };
         if document.len() as u64 > u64::from(BLOB_BYTES_MAX) {
             let bytes = document.len();
-            return Err(failed(format!("{bytes} bytes, the limit is {BLOB_BYTES_MAX}").into()));
+            return Err(failed(
+                format!("{bytes} bytes exceed the limit of {BLOB_BYTES_MAX}").into(),
+            ));
         }
         let blob = EncodedBlob::compress(document, self.level);
         blob.map(|blob| Frames::of(&blob)).map_err(|error| failed(error.into()))
     }
 }
 
-/// What is stored for a chunk.
+/// The stored bytes of a chunk.
 struct Frames {
     raw_bytes: u32,
     bytes: Vec<u8>,
@@ -200,22 +203,22 @@ impl Frames {
     }
 }
 
-/// Groups in which no chunk is twice; the first have the first of each.
+/// Splits chunks into rounds without duplicates; writes to the same chunk stay in order.
 fn rounds<T>(chunks: &[(ChunkPos, T)]) -> Vec<Vec<(usize, &(ChunkPos, T))>> {
     let mut seen: HashMap<ChunkPos, usize> = HashMap::new();
     let mut rounds: Vec<Vec<_>> = Vec::new();
-    for (place, chunk) in chunks.iter().enumerate() {
+    for (index, chunk) in chunks.iter().enumerate() {
         let round = seen.entry(chunk.0).or_default();
         match rounds.get_mut(*round) {
-            Some(group) => group.push((place, chunk)),
-            None => rounds.push(vec![(place, chunk)]),
+            Some(group) => group.push((index, chunk)),
+            None => rounds.push(vec![(index, chunk)]),
         }
         *round = round.saturating_add(1);
     }
     rounds
 }
 
-/// The one result of one position.
+/// Returns the only result of a request for one position.
 fn only<T>(mut results: Vec<Result<T>>, missing: impl FnOnce() -> Error) -> Result<T> {
     results.pop().unwrap_or_else(|| Err(missing()))
 }
@@ -233,16 +236,16 @@ impl ChunkStorage for S3Storage {
         only(self.write_many(&[(at, document)]), || self.panicked("write"))
     }
 
-    /// Whether there was a chunk is asked before it is removed. Two threads that remove the same
-    /// chunk at once may both be told that there was one.
+    /// Checks whether the chunk exists before removing it. Two threads that remove the same chunk
+    /// at once may both get `true`.
     fn remove(&self, at: ChunkPos) -> Result<bool> {
         let (path, fence) = (self.url.chunk(at), self.fence()?);
-        let (objects, place) = (Arc::clone(&self.objects), self.url.location());
+        let (objects, location) = (Arc::clone(&self.objects), self.url.location());
         if let Some(cache) = &self.cache {
             cache.forget(path.as_ref());
         }
         let removed = self.runtime.run(async move {
-            let failed = |failure: Failure| failure.into_error(&place, "remove");
+            let failed = |failure: Failure| failure.into_error(&location, "remove");
             fence.check().await?;
             if objects.head(&path).await.map_err(failed)?.is_none() {
                 return Ok(false);
@@ -267,16 +270,15 @@ impl ChunkStorage for S3Storage {
         let raw = if let Some(raw) = head.raw_bytes {
             Some(raw)
         } else {
-            // Somebody copied it without what it says about itself; its frames know it too.
+            // The object was copied without its metadata. The frames also have the length.
             let frames = self.fetch(&[at], |_, blob| Ok(blob.header().raw_bytes));
             only(frames, || self.panicked("read"))?
         };
         Ok(raw.map(|raw| ChunkSize { raw: raw.into(), stored: Some(head.bytes) }))
     }
 
-    /// A write returns when the server has acknowledged it, and a server acknowledges what is
-    /// durable by its own rules. So there is nothing left to be done, but to make sure that
-    /// nobody else took over meanwhile.
+    /// Checks that no other writer took over. A write is durable when it returns, by the rules of
+    /// the server, so nothing else is needed.
     fn sync(&self) -> Result<()> {
         let Some(fence) = self.fence.clone() else { return Ok(()) };
         let checked = self.runtime.run(async move { fence.check().await });
@@ -324,13 +326,13 @@ impl FrameStorage for S3Storage {
 mod tests {
     use super::*;
 
-    /// Written at once, the first of two could come last.
+    /// Concurrent writes to the same chunk could finish in the wrong order.
     #[test]
-    fn no_chunk_is_twice_in_a_round() {
+    fn a_round_has_no_duplicate_chunks() {
         let [a, b, c] = [0, 1, 2].map(|x| ChunkPos::new(x, 0));
         let chunks = [(a, 1), (b, 2), (a, 3), (c, 4), (a, 5), (b, 6)];
         let rounds = rounds(&chunks).into_iter();
-        let contents = rounds.map(|round| round.iter().map(|(_, (_, n))| *n).collect::<Vec<_>>());
-        assert_eq!(contents.collect::<Vec<_>>(), [vec![1, 2, 4], vec![3, 6], vec![5]]);
+        let values = rounds.map(|round| round.iter().map(|(_, (_, n))| *n).collect::<Vec<_>>());
+        assert_eq!(values.collect::<Vec<_>>(), [vec![1, 2, 4], vec![3, 6], vec![5]]);
     }
 }

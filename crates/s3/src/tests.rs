@@ -1,8 +1,8 @@
-//! The storage on a store in memory. `tests/s3` has the same and more on a real server.
+//! Tests with an object store in memory. `tests/s3` uses a real server.
 
+mod faulty;
 mod fenced;
 mod stored;
-mod troubled;
 
 use std::sync::Arc;
 
@@ -31,19 +31,19 @@ fn read_only(store: &Arc<InMemory>) -> Result<S3Storage> {
     options().access(Access::ReadOnly).open_on(Arc::clone(store) as Arc<dyn ObjectStore>)
 }
 
-/// Runs something of the store itself, past the storage.
+/// Runs work directly on the store, bypassing the storage.
 fn wait<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-fn put(store: &InMemory, name: &str, content: &[u8], raw: Option<&str>) {
+fn put(store: &InMemory, name: &str, bytes: &[u8], raw: Option<&str>) {
     let mut options = PutOptions::default();
     if let Some(raw) = raw {
         let name = Attribute::Metadata("hyworld-raw".into());
         options.attributes.insert(name, raw.to_owned().into());
     }
     let path = ObjectPath::parse(name).unwrap();
-    wait(store.put_opts(&path, content.to_vec().into(), options)).unwrap();
+    wait(store.put_opts(&path, bytes.to_vec().into(), options)).unwrap();
 }
 
 fn get(store: &InMemory, name: &str) -> Option<Vec<u8>> {
@@ -51,7 +51,7 @@ fn get(store: &InMemory, name: &str) -> Option<Vec<u8>> {
     wait(async { Some(store.get(&path).await.ok()?.bytes().await.unwrap().to_vec()) })
 }
 
-/// The names of all objects.
+/// Returns the names of all objects.
 fn names(store: &InMemory) -> Vec<String> {
     use futures_util::TryStreamExt;
     let all = wait(store.list(None).try_collect::<Vec<_>>()).unwrap();

@@ -1,19 +1,19 @@
-//! Environment variables, as a value: tests and programs can give others than their own.
+//! Environment variables as a value, so that tests and programs can replace them.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The ones that are looked at begin with this, beside those of the home folder.
+/// Prefix of the variables that are used, besides those of the home folder.
 const PREFIX: &str = "AWS_";
 const HOMES: [&str; 2] = ["HOME", "USERPROFILE"];
 
-/// Variables by name. Shows only names: values are secrets.
+/// Variables by name. Debug output shows only names, because values may be secrets.
 #[derive(Clone, Default)]
 pub(crate) struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// Those of this process.
+    /// Returns the variables of this process.
     pub(crate) fn of_process() -> Self {
         let all = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -34,7 +34,7 @@ impl Variables {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// A file that a variable names, or one in the folder `.aws`.
+    /// Returns the file set by a variable, or the default file in the folder `.aws`.
     pub(crate) fn file(&self, name: &str, default: &str) -> Option<PathBuf> {
         let home = || HOMES.iter().find_map(|home| self.get(home));
         let in_home = || Some(PathBuf::from(home()?).join(".aws").join(default));

@@ -1,4 +1,4 @@
-//! [`Backup`]: a zip that the game made of a universe, and what can be read out of it.
+//! [`Backup`]: reads the zip files in which the game backs up a universe.
 
 #[cfg(test)]
 mod tests;
@@ -18,26 +18,25 @@ use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, parse_text};
 use crate::limits::{BACKUP_ENTRIES_MAX, BACKUP_REGION_BYTES_MAX, JSON_BYTES_MAX};
 
-/// The folder in that of backups into which old ones are moved.
+/// The subfolder into which the game moves old backups.
 const ARCHIVE_FOLDER: &str = "archive";
 
-/// When a backup was made, in the local time of the server: year, month, day, hour, minute,
-/// second.
+/// The time of a backup, in the local time of the server: year, month, day, hour, minute, second.
 pub type BackupTime = [u16; 6];
 
-/// A backup that was found.
+/// A backup file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackupFile {
     /// The zip.
     pub path: PathBuf,
-    /// When it was made, from its name.
+    /// The time of the backup, from its name.
     pub time: BackupTime,
-    /// Whether it is in the archive.
+    /// Whether it is in the archive folder.
     pub is_archived: bool,
 }
 
-/// The folder that backups of a universe are in: the one that the server's configuration names,
-/// else `backup` beside the universe. It need not exist.
+/// Returns the backup folder of a universe: the one set in the server's configuration, otherwise
+/// `backup` next to the universe. It need not exist.
 ///
 /// ```
 /// use hyworld_world::backup_folder;
@@ -48,7 +47,7 @@ pub struct BackupFile {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn backup_folder(universe: &Path) -> PathBuf {
-    // A path without a name, such as `.`, has its parent beside it all the same.
+    // A path without a file name, such as `.`, still has a parent.
     let save = match universe.file_name() {
         Some(_) => universe.parent().unwrap_or_else(|| Path::new("")).to_owned(),
         None => universe.join(".."),
@@ -57,14 +56,14 @@ pub fn backup_folder(universe: &Path) -> PathBuf {
     let document = config.load().map(|loaded| loaded.document).unwrap_or_default();
     let settings = document.get("Backup").and_then(Value::as_document);
     let named = settings.and_then(|settings| settings.get("Directory")).and_then(Value::as_str);
-    // The server runs in the folder of the save.
+    // Relative paths start at the folder of the save, where the server runs.
     save.join(named.unwrap_or("backup"))
 }
 
-/// The backups in a folder and in its archive, newest first. Other files are passed over.
+/// Returns the backups in a folder and its archive, newest first. Other files are ignored.
 ///
 /// # Errors
-/// A folder cannot be listed.
+/// Returns an error if a folder cannot be listed.
 pub fn find_backups(folder: &Path) -> Result<Vec<BackupFile>> {
     let mut found = Vec::new();
     for (folder, is_archived) in [(folder.to_owned(), false), (folder.join(ARCHIVE_FOLDER), true)] {
@@ -83,39 +82,39 @@ pub fn find_backups(folder: &Path) -> Result<Vec<BackupFile>> {
     Ok(found)
 }
 
-/// The time in a name such as `2026-03-26_18-05-00.zip`.
+/// Parses the time in a file name such as `2026-03-26_18-05-00.zip`.
 fn time_of(name: &str) -> Option<BackupTime> {
     const SHAPE: &str = "dddd-dd-dd_dd-dd-dd";
     let stem = name.strip_suffix(".zip").filter(|stem| stem.len() == SHAPE.len())?;
-    let fits = stem.bytes().zip(SHAPE.bytes()).all(|(found, wanted)| match wanted {
+    let has_shape = stem.bytes().zip(SHAPE.bytes()).all(|(found, wanted)| match wanted {
         b'd' => found.is_ascii_digit(),
         _ => found == wanted,
     });
     let mut numbers = stem.split(['-', '_']).map(|digits| digits.parse().ok());
     let mut time = [0; 6];
-    for place in &mut time {
-        *place = numbers.next()??;
+    for field in &mut time {
+        *field = numbers.next()??;
     }
     let [_, month, day, hour, minute, second] = time;
-    let is_time = (1..=12).contains(&month) && (1..=31).contains(&day);
-    (fits && is_time && hour < 24 && minute < 60 && second < 60).then_some(time)
+    let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
+    (has_shape && is_date && hour < 24 && minute < 60 && second < 60).then_some(time)
 }
 
 /// A file in a backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackupEntry {
-    /// Its path in the universe, with `/` between folders.
+    /// The path in the universe, with `/` as separator.
     pub name: String,
-    /// Its length.
+    /// The length in bytes.
     pub bytes: u64,
 }
 
-/// A backup that is open.
+/// An open backup.
 #[derive(Debug)]
 pub struct Backup {
     path: PathBuf,
     zip: ZipArchive<BufReader<File>>,
-    /// The place of every file in the zip, by its name.
+    /// The index of every file in the zip, by name.
     names: BTreeMap<String, usize>,
 }
 
@@ -123,47 +122,48 @@ impl Backup {
     /// Opens a backup.
     ///
     /// # Errors
-    /// It is no zip, or one with too many files.
+    /// Returns an error if the file is not a zip or has too many entries.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         let broken = |problem: String| Error::Backup { path: path.to_owned(), problem };
         let zip = ZipArchive::new(BufReader::new(file));
         let mut zip = zip.map_err(|error| broken(format!("not a backup: {error}")))?;
         if zip.len() > BACKUP_ENTRIES_MAX {
-            let problem = format!("{} files; at most {BACKUP_ENTRIES_MAX} are read", zip.len());
+            let problem =
+                format!("{} files; at most {BACKUP_ENTRIES_MAX} are supported", zip.len());
             return Err(broken(problem));
         }
         let mut names = BTreeMap::new();
-        for place in 0..zip.len() {
-            // A damaged entry does not cost the others.
-            let Ok(entry) = zip.by_index_raw(place) else { continue };
-            // Servers on Windows wrote \ until the spring of 2026.
+        for index in 0..zip.len() {
+            // Skip damaged entries.
+            let Ok(entry) = zip.by_index_raw(index) else { continue };
+            // Servers on Windows used \ as separator until the spring of 2026.
             if let Ok(name) = entry.name() {
-                names.insert(name.replace('\\', "/"), place);
+                names.insert(name.replace('\\', "/"), index);
             }
         }
         Ok(Self { path: path.to_owned(), zip, names })
     }
 
-    /// Its path.
+    /// Returns the path of the zip.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its files, sorted by name.
+    /// Returns the files in the backup, sorted by name.
     ///
     /// # Errors
-    /// The zip is damaged.
+    /// Returns an error if the zip is damaged.
     pub fn entries(&mut self) -> Result<Vec<BackupEntry>> {
         let mut entries = Vec::new();
-        for (name, place) in &self.names {
-            let entry = self.zip.by_index_raw(*place).map_err(failed(&self.path, name))?;
+        for (name, index) in &self.names {
+            let entry = self.zip.by_index_raw(*index).map_err(failed(&self.path, name))?;
             entries.push(BackupEntry { name: name.clone(), bytes: entry.size() });
         }
         Ok(entries)
     }
 
-    /// The names of its worlds, sorted.
+    /// Returns the names of the worlds in the backup, sorted.
     pub fn worlds(&self) -> Vec<String> {
         let inside = self.names.keys().filter_map(|name| name.strip_prefix("worlds/"));
         let world = |path: &str| {
@@ -174,7 +174,7 @@ impl Backup {
         inside.filter_map(world).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The regions of a world that are in it, sorted.
+    /// Returns the regions of a world in the backup, sorted.
     pub fn regions(&self, world: &str) -> Vec<RegionPos> {
         let folder = format!("worlds/{world}/chunks/");
         let files = self.names.keys().filter_map(|name| name.strip_prefix(&folder));
@@ -183,20 +183,20 @@ impl Backup {
         regions
     }
 
-    /// A region of a world, which is held in memory; `None` if it is not in the backup.
+    /// Reads a region of a world into memory. Returns `None` if it is not in the backup.
     ///
     /// # Errors
-    /// It is there and cannot be read.
+    /// Returns an error if the region cannot be read.
     pub fn region(&mut self, world: &str, region: RegionPos) -> Result<Option<RegionImage>> {
         let name = format!("worlds/{world}/chunks/{}", region.file_name());
         let Some(bytes) = self.read(&name, BACKUP_REGION_BYTES_MAX)? else { return Ok(None) };
         Ok(Some(RegionImage::open(region, bytes, self.path.join(name))?))
     }
 
-    /// The document of a chunk; `None` if it is not in the backup.
+    /// Reads the document of a chunk. Returns `None` if it is not in the backup.
     ///
     /// # Errors
-    /// It is there and cannot be read.
+    /// Returns an error if the chunk cannot be read.
     pub fn chunk(&mut self, world: &str, at: ChunkPos) -> Result<Option<Vec<u8>>> {
         match self.region(world, at.region())? {
             Some(region) => Ok(region.read(at)?),
@@ -204,11 +204,11 @@ impl Backup {
         }
     }
 
-    /// A JSON file by its path in the universe, such as `worlds/default/config.json`; `None` if
-    /// it is not in the backup.
+    /// Reads a JSON file by its path in the universe, such as `worlds/default/config.json`. Returns
+    /// `None` if it is not in the backup.
     ///
     /// # Errors
-    /// It is there and cannot be read.
+    /// Returns an error if the file cannot be read or parsed.
     pub fn document(&mut self, name: &str) -> Result<Option<Document>> {
         let Some(bytes) = self.read(name, JSON_BYTES_MAX)? else { return Ok(None) };
         let path = self.path.join(name);
@@ -216,8 +216,8 @@ impl Backup {
     }
 
     fn read(&mut self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>> {
-        let Some(place) = self.names.get(name) else { return Ok(None) };
-        let entry = self.zip.by_index(*place).map_err(failed(&self.path, name))?;
+        let Some(index) = self.names.get(name) else { return Ok(None) };
+        let entry = self.zip.by_index(*index).map_err(failed(&self.path, name))?;
         let mut bytes = Vec::new();
         let read = entry.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(Error::io(&self.path.join(name), "read"))?;
@@ -234,20 +234,20 @@ fn failed(path: &Path, name: &str) -> impl FnOnce(zip::result::ZipError) -> Erro
     move |error| Error::Backup { path, problem: format!("{name}: {error}") }
 }
 
-/// What a search through backups found.
+/// The result of a search through backups.
 #[derive(Debug, Default)]
 pub struct BackupSearch {
     /// The newest backup that has the chunk, and its document.
     pub found: Option<(BackupFile, Vec<u8>)>,
-    /// What could not be read on the way, in newer backups.
+    /// Errors of newer backups that could not be read.
     pub problems: Vec<Error>,
 }
 
-/// Looks for a chunk in all backups, newest first. A backup that is damaged or lacks the chunk
-/// does not end the search.
+/// Searches for a chunk in all backups, newest first. Skips backups that are damaged or do not
+/// contain the chunk.
 ///
 /// # Errors
-/// The folder cannot be listed.
+/// Returns an error if the folder cannot be listed.
 pub fn find_chunk_in_backups(folder: &Path, world: &str, at: ChunkPos) -> Result<BackupSearch> {
     let mut search = BackupSearch::default();
     for file in find_backups(folder)? {

@@ -1,4 +1,4 @@
-//! [`BlockIdMap`]: `blockIdMap.legacy.json`, which block an old number stood for.
+//! [`BlockIdMap`]: `blockIdMap.legacy.json`, which maps old block ids to names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,22 +10,22 @@ use crate::config::SettingProblem;
 use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 
-/// Its name, and the one that the game renames at its next start.
+/// The file name, and the name that the game renames to it on its next start.
 const NAMES: [&str; 2] = ["blockIdMap.legacy.json", "blockIdMap.json"];
 
-/// Names of blocks by the numbers that sections had before the game was published.
+/// Block names by the ids that sections used before the game's release.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BlockIdMap {
     names: BTreeMap<i32, String>,
 }
 
 impl BlockIdMap {
-    /// Reads the map of a universe; `None` if it has none, which is the usual case.
+    /// Reads the map of a universe. Returns `None` if there is none, which is the usual case.
     ///
     /// # Errors
-    /// It is there and cannot be used.
+    /// Returns an error if the file exists but cannot be used.
     pub fn load(files: &dyn FileSystem, universe: &Path) -> Result<Option<Self>> {
-        // The newer name is what the game would rename over the other.
+        // The game would rename the second file over the first, so it takes precedence.
         for name in NAMES.iter().rev() {
             let path = universe.join(name);
             let loaded = JsonFile::new(files, &path, FallbackRule::Config).load()?;
@@ -37,10 +37,11 @@ impl BlockIdMap {
         Ok(None)
     }
 
-    /// Reads a map. A number that stands twice means what it means last, as in the game.
+    /// Parses a map. If an id occurs twice, the last entry is used, as in the game.
     ///
     /// # Errors
-    /// It is not `{"Blocks": [{"Id": NUMBER, "BlockType": NAME}, ...]}`.
+    /// Returns an error unless the document is `{"Blocks": [{"Id": NUMBER, "BlockType": NAME},
+    /// ...]}`.
     pub fn from_document(document: &Document) -> Result<Self, SettingProblem> {
         let blocks = match document.get("Blocks") {
             None => &[],
@@ -49,7 +50,7 @@ impl BlockIdMap {
                 return Err(SettingProblem::new("a list", other).inside("Blocks"));
             }
         };
-        let entry = |(place, block): (usize, &Value)| {
+        let entry = |(index, block): (usize, &Value)| {
             let fields = block.as_document();
             let id = fields.and_then(|fields| fields.get("Id"));
             let name = fields.and_then(|fields| fields.get("BlockType")).and_then(Value::as_str);
@@ -57,17 +58,17 @@ impl BlockIdMap {
                 return Ok((*id, name.to_owned()));
             }
             let problem = SettingProblem::new("a block with Id and BlockType", block);
-            Err(problem.inside(&format!("Blocks.{place}")))
+            Err(problem.inside(&format!("Blocks.{index}")))
         };
         Ok(Self { names: blocks.iter().enumerate().map(entry).collect::<Result<_, _>>()? })
     }
 
-    /// The block that a number stood for.
+    /// Returns the block name of an id.
     pub fn get(&self, id: i32) -> Option<&str> {
         self.names.get(&id).map(String::as_str)
     }
 
-    /// All numbers and names, sorted by number.
+    /// Returns all ids and names, sorted by id.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (i32, &str)> {
         self.names.iter().map(|(id, name)| (*id, name.as_str()))
     }
@@ -83,7 +84,7 @@ mod tests {
                         {\"Id\": 7, \"BlockType\": \"Rock\"}]}";
 
     #[test]
-    fn numbers_have_names() {
+    fn ids_are_mapped_to_names() {
         let files = MemoryFileSystem::new();
         let universe = Path::new("u");
         assert_eq!(BlockIdMap::load(&files, universe).unwrap(), None);
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn other_shapes_are_refused_with_their_place() {
+    fn other_shapes_are_rejected_with_their_key() {
         for (text, key) in [
             ("{\"Blocks\": {}}", "Blocks"),
             ("{\"Blocks\": [{\"Id\": 1, \"BlockType\": \"a\"}, {\"Id\": 2}]}", "Blocks.1"),

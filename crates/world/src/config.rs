@@ -1,7 +1,7 @@
 //! [`WorldConfig`]: `config.json` of a world, and `instance.bson` of a template.
 //!
-//! `docs/format/world.md` has every key. A config keeps the document that it was read from: what
-//! nobody changes is written back as it was, in its place, also keys that are not known here.
+//! `docs/format/world.md` documents every key. A config keeps the document it was read from, so
+//! unchanged and unknown keys are written back unchanged and at their position.
 
 mod area;
 mod effects;
@@ -24,7 +24,7 @@ use hyworld_documents::{Document, Value};
 
 use upgrade::{VERSION_KEY, upgraded};
 
-/// The configuration of a world: typed settings over the document that they came from.
+/// The configuration of a world: typed settings and the document they were read from.
 ///
 /// ```
 /// use hyworld_documents::Document;
@@ -33,7 +33,7 @@ use upgrade::{VERSION_KEY, upgraded};
 /// let text = "{\n  \"Version\": 4,\n  \"Mine\": [],\n  \"Seed\": 5\n}";
 /// let mut config = WorldConfig::from_document(Document::from_json(text)?)?;
 /// assert_eq!(config.settings.seed, Some(5));
-/// assert!(config.settings.is_ticking, "what is not there has its default");
+/// assert!(config.settings.is_ticking, "a missing key has its default");
 /// assert_eq!(config.to_document().to_json(), text);
 ///
 /// config.settings.seed = Some(6);
@@ -42,32 +42,32 @@ use upgrade::{VERSION_KEY, upgraded};
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorldConfig {
-    /// What it says, to be read and changed.
+    /// The settings, to be read and changed.
     pub settings: WorldSettings,
-    /// As it was read or last written.
+    /// The document as it was read or last written.
     document: Document,
     version: i64,
-    /// The settings that `document` has.
+    /// The settings in `document`.
     stored: WorldSettings,
 }
 
-/// Why a document is no configuration that is known here.
+/// Why a document is not a supported configuration.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigProblem {
-    /// It was written by a newer game.
-    #[error("version {found}; versions up to {CONFIG_VERSION} are known")]
+    /// It was written by a newer version of the game.
+    #[error("unsupported version {found}; the newest supported version is {CONFIG_VERSION}")]
     Newer {
-        /// Its version.
+        /// The version of the document.
         found: i64,
     },
-    /// A key has a value that cannot be.
+    /// A key has an invalid value.
     #[error(transparent)]
     Setting(#[from] SettingProblem),
 }
 
 impl WorldConfig {
-    /// The configuration of a new world, with every key as the game writes it.
+    /// Creates the configuration of a new world, with every key that the game writes.
     pub fn new(settings: WorldSettings) -> Self {
         let mut document = Document::new();
         document.set(VERSION_KEY, setting::integer(CONFIG_VERSION));
@@ -79,10 +79,10 @@ impl WorldConfig {
         Self { stored: settings.clone(), settings, document, version: CONFIG_VERSION }
     }
 
-    /// Reads a configuration of any version that is known.
+    /// Parses a configuration of any supported version.
     ///
     /// # Errors
-    /// It is newer, or a key has a value that cannot be. Its document can be read all the same.
+    /// Returns an error if the version is newer or a key has an invalid value.
     pub fn from_document(document: Document) -> Result<Self, ConfigProblem> {
         let version = version_of(&document)?;
         if version > CONFIG_VERSION {
@@ -92,17 +92,17 @@ impl WorldConfig {
         Ok(Self { stored: settings.clone(), settings, document, version })
     }
 
-    /// The version that it was read with.
+    /// Returns the version of the document as read.
     pub fn version(&self) -> i64 {
         self.version
     }
 
-    /// The value of a key as it was read, also of one that is not known here.
+    /// Returns the value of a key as read, including unknown keys.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.document.get(key)
     }
 
-    /// The keys that the game does not have in this version, in order.
+    /// Returns the keys that the game does not have in this version, in order.
     pub fn unknown_keys(&self) -> impl Iterator<Item = &str> {
         let version = self.version;
         self.document.fields().map(|(key, _)| key).filter(move |key| {
@@ -112,20 +112,20 @@ impl WorldConfig {
         })
     }
 
-    /// Whether settings were changed since it was read.
+    /// Returns whether settings were changed since the config was read.
     pub fn is_changed(&self) -> bool {
         self.settings != self.stored
     }
 
-    /// Its document: as it was read if nothing was changed, else in the newest version with only
-    /// the changed keys changed.
+    /// Returns the document: unchanged if no setting was changed, otherwise in the newest version
+    /// with only the changed keys changed.
     pub fn to_document(&self) -> Document {
         if self.is_changed() { self.upgraded() } else { self.document.clone() }
     }
 
-    /// Its document in the newest version. The game writes every configuration so.
+    /// Returns the document in the newest version, which is the version the game writes.
     pub fn upgraded(&self) -> Document {
-        // It was upgraded once when it was read, so this cannot fail.
+        // This cannot fail: the document was upgraded once when it was read.
         let upgraded = upgraded(&self.document, self.version);
         let mut document = upgraded.unwrap_or_else(|_| self.document.clone());
         for key in self.settings.changed_since(&self.stored) {
@@ -139,17 +139,16 @@ impl WorldConfig {
     }
 }
 
-/// Sets a key: in its place if it is there, else behind the nearest of those that come before it
-/// when the game writes them all.
+/// Sets a key. A new key is inserted after the nearest key that precedes it in the game's order.
 fn put(document: &mut Document, key: &str, value: Value) {
     if document.get(key).is_some() {
         return document.set(key, value);
     }
     let before: Vec<_> = WorldSettings::KEYS.iter().take_while(|known| **known != key).collect();
-    let place_of = |wanted: &str| document.fields().position(|(found, _)| found == wanted);
-    let nearest = before.into_iter().rev().find_map(|known| place_of(known));
-    let nearest = nearest.or_else(|| place_of(VERSION_KEY));
-    document.insert(nearest.map_or(0, |place| place.saturating_add(1)), key, value);
+    let index_of = |wanted: &str| document.fields().position(|(found, _)| found == wanted);
+    let nearest = before.into_iter().rev().find_map(|known| index_of(known));
+    let nearest = nearest.or_else(|| index_of(VERSION_KEY));
+    document.insert(nearest.map_or(0, |index| index.saturating_add(1)), key, value);
 }
 
 #[cfg(test)]
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_one_has_every_key_in_the_order_of_the_game() {
+    fn a_new_config_has_every_key_in_the_order_of_the_game() {
         let document = WorldConfig::new(WorldSettings::default()).to_document();
         let json = document.to_json();
         assert!(json.starts_with("{\n  \"Version\": 4,\n  \"WorldGen\": {\n    \"Type\": \"Hyt"));
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_and_odd_orders_stay() {
+    fn unknown_keys_and_their_order_are_preserved() {
         let text = "{\n  \"$Comment\": \"x\",\n  \"Seed\": 7,\n  \"A\": {\n    \"$b\": 1.0\n  \
                     },\n  \"IsTicking\": false,\n  \"Version\": 4,\n  \"Seed\": 8\n}";
         let mut config = config(text);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_was_not_there_gets_its_place_and_one_that_is_none_goes() {
+    fn new_keys_are_inserted_in_order_and_none_removes_a_key() {
         let mut config = config("{\"Version\": 4, \"Seed\": 7, \"X\": 1, \"IsTicking\": true}");
         config.settings.display_name = Some("Name".to_owned());
         config.settings.is_block_ticking = false;
@@ -201,17 +200,18 @@ mod tests {
     }
 
     #[test]
-    fn newer_ones_and_wrong_types_are_refused_with_their_key() {
+    fn newer_versions_and_wrong_types_are_rejected() {
         let problem = |text: &str| {
             WorldConfig::from_document(Document::from_json(text).unwrap()).unwrap_err().to_string()
         };
-        assert_eq!(problem("{\"Version\": 5}"), "version 5; versions up to 4 are known");
+        let expected = "unsupported version 5; the newest supported version is 4";
+        assert_eq!(problem("{\"Version\": 5}"), expected);
         for (text, expected) in [
             ("{\"Version\": \"4\"}", "Version must be a whole number, not \"4\""),
             ("{\"Version\": -1}", "Version must be 0 or more, not -1"),
             ("{\"IsTicking\": 1}", "IsTicking must be true or false, not 1"),
             ("{\"Seed\": 1.5}", "Seed must be a whole number, not 1.5"),
-            ("{\"RequiredPlugins\": {\"a\": 1}}", "RequiredPlugins.a must be text, not 1"),
+            ("{\"RequiredPlugins\": {\"a\": 1}}", "RequiredPlugins.a must be a string, not 1"),
             (
                 "{\"DaytimeDurationSeconds\": 3000000000}",
                 "DaytimeDurationSeconds must be a whole number of 32 bits, not 3000000000",

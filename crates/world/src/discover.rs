@@ -1,4 +1,4 @@
-//! [`discover`]: what a path is, and which worlds are there.
+//! [`discover`]: determines what a path is and which worlds it contains.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use crate::provider_choice::has_region_files;
 use crate::universe::{Universe, WORLDS_FOLDER, WorldEntry};
 use crate::world::{CONFIG_FILE, INSTANCE_FILE, OLD_CONFIG_FILE};
 
-/// What a path is.
+/// The kind of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PathKind {
-    /// The folder that a server runs in; the universe in it.
+    /// The folder that a server runs in, with a universe.
     Save {
         /// The universe.
         universe: Universe,
@@ -29,39 +29,39 @@ pub enum PathKind {
         /// Its folder.
         path: PathBuf,
     },
-    /// A template that worlds are made from.
+    /// An instance template.
     Template {
         /// Its folder.
         path: PathBuf,
     },
-    /// An asset pack with such templates.
+    /// An asset pack with instance templates.
     Pack {
-        /// Their folders.
+        /// The folders of the templates.
         templates: Vec<PathBuf>,
     },
     /// A folder of region files.
     Chunks {
         /// The folder.
         path: PathBuf,
-        /// The world that it belongs to, if it is in one.
+        /// The world that contains it, if any.
         world: Option<PathBuf>,
     },
     /// A region file.
     Region {
         /// The file.
         path: PathBuf,
-        /// Which region it is.
+        /// The position of the region.
         region: RegionPos,
-        /// The world that it belongs to, if it is in one.
+        /// The world that contains it, if any.
         world: Option<PathBuf>,
     },
 }
 
 impl PathKind {
-    /// The worlds in it: all of a universe, or the one that it is or belongs to.
+    /// Returns the worlds of a universe, or the single world that the path is or belongs to.
     ///
     /// # Errors
-    /// The worlds of a universe cannot be listed.
+    /// Returns an error if the worlds of a universe cannot be listed.
     pub fn worlds(&self) -> Result<Vec<WorldEntry>> {
         let single = |path: &Path| {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
@@ -80,7 +80,7 @@ impl PathKind {
         }
     }
 
-    /// What it is, in a few words.
+    /// Returns a short description of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Save { .. } => "a save",
@@ -94,18 +94,18 @@ impl PathKind {
     }
 }
 
-/// Finds out what a path is.
+/// Determines the kind of a path.
 ///
 /// # Errors
-/// It is nothing that is known; the message says what was looked for.
+/// Returns an error if the kind is unknown. The message lists the known kinds.
 pub fn discover(path: &Path) -> Result<PathKind> {
     let found = std::fs::metadata(path).map_err(Error::io(path, "find"))?;
-    let place = if found.is_dir() { folder(path)? } else { file(path) };
-    place.ok_or_else(|| {
-        let what = "is no save (with universe/), no universe (with worlds/), no world (with \
-                    config.json, chunks/ or db/), no template (with instance.bson), no asset pack \
-                    (with Server/Instances/), no folder of region files and no region file (such \
-                    as 0.-1.region.bin)";
+    let kind = if found.is_dir() { folder(path)? } else { file(path) };
+    kind.ok_or_else(|| {
+        let what = "not a Hytale save (with universe/), universe (with worlds/), world (with \
+                    config.json, chunks/ or db/), template (with instance.bson), asset pack (with \
+                    Server/Instances/), folder of region files or region file (such as \
+                    0.-1.region.bin)";
         Error::NotFound { path: path.to_owned(), what: what.to_owned() }
     })
 }
@@ -116,7 +116,7 @@ fn file(path: &Path) -> Option<PathKind> {
     Some(PathKind::Region { path: path.to_owned(), region, world })
 }
 
-/// The order matters: the folder of a save has a `config.json` too, the server's.
+/// The order matters: the folder of a save also has a `config.json`, that of the server.
 fn folder(path: &Path) -> Result<Option<PathKind>> {
     let has_folder = |name: &str| path.join(name).is_dir();
     let has_file = |name: &str| path.join(name).is_file();
@@ -142,7 +142,7 @@ fn folder(path: &Path) -> Result<Option<PathKind>> {
     }))
 }
 
-/// The folder that a folder is in, by the name that it was given if that tells.
+/// Returns the parent folder, derived from the given name if it has one.
 fn parent(path: &Path) -> Result<PathBuf> {
     Ok(match path.parent().filter(|_| path.file_name().is_some()) {
         Some(here) if here.as_os_str().is_empty() => PathBuf::from("."),
@@ -151,7 +151,7 @@ fn parent(path: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Every folder in `worlds/` is a world, also an empty one.
+/// Returns whether the folder is in `worlds/`, where every folder is a world, even an empty one.
 fn is_in_worlds(path: &Path) -> bool {
     let parent = real(path).ok().and_then(|path| Some(path.parent()?.to_owned()));
     parent.is_some_and(|parent| is_named(&parent, WORLDS_FOLDER))
@@ -161,12 +161,12 @@ fn is_named(path: &Path, name: &str) -> bool {
     real(path).is_ok_and(|path| path.file_name().is_some_and(|found| found == name))
 }
 
-/// The path without `.` and `..`, so that it has a name.
+/// Returns the path without `.` and `..`, so that it has a file name.
 fn real(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(Error::io(path, "find"))
 }
 
-/// The world that a folder of region files belongs to.
+/// Returns the world that a folder of region files belongs to.
 fn world_of_chunks(chunks: &Path) -> Option<PathBuf> {
     let chunks = if chunks.as_os_str().is_empty() { Path::new(".") } else { chunks };
     let chunks = real(chunks).ok()?;
@@ -174,8 +174,8 @@ fn world_of_chunks(chunks: &Path) -> Option<PathBuf> {
     chunks.ends_with("chunks").then(|| parent.to_owned())
 }
 
-/// The world that a region file, a folder of region files or a database belongs to, whether it
-/// exists or not; `None` if the folder around its `chunks/` or `db/` is not a world.
+/// Returns the world that a region file, a folder of region files or a database belongs to, whether
+/// or not it exists. Returns `None` if the folder around its `chunks/` or `db/` is not a world.
 pub fn world_of_storage(path: &Path) -> Option<PathBuf> {
     let path = resolve(path)?;
     let mut folders = [Some(&*path), path.parent()].into_iter().flatten();
@@ -183,7 +183,7 @@ pub fn world_of_storage(path: &Path) -> Option<PathBuf> {
     storage.parent().filter(|world| is_world(world)).map(Path::to_owned)
 }
 
-/// Follows links. The last part of the path need not exist.
+/// Resolves links. The last component of the path need not exist.
 pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
     if let Ok(path) = path.canonicalize() {
         return Some(path);
@@ -193,7 +193,7 @@ pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
     Some(parent.join(path.file_name()?))
 }
 
-/// Whether a folder has a file or a place that only worlds have.
+/// Returns whether a folder has a file that only worlds have, or is in `worlds/`.
 fn is_world(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).exists();
     let files = [CONFIG_FILE, OLD_CONFIG_FILE, "config.json.bak", INSTANCE_FILE, "resources"];
@@ -222,7 +222,7 @@ mod tests {
     fn every_level_of_a_save_is_found() {
         let folder = save();
         let root = folder.path().canonicalize().unwrap();
-        for (path, kind, worlds) in [
+        for (path, expected, worlds) in [
             ("", "a save", &["a", "empty"][..]),
             ("universe", "a universe", &["a", "empty"]),
             ("universe/worlds", "a universe", &["a", "empty"]),
@@ -232,9 +232,9 @@ mod tests {
             ("universe/worlds/a/chunks", "a folder of region files", &["a"]),
             ("universe/worlds/a/chunks/0.-1.region.bin", "a region file", &["a"]),
         ] {
-            let place = discover(&root.join(path)).unwrap();
-            assert_eq!(place.kind(), kind, "{path}");
-            let found: Vec<_> = place.worlds().unwrap();
+            let kind = discover(&root.join(path)).unwrap();
+            assert_eq!(kind.kind(), expected, "{path}");
+            let found: Vec<_> = kind.worlds().unwrap();
             let names: Vec<_> = found.iter().map(|world| world.name.as_str()).collect();
             assert_eq!(names, worlds, "{path}");
             assert!(found.iter().all(|world| world.path.is_dir()), "{path}");
@@ -242,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_worlds_keeps_the_name_that_it_was_given() {
+    fn a_folder_of_worlds_keeps_the_given_path() {
         let folder = save();
         let worlds = folder.path().join("universe/worlds/a/../../worlds");
-        let place = discover(&worlds).unwrap();
-        let PathKind::Universe { universe } = &place else { panic!("{place:?}") };
+        let kind = discover(&worlds).unwrap();
+        let PathKind::Universe { universe } = &kind else { panic!("{kind:?}") };
         assert_eq!(universe.path(), worlds.parent().unwrap());
         let unnamed = discover(&folder.path().join("universe/worlds/a/..")).unwrap();
         assert_eq!(unnamed.worlds().unwrap().len(), 2);
@@ -267,7 +267,7 @@ mod tests {
         let region = discover(&root.join("loose/3.4.region.bin")).unwrap();
         let PathKind::Region { region, world: None, .. } = region else { panic!("{region:?}") };
         assert_eq!(region, RegionPos::new(3, 4));
-        // Copied from a template: the game goes by config.json from then on.
+        // A world copied from a template: the game uses config.json from then on.
         write_file(&root.join("t/config.json"), b"{}");
         assert_eq!(discover(&root.join("t")).unwrap().kind(), "a world");
         fs::create_dir_all(root.join("bare/db")).unwrap();
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn the_templates_of_a_pack_are_found_at_any_depth() {
         let folder = tempfile::tempdir().unwrap();
-        // Packs may be kept anywhere, also where every folder is a world otherwise.
+        // Packs may be stored anywhere, even in a folder whose subfolders are otherwise worlds.
         let pack = folder.path().join("worlds/pack");
         for name in ["Sky/Old_Ship", "Cave", "Cave/chunks", "Empty"] {
             fs::create_dir_all(pack.join("Server/Instances").join(name)).unwrap();
@@ -285,21 +285,21 @@ mod tests {
         for name in ["Sky/Old_Ship", "Cave", "Cave/chunks"] {
             write_file(&pack.join("Server/Instances").join(name).join(INSTANCE_FILE), b"{}");
         }
-        let place = discover(&pack).unwrap();
-        assert_eq!(place.kind(), "an asset pack with instance templates");
-        let found = place.worlds().unwrap();
+        let kind = discover(&pack).unwrap();
+        assert_eq!(kind.kind(), "an asset pack with instance templates");
+        let found = kind.worlds().unwrap();
         let names: Vec<_> = found.iter().map(|world| world.name.as_str()).collect();
         assert_eq!(names, ["Cave", "Sky/Old_Ship"]);
         assert!(found.iter().all(|world| world.path.join(INSTANCE_FILE).is_file()));
     }
 
     #[test]
-    fn anything_else_says_what_was_looked_for() {
+    fn the_error_for_other_paths_lists_the_known_kinds() {
         let folder = tempfile::tempdir().unwrap();
         write_file(&folder.path().join("notes.txt"), b"");
         for path in ["", "notes.txt"] {
             let message = discover(&folder.path().join(path)).unwrap_err().to_string();
-            assert!(message.contains("no save (with universe/)"), "{message}");
+            assert!(message.contains("not a Hytale save (with universe/)"), "{message}");
         }
         assert!(matches!(discover(&folder.path().join("none")), Err(Error::Io { .. })));
     }

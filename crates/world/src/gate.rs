@@ -1,7 +1,7 @@
-//! [`WritePermit`]: the one gate in front of everything that changes a file of a world.
+//! [`WritePermit`]: required before any change of a world's files.
 //!
-//! The gate refuses while another program has files of the world open for writing, and while
-//! another process of hyworld holds the world's lock.
+//! It is refused while another program has files of the world open for writing, or while another
+//! hyworld process holds the world's lock.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,20 +11,20 @@ use crate::error::{Error, Result};
 use crate::lock::{WorldLock, holder_of};
 use crate::server::{ServerSign, server_sign, storage_sign};
 
-/// What to do about a program that seems to write the same files.
+/// What to do if another program seems to write the same files.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ServerCheck {
-    /// Refuse to write.
+    /// Return an error.
     #[default]
     Refuse,
-    /// Do not look. For worlds that are known to be free, such as those of a test.
+    /// Do not check. For worlds that are known to be unused, such as those of a test.
     Skip,
 }
 
-/// The permission to change the files of a world, until it is dropped.
+/// The permission to change the files of a world, valid until it is dropped.
 ///
-/// Everything in hyworld that writes to a world asks for it first: [`WorldOptions::open`] does so
-/// for writing, and so must a program that opens region files on its own.
+/// Everything in hyworld that writes to a world acquires it first. [`WorldOptions::open`] does so
+/// for writing; a program that opens region files directly must do so too.
 ///
 /// [`WorldOptions::open`]: crate::WorldOptions::open
 ///
@@ -45,11 +45,11 @@ pub struct WritePermit {
 }
 
 impl WritePermit {
-    /// Asks to change a world, given by its folder. Takes the lock of the world.
+    /// Acquires the permit for a world folder and takes the world's lock.
     ///
     /// # Errors
-    /// Another process of hyworld writes the world, a server seems to run on it, or there is no
-    /// such folder.
+    /// Returns an error if another hyworld process writes the world, a server seems to be running
+    /// on it, or the folder does not exist.
     pub fn of_world(world: &Path, check: ServerCheck) -> Result<Self> {
         if check == ServerCheck::Refuse
             && let Some(sign) = server_sign(world, SystemTime::now())?
@@ -63,16 +63,17 @@ impl WritePermit {
         Ok(Self { _lock: Some(WorldLock::acquire(world)?) })
     }
 
-    /// Asks to change a region file, a folder of region files or a database. It need not exist.
+    /// Acquires the permit for a region file, a folder of region files or a database, which need
+    /// not exist.
     ///
-    /// If it belongs to a world, the whole world counts and is locked. Otherwise only its own
-    /// folder counts, and no lock file is written there: region files and databases are locked
-    /// themselves while they are open for writing.
+    /// If it belongs to a world, the whole world is checked and locked. Otherwise only its folder
+    /// is checked, and no lock file is written: region files and databases are themselves locked
+    /// while they are open for writing.
     ///
     /// # Errors
     /// As for [`of_world`](Self::of_world).
     pub fn of_storage(path: &Path, check: ServerCheck) -> Result<Self> {
-        // Without a folder there are no files that could be in use.
+        // In a missing folder no file can be in use.
         let Some(real) = resolve(path) else { return Ok(Self { _lock: None }) };
         if let Some(world) = world_of_storage(&real) {
             return Self::of_world(&world, check);
@@ -153,7 +154,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_program_that_has_a_file_open_is_named() {
+    fn a_program_that_has_a_file_open_is_reported() {
         let world = world();
         let program = Program::with_open(&world.path().join(REGION));
         for path in [REGION, "chunks/9.9.region.bin", "chunks", "db"] {
@@ -170,7 +171,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_without_a_world_is_looked_at_by_itself() {
+    fn a_file_without_a_world_is_checked_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let program = Program::with_open(&path("a.bin"));
@@ -183,10 +184,10 @@ mod tests {
         drop(of("a.bin").unwrap());
     }
 
-    /// As a server in a container has it: the same file under another name.
+    /// A server in a container opens the same file under another name.
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_file_counts_and_not_its_name() {
+    fn an_open_file_is_detected_under_another_name() {
         let (world, elsewhere) = (world(), tempfile::tempdir().unwrap());
         fs::create_dir(elsewhere.path().join("chunks")).unwrap();
         let other = elsewhere.path().join(REGION);
@@ -198,7 +199,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn files_that_are_no_part_of_a_world_are_no_sign() {
+    fn other_open_files_in_a_world_are_ignored() {
         let world = world();
         for name in ["out.txt", "chunks/out.txt", "notes.json", "log"] {
             let _program = Program::with_open(&world.path().join(name));
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_world_that_is_missing_cannot_be_changed() {
+    fn a_missing_world_cannot_be_changed() {
         let world = tempfile::tempdir().unwrap();
         let missing = world.path().join("none");
         for check in [ServerCheck::Refuse, ServerCheck::Skip] {

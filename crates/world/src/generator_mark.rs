@@ -1,8 +1,8 @@
-//! Which generator of ours made the chunks of a world.
+//! Records which built-in generator generated the chunks of a world.
 //!
-//! The game does not know our generators: a world of ours tells it that it has none (`Void`). So
-//! that more chunks that fit can be made later, a resource of our own says which one it was. The
-//! game asks for resources by id, so it never looks at this one.
+//! The game does not know the generators of hyworld, so such a world is configured without one
+//! (`Void`). A resource records the generator, so that matching chunks can be generated later. The
+//! game ignores this resource because it reads resources by id.
 
 use std::path::PathBuf;
 
@@ -18,21 +18,21 @@ use crate::universe::Universe;
 const RESOURCE: &str = "HyworldGenerator";
 const NAME_KEY: &str = "Generator";
 
-/// A generator that is built in.
+/// A generator built into hyworld.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum BuiltInGenerator {
-    /// Hills, water, caves, trees, ores.
+    /// Terrain with hills, water, caves, trees and ores.
     Sample,
-    /// Layers, everywhere the same.
+    /// The same layers everywhere.
     Flat,
 }
 
 impl BuiltInGenerator {
-    /// All there are.
+    /// All built-in generators.
     pub const ALL: [Self; 2] = [Self::Sample, Self::Flat];
 
-    /// What it is called in a world's files.
+    /// Returns its name in a world's files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sample => "Sample",
@@ -42,11 +42,11 @@ impl BuiltInGenerator {
 }
 
 impl Universe {
-    /// As [`create_world`](Self::create_world), for a world whose chunks a generator of ours makes.
-    /// The game is told that there is none, and shows what is stored.
+    /// Creates a world like [`create_world`](Self::create_world), for chunks of a built-in
+    /// generator. For the game the world has no generator, so it shows only stored chunks.
     ///
     /// # Errors
-    /// There is such a world already, or it could not be written.
+    /// Returns an error if the world already exists or cannot be written.
     pub fn create_generated_world(
         &self,
         name: &WorldName,
@@ -63,7 +63,7 @@ impl Universe {
 }
 
 impl Resources<'_> {
-    /// The generator of ours that made this world; `None` if none did.
+    /// Returns the built-in generator of this world, or `None` if it has none.
     ///
     /// ```
     /// use hyworld_world::{BuiltInGenerator, OsFileSystem, Resources};
@@ -77,19 +77,19 @@ impl Resources<'_> {
     /// ```
     ///
     /// # Errors
-    /// It names one that is not known, so that nothing is made that does not fit.
+    /// Returns an error if the name is unknown, so that no mismatching chunks are generated.
     pub fn built_in_generator(&self) -> Result<Option<BuiltInGenerator>> {
         let document = self.load(RESOURCE)?.document;
         let Some(name) = document.get(NAME_KEY) else { return Ok(None) };
-        let is_it = |known: &BuiltInGenerator| Value::String(known.name().to_owned()) == *name;
-        let known = BuiltInGenerator::ALL.into_iter().find(is_it);
+        let has_name = |known: &BuiltInGenerator| Value::String(known.name().to_owned()) == *name;
+        let known = BuiltInGenerator::ALL.into_iter().find(has_name);
         known.map(Some).ok_or_else(|| Error::Generator { name: format!("{name:?}") })
     }
 
-    /// Says which generator of ours made this world.
+    /// Records the built-in generator of this world. Returns whether anything was written.
     ///
     /// # Errors
-    /// It could not be written.
+    /// Returns an error if the resource cannot be written.
     pub fn set_built_in_generator(&self, generator: BuiltInGenerator) -> Result<bool> {
         let mut document = Document::new();
         document.set(NAME_KEY, Value::String(generator.name().to_owned()));
@@ -103,13 +103,14 @@ mod tests {
     use hyworld_files::MemoryFileSystem;
 
     #[test]
-    fn a_generated_world_says_so_to_us_and_void_to_the_game() {
+    fn a_generated_world_has_the_generator_void_for_the_game() {
         let folder = tempfile::tempdir().unwrap();
         let universe = Universe::create(folder.path()).unwrap();
         let settings = WorldSettings { seed: Some(7), ..WorldSettings::default() };
         let name = WorldName::new("a").unwrap();
-        let made = universe.create_generated_world(&name, settings, BuiltInGenerator::Flat);
-        let world = crate::WorldFolder::open(&made.unwrap(), hyworld_providers::Access::ReadOnly);
+        let created = universe.create_generated_world(&name, settings, BuiltInGenerator::Flat);
+        let world =
+            crate::WorldFolder::open(&created.unwrap(), hyworld_providers::Access::ReadOnly);
         let world = world.unwrap();
         let settings = &world.config().unwrap().settings;
         assert_eq!((settings.seed, settings.world_gen.type_name()), (Some(7), Some("Void")));
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_comes_back_and_an_unknown_one_is_an_error() {
+    fn the_generator_round_trips_and_an_unknown_one_is_an_error() {
         let files = MemoryFileSystem::new();
         let resources = Resources::in_folder(&files, "w/resources");
         assert_eq!(resources.built_in_generator().unwrap(), None);

@@ -1,4 +1,4 @@
-//! [`InstanceTemplate`]: a world in an asset pack that worlds are made from.
+//! [`InstanceTemplate`]: a world in an asset pack from which worlds are created.
 
 use std::path::{Path, PathBuf};
 
@@ -12,18 +12,18 @@ use crate::names::WorldName;
 use crate::universe::{Universe, random_uuid};
 use crate::world::{INSTANCE_FILE, known_config};
 
-/// The folder of an asset pack that templates are in, in `Server`.
+/// The folder of the templates, in `Server` of an asset pack.
 const TEMPLATES_FOLDER: &str = "Instances";
 
-/// How deep templates are looked for. Their names are paths, but short ones.
+/// Maximum depth of the search for templates. Their names are short paths.
 const DEPTH_MAX: usize = 8;
 
-/// The folder of an asset pack that its templates are in, if the pack has one.
+/// Returns the templates folder of an asset pack, if it has one.
 pub(crate) fn templates_folder(pack: &Path) -> Option<PathBuf> {
     Some(pack.join("Server").join(TEMPLATES_FOLDER)).filter(|folder| folder.is_dir())
 }
 
-/// The folders of all templates in a folder of them, sorted.
+/// Returns the folders of all templates in a templates folder, sorted.
 pub(crate) fn find_templates(folder: &Path) -> Result<Vec<PathBuf>> {
     let (mut found, mut open) = (Vec::new(), vec![(folder.to_owned(), 0)]);
     while let Some((folder, depth)) = open.pop() {
@@ -43,15 +43,15 @@ pub(crate) fn find_templates(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The name of a template: the folders under `Instances`, with `/` between them.
+/// Returns the name of a template: the path below `Instances`, with `/` as separator.
 pub(crate) fn template_name(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let start = parts.iter().rposition(|part| part == TEMPLATES_FOLDER);
-    let start = start.map_or(parts.len().saturating_sub(1), |place| place.saturating_add(1));
+    let start = start.map_or(parts.len().saturating_sub(1), |index| index.saturating_add(1));
     parts.get(start..).unwrap_or_default().join("/")
 }
 
-/// A folder with `instance.bson`: the configuration of the worlds that are made from it.
+/// A folder with `instance.bson`, the configuration of the worlds created from it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstanceTemplate {
     path: PathBuf,
@@ -59,43 +59,43 @@ pub struct InstanceTemplate {
 }
 
 impl InstanceTemplate {
-    /// Reads a template.
+    /// Opens a template.
     ///
     /// # Errors
-    /// There is none, or it cannot be used.
+    /// Returns an error if the folder is not a template or its configuration cannot be used.
     pub fn open(path: &Path) -> Result<Self> {
         let file = JsonFile::new(&OsFileSystem, path.join(INSTANCE_FILE), FallbackRule::Config);
         let loaded = file.load()?;
         if let LoadedFrom::Nothing { .. } = loaded.from {
-            let what = "there is no instance.bson, so no template".to_owned();
+            let what = "not a template: instance.bson is missing".to_owned();
             return Err(Error::NotFound { path: path.to_owned(), what });
         }
         let config = known_config(path, WorldConfig::from_document(loaded.document))?;
         Ok(Self { path: path.to_owned(), config })
     }
 
-    /// Its folder.
+    /// Returns the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says about the worlds that are made from it.
+    /// Returns the configuration for worlds created from the template.
     pub fn config(&self) -> &WorldConfig {
         &self.config
     }
 
-    /// Its name: the folders under `Instances`, with `/` between them.
+    /// Returns the name: the path below `Instances`, with `/` as separator.
     pub fn name(&self) -> String {
         template_name(&self.path)
     }
 
-    /// Makes a world from it; its folder. `return_point`, which says where players go who leave
-    /// it, is written as `Plugin.Instance.ReturnPoint` as it is.
+    /// Creates a world from the template and returns its folder. `return_point` determines where
+    /// players go when they leave; it is written verbatim as `Plugin.Instance.ReturnPoint`.
     ///
     /// # Errors
-    /// The template cannot be copied.
+    /// Returns an error if the template cannot be copied.
     pub fn spawn(&self, universe: &Universe, return_point: Option<Document>) -> Result<PathBuf> {
-        let uuid = random_uuid().map_err(Error::io(&self.path, "make a UUID for"))?;
+        let uuid = random_uuid().map_err(Error::io(&self.path, "generate a UUID for"))?;
         let name = self.name();
         let mut settings = self.config.settings.clone();
         settings.uuid = Some(uuid);
@@ -104,12 +104,12 @@ impl InstanceTemplate {
             set_return_point(&mut settings.plugin, point);
         }
         let world = WorldName::new(&format!("instance-{}-{uuid}", name.replace('/', "-")))?;
-        // As the game writes it: keys that only the template has stay in the copied template.
-        universe.place_copy(&self.path, &world, &WorldConfig::new(settings))
+        // As in the game, keys that only the template has are not in the new config.json.
+        universe.copy_to_world(&self.path, &world, &WorldConfig::new(settings))
     }
 }
 
-/// `Some/Old_Ship` is shown as `Old Ship`.
+/// Converts `Some/Old_Ship` to `Old Ship`.
 fn display_name(name: &str) -> String {
     name.rsplit('/').next().unwrap_or_default().replace('_', " ")
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_world_is_made_from_it() {
+    fn a_world_is_created_from_a_template() {
         let folder = tempfile::tempdir().unwrap();
         let template = template(folder.path());
         assert_eq!(template.name(), "Sky/Old_Ship");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_stays_as_it_was() {
+    fn the_template_is_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         let template = template(folder.path());
         let before = fs::read(template.path().join(INSTANCE_FILE)).unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_says_so() {
+    fn opening_a_folder_that_is_not_a_template_fails() {
         let folder = tempfile::tempdir().unwrap();
         let opened = InstanceTemplate::open(folder.path());
         assert!(matches!(opened, Err(Error::NotFound { .. })));

@@ -1,6 +1,6 @@
-//! [`JsonFile`]: a JSON file with a backup, replaced so that at no moment it is missing or torn.
+//! [`JsonFile`]: a JSON file with a backup, replaced so that it is never missing or torn.
 //!
-//! `docs/format/world.md` has the rules, under "JSON files".
+//! The rules are in `docs/format/world.md`, under "JSON files".
 
 #[cfg(test)]
 mod tests;
@@ -14,26 +14,27 @@ use hyworld_files::{FileSystem, with_suffix};
 use crate::error::{Error, Result, TextProblem};
 use crate::limits::JSON_BYTES_MAX;
 
-/// What happens when a file is missing or cannot be used. The game has three rules.
+/// What happens if a file is missing or cannot be used. The game has three rules.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FallbackRule {
     /// `config.json`, `paths.json`, `instance.bson`: the backup is read if the file is missing or
-    /// damaged. If that cannot be used either, it is an error; the game would take the defaults.
+    /// damaged. If the backup cannot be used either, it is an error; the game would use the
+    /// defaults.
     Config,
-    /// Players: the backup is read if the file is missing, empty or damaged. If there is none,
-    /// the player is a new one.
+    /// Players: the backup is read if the file is missing, empty or damaged. If there is no backup,
+    /// the player is new.
     Player,
     /// Resources of a world: the backup is never read.
     Resource,
 }
 
-/// Where a document came from.
+/// The source of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LoadedFrom {
     /// The file itself.
     File,
-    /// The file under the name that it had in old versions.
+    /// The file under its name in old versions.
     Legacy {
         /// That file.
         path: PathBuf,
@@ -43,19 +44,19 @@ pub enum LoadedFrom {
         /// What is wrong with the file.
         problem: TextProblem,
     },
-    /// Nowhere: the document is empty, and default values count.
+    /// No file: the document is empty and default values apply.
     Nothing {
         /// What is wrong with the file.
         problem: TextProblem,
     },
 }
 
-/// A document, and where it came from.
+/// A document and its source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
-    /// The document; empty if it came from nowhere.
+    /// The document; empty if there was no file.
     pub document: Document,
-    /// Where it came from.
+    /// The source of the document.
     pub from: LoadedFrom,
 }
 
@@ -69,32 +70,32 @@ pub struct JsonFile<'a> {
 }
 
 impl<'a> JsonFile<'a> {
-    /// The file with this path. It need not exist.
+    /// Creates a handle for this path. The file need not exist.
     pub fn new(files: &'a dyn FileSystem, path: impl Into<PathBuf>, rule: FallbackRule) -> Self {
         Self { files, path: path.into(), legacy: None, rule }
     }
 
-    /// The same, with the path that it had in old versions.
+    /// Sets the path that the file had in old versions.
     #[must_use]
     pub fn with_legacy(mut self, path: impl Into<PathBuf>) -> Self {
         self.legacy = Some(path.into());
         self
     }
 
-    /// Its path.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of its backup.
+    /// Returns the path of the backup.
     pub fn backup_path(&self) -> PathBuf {
         with_suffix(&self.path, ".bak")
     }
 
-    /// Reads it, or what stands in for it.
+    /// Reads the file, or its fallback.
     ///
     /// # Errors
-    /// It is there and cannot be used, and its rule knows no substitute.
+    /// Returns an error if the file cannot be used and its rule has no fallback.
     pub fn load(&self) -> Result<Loaded> {
         let problem = match self.parse(&self.path) {
             Ok(document) => return Ok(Loaded { document, from: LoadedFrom::File }),
@@ -113,10 +114,10 @@ impl<'a> JsonFile<'a> {
         }
     }
 
-    /// Reads its backup, whatever the file holds.
+    /// Reads the backup, regardless of the file.
     ///
     /// # Errors
-    /// The backup cannot be used.
+    /// Returns an error if the backup cannot be used.
     pub fn load_backup(&self) -> Result<Document> {
         let path = self.backup_path();
         self.parse(&path).map_err(|problem| Error::NotJson { path, problem })
@@ -132,7 +133,7 @@ impl<'a> JsonFile<'a> {
     }
 
     fn player_fallback(&self, problem: TextProblem) -> Result<Loaded> {
-        // A file that cannot be reached is not a player that never was.
+        // An unreadable file does not mean that the player is new.
         if let TextProblem::Unreadable(_) = problem {
             return Err(Error::NotJson { path: self.path.clone(), problem });
         }
@@ -152,13 +153,14 @@ impl<'a> JsonFile<'a> {
         parse_text(&bytes)
     }
 
-    /// Replaces the file, keeps what was there as the backup, and makes both durable. Whether
-    /// anything was written: a file that says the same already is left alone.
+    /// Replaces the file, keeps the old contents as the backup, and makes both durable. Returns
+    /// whether anything was written; a file with the same contents is left alone.
     ///
-    /// Killed or without power at any moment, it leaves the file with the old or the new content.
+    /// If the process is killed or the power fails, the file has either the old or the new
+    /// contents.
     ///
     /// # Errors
-    /// The file has its old content, or already the new one.
+    /// Returns an error if an operation fails. The file then has the old or the new contents.
     pub fn save(&self, document: &Document) -> Result<bool> {
         let text = document.to_json();
         self.adopt_legacy()?;
@@ -169,7 +171,7 @@ impl<'a> JsonFile<'a> {
             Err(error) => return Err(Error::io(&self.path, "read")(error)),
         };
         let folder = self.folder();
-        self.files.make_folder(folder).map_err(Error::io(folder, "make"))?;
+        self.files.create_folder(folder).map_err(Error::io(folder, "create"))?;
         let temporary = with_suffix(&self.path, ".tmp");
         self.write_durably(&temporary, text.as_bytes())?;
         if let Some(old) = old {
@@ -180,12 +182,12 @@ impl<'a> JsonFile<'a> {
         Ok(true)
     }
 
-    /// Removes the file and everything that it could come back from; whether there was one.
+    /// Removes the file and everything it could be restored from. Returns whether anything existed.
     ///
     /// # Errors
-    /// It may still be there.
+    /// Returns an error if a file could not be removed.
     pub fn remove(&self) -> Result<bool> {
-        // What it could come back from goes first.
+        // Remove the fallbacks first, or an interruption could restore the file from them.
         let mut found = self.remove_one(&self.backup_path())?;
         if let Some(legacy) = &self.legacy {
             found |= self.remove_one(legacy)?;
@@ -208,7 +210,7 @@ impl<'a> JsonFile<'a> {
         }
     }
 
-    /// Gives a file that has its old name the present one, as the game does.
+    /// Renames a file from its old to its current name, as the game does.
     fn adopt_legacy(&self) -> Result<()> {
         let Some(legacy) = &self.legacy else { return Ok(()) };
         if self.parse(&self.path) == Err(TextProblem::Missing) && self.parse(legacy).is_ok() {
@@ -217,12 +219,12 @@ impl<'a> JsonFile<'a> {
         Ok(())
     }
 
-    /// Copies the old content to the backup. The game renames the file instead, and then there is
-    /// a moment without the file: a resource, whose backup is never read, would be lost in it.
+    /// Copies the old contents to the backup. The game renames the file, and for a moment there is
+    /// no file; a crash then loses a resource, because its backup is never read.
     fn back_up(&self, old: &[u8]) -> Result<()> {
         let backup = self.backup_path();
-        let is_worth_less = parse_text(old).is_err() && self.parse(&backup).is_ok();
-        if is_worth_less {
+        let is_backup_better = parse_text(old).is_err() && self.parse(&backup).is_ok();
+        if is_backup_better {
             return Ok(());
         }
         let temporary = with_suffix(&self.path, ".bak.tmp");
@@ -253,7 +255,7 @@ fn nothing(problem: TextProblem) -> Loaded {
     Loaded { document: Document::new(), from: LoadedFrom::Nothing { problem } }
 }
 
-/// The document that some bytes are.
+/// Parses the bytes of a JSON file.
 pub(crate) fn parse_text(bytes: &[u8]) -> Result<Document, TextProblem> {
     let text = std::str::from_utf8(bytes).map_err(|_| TextProblem::NotUtf8)?;
     if text.trim_ascii().is_empty() {

@@ -1,22 +1,22 @@
-//! The folders in which Hytale keeps universes and worlds.
+//! The folders in which Hytale stores universes and worlds.
 //!
 //! A *universe* has worlds and players; a *world* has a configuration, resources and chunks. This
-//! crate knows the files around the chunks, and which provider a world names for the chunks
-//! themselves; what is in a chunk it does not know. `docs/format/world.md` describes the files.
+//! crate handles the files around the chunks and determines the provider of the chunks, but does
+//! not interpret chunks. `docs/format/world.md` describes the files.
 //!
-//! | question | answer |
+//! | task | type or function |
 //! |---|---|
-//! | What is this path? | [`discover()`] |
-//! | Which worlds are there, how do I make, copy or delete one? | [`Universe`] |
-//! | What does this world say, and where are its chunks? | [`WorldFolder`] |
-//! | How does it get another provider? | [`ProviderSwitch`] |
-//! | What did this player or resource look like? | [`Players`], [`Resources`], [`find_backups`] |
-//! | May I change this file, or does another program write here? | [`WritePermit`] |
+//! | Determine what a path is | [`discover()`] |
+//! | List, create, copy and delete worlds | [`Universe`] |
+//! | Read a world's settings and open its chunks | [`WorldFolder`] |
+//! | Switch a world to another provider | [`ProviderSwitch`] |
+//! | Read players, resources and backups | [`Players`], [`Resources`], [`find_backups`] |
+//! | Check that no other program is writing | [`WritePermit`] |
 //!
-//! Nothing is written by reading. What is written is written so that a killed process or a power
-//! cut leaves the old or the new content ([`JsonFile`]), and only what was changed changes: keys
-//! that are not known here stay, in their place. When a file could not be used and something else
-//! was taken for it, [`LoadedFrom`] says so.
+//! Reading never writes. Files are written so that a killed process or a power cut leaves the old
+//! or the new contents ([`JsonFile`]), and only changed values change: unknown keys keep their
+//! position. If a file could not be used and something else was read in its place, [`LoadedFrom`]
+//! reports it.
 //!
 //! ```
 //! use hyworld_providers::Access;

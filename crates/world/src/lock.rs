@@ -1,7 +1,6 @@
-//! [`WorldLock`]: one writer per world, among our own processes.
+//! [`WorldLock`]: ensures one writer per world among hyworld processes.
 //!
-//! The lock is that of the file `.hyworld.lock` in the folder of the world. The game does not know
-//! it.
+//! The lock is on the file `.hyworld.lock` in the world folder. The game ignores it.
 
 use std::fmt;
 use std::path::Path;
@@ -12,11 +11,11 @@ use hyworld_files::{LockError, LockFile};
 use crate::error::{Error, Result};
 use crate::server::{ServerSign, server_sign};
 
-/// The name of the file that is locked.
+/// The name of the lock file.
 pub const LOCK_FILE: &str = ".hyworld.lock";
 
-/// The lock of a world, held until it is dropped. A file that stayed would be copied with the
-/// world, so it is removed. See [`WritePermit`](crate::WritePermit).
+/// The lock of a world, held until it is dropped. The file is removed then, because it would be
+/// copied with the world. See [`WritePermit`](crate::WritePermit).
 #[derive(Debug)]
 pub(crate) struct WorldLock {
     _file: LockFile,
@@ -26,7 +25,7 @@ impl WorldLock {
     /// Takes the lock of a world.
     ///
     /// # Errors
-    /// Another process of hyworld has it.
+    /// Returns an error if another hyworld process holds it.
     pub(crate) fn acquire(world: &Path) -> Result<Self> {
         let text = process_text(std::process::id());
         match LockFile::acquire(&world.join(LOCK_FILE), &text) {
@@ -39,28 +38,28 @@ impl WorldLock {
     }
 }
 
-/// Returns what a process writes into the lock file.
+/// Returns the text that a process writes into the lock file.
 fn process_text(pid: u32) -> String {
     format!("hyworld, process {pid}")
 }
 
-/// Returns the name of a holder for people.
+/// Returns the name of a holder for messages.
 fn holder_name(text: String) -> String {
-    if text.starts_with("hyworld") { text } else { "another process of hyworld".to_owned() }
+    if text.starts_with("hyworld") { text } else { "another hyworld process".to_owned() }
 }
 
-/// Who writes a world.
+/// A program that writes a world.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Writer {
-    /// One of our processes has the lock.
+    /// A hyworld process holds the lock.
     Hyworld {
-        /// Which, as far as is known.
+        /// The process, as far as known.
         holder: String,
     },
-    /// A server seems to run.
+    /// A server seems to be running.
     Server {
-        /// What it was seen by.
+        /// How the server was detected.
         sign: ServerSign,
     },
 }
@@ -68,17 +67,19 @@ pub enum Writer {
 impl fmt::Display for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Hyworld { holder } => write!(f, "{holder} writes this world"),
-            Self::Server { sign } => write!(f, "a server seems to run on this world ({sign})"),
+            Self::Hyworld { holder } => write!(f, "{holder} is writing this world"),
+            Self::Server { sign } => {
+                write!(f, "a server seems to be running on this world ({sign})")
+            }
         }
     }
 }
 
-/// Looks who writes a world, and changes nothing. As for [`server_sign`], finding nobody is no
-/// proof.
+/// Detects the writer of a world, without changing anything. As with [`server_sign`], `None` does
+/// not prove that there is no writer.
 ///
 /// # Errors
-/// The folder of the world cannot be found.
+/// Returns an error if the world folder does not exist.
 pub fn find_writer(world: &Path, now: SystemTime) -> Result<Option<Writer>> {
     if let Some(text) = LockFile::holder(&world.join(LOCK_FILE)) {
         return Ok(Some(Writer::Hyworld { holder: holder_name(text) }));
@@ -86,7 +87,7 @@ pub fn find_writer(world: &Path, now: SystemTime) -> Result<Option<Writer>> {
     Ok(server_sign(world, now)?.map(|sign| Writer::Server { sign }))
 }
 
-/// What the lock file says about the process that was seen, if that is the one that wrote it.
+/// Returns the text in the lock file if it was written by the detected process.
 pub(crate) fn holder_of(world: &Path, sign: &ServerSign) -> Option<String> {
     let ServerSign::OpenFile { pid, .. } = sign else { return None };
     let holder = LockFile::text(&world.join(LOCK_FILE))?;
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_holder_and_it_is_named() {
+    fn a_second_lock_fails_with_the_holder() {
         let world = tempfile::tempdir().unwrap();
         let lock = WorldLock::acquire(world.path()).unwrap();
         let error = WorldLock::acquire(world.path()).unwrap_err();
@@ -111,22 +112,22 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_is_found_without_being_disturbed() {
+    fn a_writer_is_detected_without_changes() {
         let world = tempfile::tempdir().unwrap();
         let find = || find_writer(world.path(), SystemTime::now()).unwrap();
         assert_eq!(find(), None);
-        assert!(!world.path().join(LOCK_FILE).exists(), "looking leaves nothing");
+        assert!(!world.path().join(LOCK_FILE).exists(), "detecting creates no file");
         let lock = WorldLock::acquire(world.path()).unwrap();
         let holder = format!("hyworld, process {}", std::process::id());
         assert_eq!(find(), Some(Writer::Hyworld { holder }));
         drop(lock);
         hyworld_testkit::write_file(&world.path().join(LOCK_FILE), b"hyworld, process 1");
-        assert_eq!(find(), None, "a killed process has left it");
+        assert_eq!(find(), None, "the file was left by a killed process");
         assert!(find_writer(&world.path().join("none"), SystemTime::now()).is_err());
     }
 
     #[test]
-    fn a_file_that_a_killed_process_left_does_not_lock() {
+    fn a_lock_file_of_a_killed_process_is_not_locked() {
         let world = tempfile::tempdir().unwrap();
         hyworld_testkit::write_file(&world.path().join(LOCK_FILE), b"\xFFnonsense");
         WorldLock::acquire(world.path()).unwrap();

@@ -1,20 +1,20 @@
-//! Names that become paths: those of worlds, resources and players' files.
+//! Checks names that become paths: those of worlds, resources and player files.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::limits::WORLD_NAME_BYTES_MAX;
 
-/// Names that mean devices on Windows, with any extension.
+/// Reserved device names on Windows, with any extension.
 const DEVICES: [&str; 4] = ["CON", "PRN", "AUX", "NUL"];
 
-/// Why a name cannot be one level of a path.
+/// Returns why a name is not valid as one component of a path.
 pub(crate) fn part_problem(part: &str) -> Option<&'static str> {
     let stem = part.split('.').next().unwrap_or_default().to_ascii_uppercase();
     let is_port = |start| stem.len() == 4 && stem.starts_with(start);
     match part {
         "" => Some("it is empty"),
-        "." | ".." => Some("it leads elsewhere"),
+        "." | ".." => Some("it leads out of its folder"),
         _ if part.trim().is_empty() => Some("it is blank"),
         _ if part.contains(['/', '\\']) => Some("it has a / or \\"),
         _ if part.contains([':', '*', '?', '"', '<', '>', '|']) => {
@@ -30,7 +30,7 @@ pub(crate) fn part_problem(part: &str) -> Option<&'static str> {
     }
 }
 
-/// Checks the name of one file.
+/// Checks a file name.
 pub(crate) fn check_part(name: &str) -> Result<()> {
     match part_problem(name) {
         Some(problem) => Err(Error::Name { name: name.to_owned(), problem }),
@@ -38,17 +38,17 @@ pub(crate) fn check_part(name: &str) -> Result<()> {
     }
 }
 
-/// The name of a world: folders under `worlds/`, with `/` between them. It never leads out of
-/// there.
+/// The name of a world: a path below `worlds/` with `/` as separator. It never leads out of that
+/// folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WorldName(String);
 
 impl WorldName {
-    /// Checks a name for a world. Names that only some systems allow are refused, so that every
+    /// Checks the name of a world. Rejects names that are not valid on all systems, so that every
     /// world can be moved to every system.
     ///
     /// # Errors
-    /// It cannot be the name of a world.
+    /// Returns an error if the name is not valid.
     pub fn new(name: &str) -> Result<Self> {
         if name.len() > WORLD_NAME_BYTES_MAX {
             return Err(Error::Name { name: name.to_owned(), problem: "it is too long" });
@@ -59,23 +59,23 @@ impl WorldName {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What the game knows the world by: names that differ only in case are the same to it.
+    /// Returns the key by which the game identifies the world. It ignores case.
     pub fn key(&self) -> String {
         world_key(&self.0)
     }
 
-    /// Its folder.
+    /// Returns the folder of the world.
     pub(crate) fn folder(&self, worlds: &Path) -> PathBuf {
         self.0.split('/').fold(worlds.to_owned(), |folder, part| folder.join(part))
     }
 }
 
-/// What the game knows a world by.
+/// Returns the key by which the game identifies a world.
 pub(crate) fn world_key(name: &str) -> String {
     name.to_lowercase()
 }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stay_inside() {
+    fn invalid_names_are_rejected() {
         for name in [
             "", ".", "..", "a/..", "../a", "/a", "a/", "a//b", "a\\b", "..\\a", "C:", "C:/a", " ",
             "a/ /b", "a\0b", "a\nb", "a.", "a ", "con", "Nul.txt", "COM1", "a/lpt9.x", "a*", "a|b",
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn the_message_says_why() {
+    fn the_error_has_the_reason() {
         let message = WorldName::new("a/../b").unwrap_err().to_string();
-        assert_eq!(message, "\"a/../b\" cannot be a name: it leads elsewhere");
+        assert_eq!(message, "\"a/../b\" is not a valid name: it leads out of its folder");
     }
 }

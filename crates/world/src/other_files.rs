@@ -1,4 +1,4 @@
-//! [`other_files`]: what lies in a folder of the game beside what hyworld reads. All of it is kept.
+//! [`other_files`]: lists the files in a folder of the game that hyworld keeps but does not read.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,17 +12,17 @@ use crate::tree::tree_size;
 /// A file or folder that hyworld keeps but does not read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherFile {
-    /// Its name; that of a folder ends with `/`.
+    /// The name; the name of a folder ends with `/`.
     pub name: String,
-    /// What it is known to be; `None` if it is not known.
+    /// A description, or `None` if it is unknown.
     pub what: Option<&'static str>,
-    /// How many files it is.
+    /// The number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// The kinds of folders that can be looked into.
+/// The kinds of folders that can be listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FolderKind {
     /// The folder that a server runs in.
@@ -33,7 +33,7 @@ pub enum FolderKind {
     World,
 }
 
-/// Names that need not be listed, because everything else is said about them.
+/// Names that are not listed, because hyworld reads them.
 const READ: [(FolderKind, &[&str]); 3] = [
     (FolderKind::Save, &["universe", "backup", "config.json", "config.json.bak"]),
     (FolderKind::Universe, &["worlds", "players", "resources", "worlds-deleted"]),
@@ -56,10 +56,10 @@ const READ: [(FolderKind, &[&str]); 3] = [
     ),
 ];
 
-/// How the names of folders begin in which hyworld keeps chunks that it replaced.
+/// Prefix of the folders in which hyworld keeps replaced chunks.
 pub const UNDO_PREFIX: &str = "hyworld-undo-";
 
-/// What other names stand for.
+/// Descriptions of other known names.
 const KNOWN: [(FolderKind, &str, &str); 17] = [
     (FolderKind::Save, "permissions.json", "permissions"),
     (FolderKind::Save, "bans.json", "bans"),
@@ -76,19 +76,19 @@ const KNOWN: [(FolderKind, &str, &str); 17] = [
     (FolderKind::Universe, "warps.json.bak", "backup of the warps"),
     (FolderKind::Universe, "blockIdMap.json", "numbers of blocks"),
     (FolderKind::Universe, "blockIdMap.legacy.json", "numbers of blocks"),
-    (FolderKind::World, "recovery-tmp/", "left over from a recovery"),
+    (FolderKind::World, "recovery-tmp/", "remains of a recovery"),
     (FolderKind::World, "instance.bson.bak", "backup of the template"),
 ];
 
-/// Lists what lies in a folder beside what hyworld reads, by name.
+/// Lists the files and folders that hyworld does not read, by name.
 ///
 /// # Errors
-/// The folder cannot be listed.
+/// Returns an error if the folder cannot be listed.
 pub fn other_files(folder: &Path, kind: FolderKind) -> Result<Vec<OtherFile>> {
     let mut found = list(folder, kind)?;
     let mods = folder.join("mods");
     if kind == FolderKind::Save && mods.is_dir() {
-        // Plugins keep their data in folders beside them.
+        // Plugins keep their data in folders next to them.
         let data = list(&mods, FolderKind::World)?.into_iter();
         found.extend(data.filter(|entry| entry.name.ends_with('/')).map(|entry| OtherFile {
             name: format!("mods/{}", entry.name),
@@ -109,8 +109,8 @@ fn list(folder: &Path, kind: FolderKind) -> Result<Vec<OtherFile>> {
         if read.clone().any(|known| **known == name) {
             continue;
         }
-        // Of the entry itself: a link is not followed.
-        let metadata = entry.metadata().map_err(Error::io(folder, "look into"))?;
+        // The metadata of the entry itself: links are not followed.
+        let metadata = entry.metadata().map_err(Error::io(folder, "inspect"))?;
         let (mut files, mut bytes) = (1, metadata.len());
         if metadata.is_dir() {
             let size = tree_size(&entry.path())?;
@@ -133,14 +133,14 @@ fn what(name: &str, path: &Path, kind: FolderKind) -> Option<&'static str> {
     known.or_else(|| is_store().then_some("data store of a plugin"))
 }
 
-/// Whether a folder holds records as plugins keep them: `<id>.bson` or `<id>.json`.
+/// Returns whether a folder has records as plugins store them: `<id>.bson` or `<id>.json`.
 fn has_records(folder: &Path) -> bool {
     let mut entries = folder.read_dir().into_iter().flatten().flatten();
     let is_record = |end: &OsStr| end == "bson" || end == "json";
     entries.any(|entry| entry.path().extension().is_some_and(is_record))
 }
 
-/// Whether a folder is inside the launcher's installation, which updates replace.
+/// Returns whether a folder is inside the launcher's installation, which updates replace.
 pub fn is_in_installation(folder: &Path) -> bool {
     let Ok(path) = folder.canonicalize() else { return false };
     let names: Vec<_> = path.iter().collect();
@@ -156,7 +156,7 @@ mod tests {
     use hyworld_testkit::write_file;
 
     #[test]
-    fn everything_that_is_not_read_is_listed_with_what_it_is() {
+    fn all_other_files_are_listed_with_a_description() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         for name in ["worlds/a", "auctions", "notes"] {

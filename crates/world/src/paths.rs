@@ -1,4 +1,4 @@
-//! [`WorldPaths`]: `paths.json`, paths that somebody drew in a world.
+//! [`WorldPaths`]: `paths.json`, the paths defined in a world.
 
 use std::path::Path;
 
@@ -10,37 +10,37 @@ use crate::json_file::{FallbackRule, JsonFile, LoadedFrom};
 
 const PATHS_KEY: &str = "Paths";
 
-/// The paths of a world by name. What a path is made of stays as it is.
+/// The paths of a world by name. The paths themselves are not interpreted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorldPaths {
     document: Document,
 }
 
 impl WorldPaths {
-    /// Reads the paths of a world; none if there is no file.
+    /// Reads the paths of a world. A missing file counts as no paths.
     ///
     /// # Errors
-    /// The file and its backup are there and cannot be used.
+    /// Returns an error if the file and its backup cannot be used.
     pub fn load(files: &dyn FileSystem, world: &Path) -> Result<(Self, LoadedFrom)> {
         let loaded = file(files, world).load()?;
         Ok((Self { document: loaded.document }, loaded.from))
     }
 
-    /// Writes the paths of a world; whether anything was written.
+    /// Writes the paths of a world. Returns whether anything was written.
     ///
     /// # Errors
-    /// The old ones are still there.
+    /// Returns an error if writing fails. The file then has the old or the new contents.
     pub fn save(&self, files: &dyn FileSystem, world: &Path) -> Result<bool> {
         file(files, world).save(&self.document)
     }
 
-    /// The paths, in order.
+    /// Returns the paths, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         let paths = self.document.get(PATHS_KEY).and_then(Value::as_document);
         paths.into_iter().flat_map(Document::fields)
     }
 
-    /// Adds a path or replaces it.
+    /// Adds or replaces a path.
     pub fn set(&mut self, name: &str, path: Value) {
         let paths = self.document.get(PATHS_KEY).and_then(Value::as_document);
         let mut paths = paths.cloned().unwrap_or_default();
@@ -60,7 +60,7 @@ mod tests {
     use hyworld_files::MemoryFileSystem;
 
     #[test]
-    fn paths_come_back_and_other_keys_stay() {
+    fn paths_round_trip_and_other_keys_are_preserved() {
         let files = MemoryFileSystem::new();
         let world = Path::new("w");
         let text = b"{\"Other\": 1, \"Paths\": {\"b\": {\"Points\": []}}}";
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_of_paths_has_none() {
+    fn an_invalid_map_of_paths_is_empty() {
         for text in ["{}", "{\"Paths\": 1}"] {
             let paths = WorldPaths { document: Document::from_json(text).unwrap() };
             assert_eq!(paths.iter().count(), 0);

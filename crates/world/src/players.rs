@@ -10,43 +10,43 @@ use hyworld_files::{FileSystem, OsFileSystem, with_suffix};
 use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, Loaded};
 
-/// The folder of a universe that players are in.
+/// The folder of a universe that contains the players.
 const FOLDER: &str = "players";
 
-/// The players of a universe. A document is an entity: `{"Components": {...}}`.
+/// The players of a universe. Each document is an entity: `{"Components": {...}}`.
 #[derive(Clone, Debug)]
 pub struct Players<'a> {
     files: &'a dyn FileSystem,
     folder: PathBuf,
 }
 
-/// A player that is stored.
+/// A stored player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlayerEntry {
-    /// Who.
+    /// The UUID of the player.
     pub uuid: Uuid,
-    /// There is only a backup: a crash took the file. The game does not list the player but loads
-    /// the backup when the player comes.
+    /// There is only a backup, because the file was lost in a crash. The game does not list the
+    /// player but loads the backup when the player joins.
     pub is_only_backup: bool,
 }
 
 impl Players<'static> {
-    /// The players of a universe.
+    /// Returns the players of a universe.
     pub fn of_universe(universe: &Path) -> Self {
         Self::in_folder(&OsFileSystem, universe.join(FOLDER))
     }
 }
 
 impl<'a> Players<'a> {
-    /// The players in a folder, which a server's configuration can name. It need not exist.
+    /// Returns the players in a folder, which need not exist. A server's configuration can set it.
     pub fn in_folder(files: &'a dyn FileSystem, folder: impl Into<PathBuf>) -> Self {
         Self { files, folder: folder.into() }
     }
 
-    /// Who is stored, sorted.
+    /// Returns all stored players, sorted by UUID.
     ///
     /// # Errors
-    /// The folder cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub fn list(&self) -> Result<Vec<PlayerEntry>> {
         let entries = match self.files.list(&self.folder) {
             Ok(entries) => entries,
@@ -68,36 +68,37 @@ impl<'a> Players<'a> {
         Ok(found.into_iter().map(entry).collect())
     }
 
-    /// Reads a player; an empty document for one who was never here.
+    /// Reads a player. Returns an empty document for an unknown player.
     ///
     /// # Errors
-    /// The file is damaged and so is its backup.
+    /// Returns an error if the file and its backup are damaged.
     pub fn load(&self, uuid: Uuid) -> Result<Loaded> {
         self.file(uuid).load()
     }
 
-    /// Replaces a player's document; whether anything was written.
+    /// Replaces a player's document. Returns whether anything was written.
     ///
     /// # Errors
-    /// The old one is still there.
+    /// Returns an error if writing fails. The file then has the old or the new contents.
     pub fn save(&self, uuid: Uuid, document: &Document) -> Result<bool> {
         self.file(uuid).save(document)
     }
 
-    /// Removes a player, and the backup: the game leaves that, and the player comes back with it.
-    /// Whether there was one.
+    /// Removes a player with the backup. The game leaves the backup, which restores the player.
+    /// Returns whether the player existed.
     ///
     /// # Errors
-    /// The player may still be there.
+    /// Returns an error if a file could not be removed.
     pub fn remove(&self, uuid: Uuid) -> Result<bool> {
         self.file(uuid).remove()
     }
 
-    /// Takes a player out of the universe and keeps the files beside the others, under names that
-    /// the game does not read. Returns the file that now has the player's document.
+    /// Removes a player from the universe but keeps the files, renamed so that the game does not
+    /// read them. Returns the file with the player's document.
     ///
     /// # Errors
-    /// The player may still be there; nothing is lost.
+    /// Returns an error if renaming fails. The player may still be in the universe; nothing is
+    /// lost.
     pub fn set_aside(&self, uuid: Uuid) -> Result<Option<PathBuf>> {
         let file = self.file(uuid);
         let entries = self.files.list(&self.folder).map_err(Error::io(&self.folder, "list"))?;
@@ -112,7 +113,7 @@ impl<'a> Players<'a> {
             numbered.into_iter().find(|path| !has(path))
         };
         let mut kept = None;
-        // The backup first: the player would come back with it.
+        // The backup first: it would restore the player.
         for path in [file.backup_path(), file.path().to_owned()] {
             let Some(aside) = free(&path).filter(|_| has(&path)) else { continue };
             self.files.rename(&path, &aside).map_err(Error::io(&path, "rename"))?;
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_removed_does_not_come_back() {
+    fn a_removed_player_is_not_restored() {
         let files = MemoryFileSystem::new();
         let players = Players::in_folder(&files, "p");
         let anna = ANNA.parse().unwrap();
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_set_aside_is_kept_and_can_be_set_aside_again() {
+    fn players_that_are_set_aside_are_kept() {
         let files = MemoryFileSystem::new();
         let players = Players::in_folder(&files, "p");
         let anna = ANNA.parse().unwrap();
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_has_no_players() {
+    fn a_missing_folder_has_no_players() {
         let folder = tempfile::tempdir().unwrap();
         let players = Players::of_universe(&folder.path().join("universe"));
         assert!(players.list().unwrap().is_empty());

@@ -1,26 +1,26 @@
-//! [`ProviderChoice`]: which provider has the chunks of a world, and which should have.
+//! [`ProviderChoice`]: which provider holds the chunks of a world, and which one is configured.
 
 use std::path::Path;
 
 use hyworld_coords::RegionPos;
 use hyworld_providers::{ProviderConfig, ProviderKind};
 
-/// What the configuration and the resource of a world say about its chunks, together.
+/// The provider of a world's chunks, determined from its configuration and its resource.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProviderChoice {
-    /// The provider that has the chunks: open this one.
+    /// The provider that holds the chunks. Open this one.
     pub provider: ProviderConfig,
-    /// The provider that the configuration names, where it is another one. The game would migrate
-    /// the world to it at its next start.
+    /// The configured provider, if it is a different one. The game would migrate the world to it on
+    /// its next start.
     pub pending: Option<ProviderConfig>,
 }
 
 impl ProviderChoice {
-    /// Decides between what is configured and what is current.
+    /// Chooses between the configured and the current provider.
     ///
-    /// `current` is missing in worlds from before February 2026, and the game then takes what is
-    /// configured: a world whose type was changed looks empty. Here the chunks that are there
-    /// decide.
+    /// Worlds from before February 2026 have no `current`. The game then uses the configured
+    /// provider, so a world whose type was changed appears empty. This function uses the provider
+    /// that has chunks.
     pub fn of(world: &Path, configured: &ProviderConfig, current: Option<&ProviderConfig>) -> Self {
         let found = match current {
             Some(current) if reaches(configured, current) => None,
@@ -35,7 +35,7 @@ impl ProviderChoice {
     }
 }
 
-/// Whether what `current` has is found through `configured` without being moved.
+/// Returns whether the chunks of `current` can be read through `configured` without a migration.
 fn reaches(configured: &ProviderConfig, current: &ProviderConfig) -> bool {
     let loaders = match configured.kind() {
         ProviderKind::Migration => configured.loaders().unwrap_or_default(),
@@ -44,25 +44,25 @@ fn reaches(configured: &ProviderConfig, current: &ProviderConfig) -> bool {
     configured.is_same(current) || loaders.iter().any(|loader| loader.is_same(current))
 }
 
-/// Another of the game's providers that has chunks in this world.
+/// Returns another provider of the game that has chunks in this world.
 fn elsewhere(world: &Path) -> Option<ProviderConfig> {
     let mut others = [ProviderConfig::hytale(), ProviderConfig::new("RocksDb")].into_iter();
     others.find(|other| has_chunks(world, other.kind()) == Some(true))
 }
 
-/// Whether a provider has chunks in this world; `None` if that cannot be seen from outside.
+/// Returns whether a provider has chunks in this world, or `None` if that is unknown.
 fn has_chunks(world: &Path, kind: ProviderKind) -> Option<bool> {
     match kind {
         ProviderKind::Hytale | ProviderKind::IndexedStorage => {
             Some(has_region_files(&world.join("chunks")))
         }
-        // The file that every RocksDB database has.
+        // Every RocksDB database has this file.
         ProviderKind::RocksDb => Some(world.join("db/CURRENT").exists()),
         _ => None,
     }
 }
 
-/// Whether there are region files in a folder.
+/// Returns whether a folder contains region files.
 pub(crate) fn has_region_files(folder: &Path) -> bool {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -89,12 +89,12 @@ mod tests {
             pending: None,
         };
         assert_eq!(choice(&hytale, None), open(&hytale));
-        assert_eq!(choice(&rocks, None), open(&rocks), "nothing is anywhere");
+        assert_eq!(choice(&rocks, None), open(&rocks), "there are no chunks");
         assert_eq!(choice(&hytale, Some(&hytale)), open(&hytale));
-        // The game migrates the second of these onto itself, and newer ones then delete it.
+        // The game migrates the second of these onto itself, and newer versions then delete it.
         assert_eq!(choice(&indexed, Some(&hytale)), open(&indexed));
         assert_eq!(choice(&hytale, Some(&indexed)), open(&hytale));
-        assert_eq!(choice(&lazy, Some(&hytale)), open(&lazy), "its chunks are reached");
+        assert_eq!(choice(&lazy, Some(&hytale)), open(&lazy), "its loaders reach the chunks");
         for (configured, current) in [(&rocks, &hytale), (&hytale, &rocks), (&rocks, &lazy)] {
             let expected =
                 ProviderChoice { provider: current.clone(), pending: Some(configured.clone()) };
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_resource_the_chunks_that_are_there_decide() {
+    fn without_a_resource_the_provider_with_chunks_is_chosen() {
         let world = tempfile::tempdir().unwrap();
         let (hytale, rocks) = (ProviderConfig::hytale(), ProviderConfig::new("RocksDb"));
         let found = |configured| ProviderChoice::of(world.path(), configured, None).provider;
@@ -115,6 +115,6 @@ mod tests {
         write_file(&world.path().join("db/CURRENT"), b"");
         assert_eq!((found(&rocks), found(&hytale)), (rocks.clone(), hytale.clone()));
         let other = ProviderConfig::new("plugin:Cloud");
-        assert_eq!(found(&other), other, "nobody knows what is there");
+        assert_eq!(found(&other), other, "whether it has chunks is unknown");
     }
 }

@@ -1,4 +1,4 @@
-//! [`ProviderSwitch`]: the files of a world whose chunks move to another provider.
+//! [`ProviderSwitch`]: switches a world to another provider.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,11 @@ use crate::provider_choice::ProviderChoice;
 use crate::resources::Resources;
 use crate::world::{config_file, known_config, load_config, parse_config};
 
-/// The file of a world that says which migration is under way.
+/// The file of a world that records an unfinished migration.
 pub(crate) const NOTE_FILE: &str = ".hyworld-migration.json";
 
-/// A world that is locked until its chunks are where it is to look for them. `hyworld-maintenance`
-/// copies them.
+/// A world that stays locked while its chunks are copied to another provider. `hyworld-maintenance`
+/// copies the chunks.
 #[derive(Debug)]
 pub struct ProviderSwitch {
     path: PathBuf,
@@ -27,16 +27,16 @@ pub struct ProviderSwitch {
     source: ProviderConfig,
     target: ProviderConfig,
     note: JsonFile<'static>,
-    note_content: Document,
+    note_document: Document,
     is_resumed: bool,
     _permit: WritePermit,
 }
 
 impl ProviderSwitch {
-    /// Locks a world. Nothing is changed yet.
+    /// Locks a world. Changes nothing yet.
     ///
     /// # Errors
-    /// Another program writes the world, or its configuration cannot be used.
+    /// Returns an error if another program writes the world or its configuration cannot be used.
     pub fn begin(world: &Path, target: &ProviderConfig, check: ServerCheck) -> Result<Self> {
         let permit = WritePermit::of_world(world, check)?;
         let config = known_config(world, parse_config(&load_config(&OsFileSystem, world)?))?;
@@ -45,12 +45,12 @@ impl ProviderSwitch {
         let current = resources.current_provider()?.provider;
         let configured = &config.settings.chunk_storage;
         let source = ProviderChoice::of(world, configured, current.as_ref()).provider;
-        let mut note_content = Document::new();
-        note_content.set("From", provider_value(&source));
-        note_content.set("To", provider_value(target));
+        let mut note_document = Document::new();
+        note_document.set("From", provider_value(&source));
+        note_document.set("To", provider_value(target));
         let note = JsonFile::new(&OsFileSystem, world.join(NOTE_FILE), FallbackRule::Resource);
         let found = note.load()?;
-        let is_resumed = found.from == LoadedFrom::File && found.document == note_content;
+        let is_resumed = found.from == LoadedFrom::File && found.document == note_document;
         let (path, target) = (world.to_owned(), target.clone());
         Ok(Self {
             path,
@@ -59,34 +59,35 @@ impl ProviderSwitch {
             source,
             target,
             note,
-            note_content,
+            note_document,
             is_resumed,
             _permit: permit,
         })
     }
 
-    /// Returns the provider that has the chunks.
+    /// Returns the provider that holds the chunks.
     pub fn source(&self) -> &ProviderConfig {
         &self.source
     }
 
-    /// Returns whether this very migration was begun before.
+    /// Returns whether the same migration was started before.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }
 
-    /// Records in the world that the migration has begun.
+    /// Records in the world that the migration has started.
     ///
     /// # Errors
-    /// It could not be recorded.
+    /// Returns an error if the record cannot be written.
     pub fn record(&self) -> Result<()> {
-        self.note.save(&self.note_content).map(drop)
+        self.note.save(&self.note_document).map(drop)
     }
 
-    /// Makes the world use the target.
+    /// Switches the world to the target.
     ///
     /// # Errors
-    /// It may use the source as before; it can be tried again.
+    /// Returns an error if a file cannot be written. The world may still use the source; retry
+    /// then.
     pub fn finish(mut self) -> Result<()> {
         // The configuration first: a world without the resource then already finds its chunks.
         self.config.settings.chunk_storage = self.target.clone();

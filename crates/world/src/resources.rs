@@ -1,4 +1,4 @@
-//! [`Resources`]: `resources/<Id>.json`, the small things that a world remembers.
+//! [`Resources`]: `resources/<Id>.json`, small documents stored with a world.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,13 +13,13 @@ use crate::error::{Error, Result, TextProblem};
 use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 use crate::names::check_part;
 
-/// The folder of a world that resources are in, unless its configuration says otherwise.
+/// The default folder of a world's resources.
 const FOLDER: &str = "resources";
 
-/// Folders in that one in which old versions had them.
+/// Subfolders in which old versions stored resources.
 const OLD_FOLDERS: [&str; 2] = ["chunkstore", "entitystore"];
 
-/// The resource that says where the chunks of a world are.
+/// The resource that records the provider of the chunks.
 const CHUNK_STORAGE: &str = "ChunkStorage";
 const CURRENT_PROVIDER_KEY: &str = "CurrentProvider";
 
@@ -27,30 +27,30 @@ const CURRENT_PROVIDER_KEY: &str = "CurrentProvider";
 #[derive(Clone, Debug)]
 pub struct Resources<'a> {
     files: &'a dyn FileSystem,
-    /// `None` if the world keeps none.
+    /// `None` if the world stores no resources.
     folder: Option<PathBuf>,
     rule: FallbackRule,
 }
 
-/// Which provider has the chunks of a world, as far as the world says.
+/// The provider that holds the chunks of a world, according to its resource.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CurrentProvider {
     /// The provider; `None` in worlds from before February 2026.
     pub provider: Option<ProviderConfig>,
-    /// Where that was found.
+    /// The source of the value.
     pub from: LoadedFrom,
 }
 
 impl<'a> Resources<'a> {
-    /// The resources in a folder. It need not exist.
+    /// Returns the resources in a folder, which need not exist.
     pub fn in_folder(files: &'a dyn FileSystem, folder: impl Into<PathBuf>) -> Self {
         Self { files, folder: Some(folder.into()), rule: FallbackRule::Resource }
     }
 
-    /// The resources of a world, where `ResourceStorage` of its configuration says.
+    /// Returns the resources of a world, according to `ResourceStorage` of its configuration.
     ///
     /// # Errors
-    /// It says a path that leads out of the world.
+    /// Returns an error if the path leads out of the world.
     pub fn of_world(
         files: &'a dyn FileSystem,
         world: &Path,
@@ -70,10 +70,10 @@ impl<'a> Resources<'a> {
         Ok(Self::in_folder(files, world.join(folder)))
     }
 
-    /// The ids of those that are there, sorted.
+    /// Returns the ids of all resources, sorted.
     ///
     /// # Errors
-    /// The folder cannot be listed.
+    /// Returns an error if a folder cannot be listed.
     pub fn ids(&self) -> Result<Vec<String>> {
         let mut ids = BTreeSet::new();
         let Some(folder) = &self.folder else { return Ok(Vec::new()) };
@@ -90,10 +90,11 @@ impl<'a> Resources<'a> {
         Ok(ids.into_iter().collect())
     }
 
-    /// Reads one. What is missing or damaged is nothing, as in the game, and the result says so.
+    /// Reads a resource. A missing or damaged resource is an empty document, as in the game; `from`
+    /// in the result reports it.
     ///
     /// # Errors
-    /// The id cannot be a name.
+    /// Returns an error if the id is not a valid name.
     pub fn load(&self, id: &str) -> Result<Loaded> {
         if let Some(file) = self.file(id)? {
             return file.load();
@@ -102,30 +103,30 @@ impl<'a> Resources<'a> {
         Ok(Loaded { document: Document::new(), from })
     }
 
-    /// Replaces one. A world that keeps none keeps none; whether anything was written.
+    /// Replaces a resource. Returns whether anything was written; a world that stores no resources
+    /// writes nothing.
     ///
     /// # Errors
-    /// The id cannot be a name, or the old content is still there.
+    /// Returns an error if the id is not a valid name or writing fails.
     pub fn save(&self, id: &str, document: &Document) -> Result<bool> {
         self.file(id)?.map_or(Ok(false), |file| file.save(document))
     }
 
-    /// Removes one and its backup; whether there was one.
+    /// Removes a resource and its backup. Returns whether it existed.
     ///
     /// # Errors
-    /// The id cannot be a name, or it may still be there.
+    /// Returns an error if the id is not a valid name or a file could not be removed.
     pub fn remove(&self, id: &str) -> Result<bool> {
         self.file(id)?.map_or(Ok(false), |file| file.remove())
     }
 
-    /// Which provider has the chunks.
+    /// Returns the provider that holds the chunks.
     ///
-    /// The game never reads the backup of a resource, and takes a damaged one for one that was
-    /// never there: the world then looks empty if its configuration was changed. So the backup
-    /// counts here.
+    /// The game never reads the backup of a resource and treats a damaged one as missing; the world
+    /// then appears empty if its configuration was changed. This function reads the backup.
     ///
     /// # Errors
-    /// It names something that is no provider.
+    /// Returns an error if the value is not a provider.
     pub fn current_provider(&self) -> Result<CurrentProvider> {
         let missing = || CurrentProvider {
             provider: None,
@@ -144,17 +145,17 @@ impl<'a> Resources<'a> {
         Ok(CurrentProvider { provider: provider.map_err(setting)?, from })
     }
 
-    /// Says which provider has the chunks.
+    /// Records the provider that holds the chunks. Returns whether anything was written.
     ///
     /// # Errors
-    /// It could not be written.
+    /// Returns an error if the resource cannot be written.
     pub fn set_current_provider(&self, provider: &ProviderConfig) -> Result<bool> {
         let mut document = self.load(CHUNK_STORAGE)?.document;
         document.set(CURRENT_PROVIDER_KEY, provider_value(provider));
         self.save(CHUNK_STORAGE, &document)
     }
 
-    /// The file of a resource; one in an old folder is found until it is saved.
+    /// Returns the file of a resource. One in an old folder is used until it is saved.
     fn file(&self, id: &str) -> Result<Option<JsonFile<'a>>> {
         check_part(id)?;
         let Some(folder) = &self.folder else { return Ok(None) };
@@ -172,8 +173,8 @@ impl<'a> Resources<'a> {
 }
 
 impl Resources<'static> {
-    /// The resources of a universe, which the newest games keep in `universe/resources`. Their
-    /// backups are read if they are damaged.
+    /// Returns the resources of a universe, which the newest versions of the game store in
+    /// `universe/resources`. Their backups are read if they are damaged.
     pub fn of_universe(universe: &Path) -> Self {
         let files = &OsFileSystem;
         Self { files, folder: Some(universe.join(FOLDER)), rule: FallbackRule::Config }
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_says_where_they_are() {
+    fn the_folder_is_read_from_the_configuration() {
         let files = MemoryFileSystem::new();
         put(&files, "w/other/place/A.json", "{}");
         let at = |object: &TypedObject| Resources::of_world(&files, Path::new("w"), object);
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_that_is_none_is_an_error_with_its_key() {
+    fn an_invalid_current_provider_is_an_error() {
         let files = MemoryFileSystem::new();
         put(&files, "w/resources/ChunkStorage.json", "{\"CurrentProvider\": 3}");
         let message = world(&files).current_provider().unwrap_err().to_string();
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_stay_inside_and_what_is_removed_is_gone() {
+    fn invalid_ids_are_rejected_and_resources_can_be_removed() {
         let files = MemoryFileSystem::new();
         let resources = world(&files);
         for id in ["", "../config", "a/b", "..", "a\\b"] {

@@ -1,8 +1,8 @@
-//! Signs that a game server runs on a world.
+//! Detects a game server that is running on a world.
 //!
-//! The game locks nothing, so there is no sure way to know. What it leaves: region files stay open
-//! from their first use to the end, and all resources are written every ten seconds, changed or
-//! not, the previous ones becoming backups.
+//! The game locks nothing, so detection is not certain. It uses two observations: a server keeps
+//! region files open from their first use until it stops, and it writes all resources every ten
+//! seconds, changed or not, and keeps the previous ones as backups.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -14,16 +14,15 @@ use hyworld_files::is_same_file;
 
 use crate::error::{Error, Result};
 
-/// A file that was written longer ago than this is no sign of a server: it would have been
-/// written again, twice.
-const BEAT_AGE_MAX: Duration = Duration::from_secs(25);
+/// Maximum age of the last write: a running server would have written twice in this time.
+const WRITE_AGE_MAX: Duration = Duration::from_secs(25);
 
-/// How far apart two writes of the game are, and its backups with them. A copy or an unpacked
-/// archive has other distances.
-const BEAT: std::ops::RangeInclusive<Duration> =
+/// Time between two writes of the game, and so between a file and its backup. Copies and unpacked
+/// archives have other intervals.
+const INTERVAL: std::ops::RangeInclusive<Duration> =
     Duration::from_secs(9)..=Duration::from_millis(11_500);
 
-/// What a running server was seen by.
+/// How a running server was detected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ServerSign {
@@ -36,11 +35,11 @@ pub enum ServerSign {
         /// The file.
         path: PathBuf,
     },
-    /// A resource was written a moment ago, ten seconds after the time before.
-    Beat {
+    /// A resource was just written, ten seconds after the previous time.
+    PeriodicWrite {
         /// The file.
         path: PathBuf,
-        /// How long ago.
+        /// Time since the last write.
         age: Duration,
     },
 }
@@ -51,7 +50,7 @@ impl fmt::Display for ServerSign {
             Self::OpenFile { pid, program, path } => {
                 write!(f, "process {pid}, {program}, has {} open for writing", path.display())
             }
-            Self::Beat { path, age } => {
+            Self::PeriodicWrite { path, age } => {
                 let age = age.as_secs();
                 write!(f, "{} is written every ten seconds, last {age} s ago", path.display())
             }
@@ -59,38 +58,38 @@ impl fmt::Display for ServerSign {
     }
 }
 
-/// Looks for a server on a world. Finding none is no proof: processes of other users cannot be
-/// looked into, and other systems than Linux do not say which files are open.
+/// Detects a server on a world. `None` does not prove that there is none: processes of other users
+/// cannot be inspected, and only Linux lists open files.
 ///
 /// # Errors
-/// The folder of the world cannot be found.
+/// Returns an error if the world folder does not exist.
 pub fn server_sign(world: &Path, now: SystemTime) -> Result<Option<ServerSign>> {
     let world = world.canonicalize().map_err(Error::io(world, "find"))?;
     let open = open_files(Path::new("/proc"), &world, &Parts::OfWorld).next();
-    Ok(open.or_else(|| beat(&world.join("resources"), now)))
+    Ok(open.or_else(|| periodic_write(&world.join("resources"), now)))
 }
 
-/// Looks for a program that has a region file, or files of a folder, open for writing. The path
-/// is without links.
+/// Detects a program that has a region file, or files in a folder, open for writing. `path` must
+/// not contain links.
 pub(crate) fn storage_sign(path: &Path) -> Option<ServerSign> {
     let folder = if path.is_dir() { path } else { path.parent()? };
     let file = path.file_name().filter(|_| !path.is_dir());
     open_files(Path::new("/proc"), folder, &Parts::OfStorage { file }).next()
 }
 
-/// Which files of a folder a server would have open.
+/// Selects the files of a folder that a server would have open.
 #[derive(Debug)]
 pub(crate) enum Parts<'a> {
     /// The folder is a world.
     OfWorld,
-    /// The folder has region files or a database, or only one file that counts.
+    /// The folder has region files or a database; or only `file` counts.
     OfStorage { file: Option<&'a OsStr> },
 }
 
 impl Parts<'_> {
-    /// Whether a path, relative to the folder, is one of them. Other files do not count, such as
-    /// one into which a shell redirects what a command prints.
-    fn contain(&self, path: &Path) -> bool {
+    /// Returns whether a path, relative to the folder, is one of the files. Other files are
+    /// ignored, such as one to which a shell redirects output.
+    fn contains(&self, path: &Path) -> bool {
         let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
         let folder = path.parent().and_then(Path::to_str).unwrap_or_default();
         match (self, folder) {
@@ -106,7 +105,7 @@ impl Parts<'_> {
     }
 }
 
-/// How the names of the files in the folder of a world begin; what follows is `.bak` or `.tmp`.
+/// Prefixes of the files in a world folder; they may be followed by `.bak` or `.tmp`.
 const WORLD_FILES: [&str; 5] =
     ["config.json", "config.bson", "instance.bson", "paths.json", "paths.bson"];
 
@@ -114,7 +113,7 @@ fn is_region_file(name: &str) -> bool {
     name.split_once(".region.bin").is_some()
 }
 
-/// The files of a RocksDB database that only its owner opens for writing.
+/// Returns whether this is a file of a RocksDB database that only its owner opens for writing.
 fn is_database_file(name: &str) -> bool {
     let has_number = |ending: &str| {
         let number = name.strip_suffix(ending).unwrap_or_default();
@@ -126,8 +125,8 @@ fn is_database_file(name: &str) -> bool {
         || [".log", ".sst", ".blob"].into_iter().any(has_number)
 }
 
-/// Files of a folder that other processes have open for writing, as Linux lists them in `proc`.
-/// A file counts under whatever name it was opened: a container gives folders other names.
+/// Finds files of a folder that other processes have open for writing, as Linux lists them in
+/// `proc`. Files are compared by identity, because containers give folders other names.
 fn open_files(proc: &Path, folder: &Path, parts: &Parts<'_>) -> impl Iterator<Item = ServerSign> {
     let others = numbers_in(proc).into_iter().filter(|pid| *pid != std::process::id());
     others.filter_map(move |pid| {
@@ -139,7 +138,7 @@ fn open_files(proc: &Path, folder: &Path, parts: &Parts<'_>) -> impl Iterator<It
     })
 }
 
-/// The file of the folder that a process has open for writing under a number.
+/// Returns the file of the folder that a process has open for writing under a descriptor number.
 fn open_file(process: &Path, number: u32, folder: &Path, parts: &Parts<'_>) -> Option<PathBuf> {
     let link = process.join(format!("fd/{number}"));
     let target = fs::read_link(&link).ok()?;
@@ -149,20 +148,20 @@ fn open_file(process: &Path, number: u32, folder: &Path, parts: &Parts<'_>) -> O
     let mut candidates = [Some(name.to_owned()), inside].into_iter().flatten();
     candidates.find_map(|path| {
         let named = folder.join(&path);
-        let is_open = parts.contain(&path)
+        let is_open = parts.contains(&path)
             && is_same_file(&fs::metadata(&link).ok()?, &fs::metadata(&named).ok()?)
             && is_for_writing(&fs::read_to_string(process.join(format!("fdinfo/{number}"))).ok()?);
         is_open.then_some(named)
     })
 }
 
-/// The entries of a folder whose names are numbers; none if it cannot be read.
+/// Returns the numeric names in a folder, or nothing if it cannot be read.
 fn numbers_in(folder: &Path) -> Vec<u32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Whether the `flags:` line of a file's information, in octal, says so.
+/// Returns whether the octal `flags:` line of a file's information includes writing.
 fn is_for_writing(information: &str) -> bool {
     let flags = information.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|digits| u64::from_str_radix(digits.trim(), 8).ok());
@@ -170,8 +169,8 @@ fn is_for_writing(information: &str) -> bool {
     flags.is_some_and(|flags| flags & 3 != 0)
 }
 
-/// A resource that was written just now, and whose backup is as old as the game makes them.
-fn beat(resources: &Path, now: SystemTime) -> Option<ServerSign> {
+/// Finds a resource that was just written and whose backup has the age the game produces.
+fn periodic_write(resources: &Path, now: SystemTime) -> Option<ServerSign> {
     let entries = fs::read_dir(resources).ok()?.flatten();
     entries.map(|entry| entry.path()).find_map(|path| {
         let json = path.extension().filter(|extension| *extension == "json")?;
@@ -179,8 +178,8 @@ fn beat(resources: &Path, now: SystemTime) -> Option<ServerSign> {
         let modified = |path: &Path| fs::metadata(path).ok()?.modified().ok();
         let (written, before) = (modified(&path)?, modified(&backup)?);
         let age = now.duration_since(written).unwrap_or_default();
-        let is_beat = BEAT.contains(&written.duration_since(before).ok()?);
-        (is_beat && age <= BEAT_AGE_MAX).then_some(ServerSign::Beat { path, age })
+        let is_periodic = INTERVAL.contains(&written.duration_since(before).ok()?);
+        (is_periodic && age <= WRITE_AGE_MAX).then_some(ServerSign::PeriodicWrite { path, age })
     })
 }
 
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beat_of_a_server_is_heard() {
+    fn periodic_writes_of_a_server_are_detected() {
         let now = SystemTime::now();
         let ago = |seconds| now - Duration::from_secs(seconds);
         for (name, backup, age, is_sign) in [
@@ -221,7 +220,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn files_that_another_process_writes_are_seen() {
+    fn files_open_for_writing_by_another_process_are_detected() {
         let world = tempfile::tempdir().unwrap();
         let folder = world.path().canonicalize().unwrap();
         let path = folder.join("chunks/0.0.region.bin");
@@ -235,7 +234,7 @@ mod tests {
         };
         let mut reader = sleep(File::open(&path).unwrap(), true);
         let writing = File::options().append(true).open(&path).unwrap();
-        assert_eq!(sign(), None, "readers do no harm, and neither does this process itself");
+        assert_eq!(sign(), None, "readers and this process are ignored");
         let mut writer = sleep(writing, false);
         let found = sign();
         for child in [&mut reader, &mut writer] {
@@ -248,7 +247,7 @@ mod tests {
 
     #[test]
     fn only_files_of_a_world_count() {
-        let is_part = |path: &str| Parts::OfWorld.contain(Path::new(path));
+        let is_part = |path: &str| Parts::OfWorld.contains(Path::new(path));
         for path in [
             "config.json",
             "config.json.bak",
@@ -267,8 +266,8 @@ mod tests {
             assert!(!is_part(path), "{path}");
         }
         let name = Path::new("a.bin");
-        assert!(Parts::OfStorage { file: Some(name.as_os_str()) }.contain(name));
-        assert!(!Parts::OfStorage { file: None }.contain(name));
+        assert!(Parts::OfStorage { file: Some(name.as_os_str()) }.contains(name));
+        assert!(!Parts::OfStorage { file: None }.contains(name));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whole folders: copied so that they are durable, and removed.
+//! Copies, moves and removes folders, durably.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,8 +9,8 @@ use hyworld_files::{sync_folder, sync_parent};
 use crate::error::{Error, Result};
 use crate::limits::FOLDER_DEPTH_MAX;
 
-/// Copies what is in a folder into one that exists, and makes it durable. Files whose names
-/// `is_wanted` refuses stay behind, with what is in them. Times of files stay as they are.
+/// Copies the contents of a folder into an existing folder and makes them durable. Skips names for
+/// which `is_wanted` returns `false`. Keeps modification times.
 pub(crate) fn copy_tree(from: &Path, to: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<()> {
     copy_level(from, to, is_wanted, FOLDER_DEPTH_MAX)
 }
@@ -31,10 +31,10 @@ fn copy_level(
             continue;
         }
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        // Of the entry itself: a link is not followed.
-        let kind = entry.file_type().map_err(Error::io(&source, "look at"))?;
+        // The type of the entry itself: links are not followed.
+        let kind = entry.file_type().map_err(Error::io(&source, "inspect"))?;
         if kind.is_dir() {
-            fs::create_dir(&target).map_err(Error::io(&target, "make"))?;
+            fs::create_dir(&target).map_err(Error::io(&target, "create"))?;
             copy_level(&source, &target, is_wanted, depth_left)?;
         } else if kind.is_file() {
             copy_file(&source, &target).map_err(Error::io(&source, "copy"))?;
@@ -54,27 +54,27 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     target.sync_all()
 }
 
-/// How much is in a folder.
+/// The size of a folder.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TreeSize {
-    /// Files, and links, which are not followed.
+    /// Number of files, including links, which are not followed.
     pub files: u64,
-    /// Bytes of the files.
+    /// Total size of the files in bytes.
     pub bytes: u64,
 }
 
-/// Adds up a folder with everything in it.
+/// Computes the size of a folder with all subfolders.
 ///
 /// # Errors
-/// A folder in it cannot be listed.
+/// Returns an error if a folder cannot be listed.
 pub fn tree_size(folder: &Path) -> Result<TreeSize> {
     let mut size = TreeSize::default();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).map_err(Error::io(&folder, "list"))? {
             let entry = entry.map_err(Error::io(&folder, "list"))?;
-            // Of the entry itself: a link is not followed, so this ends.
-            let metadata = entry.metadata().map_err(Error::io(&folder, "look into"))?;
+            // The metadata of the entry itself: links are not followed, so there are no cycles.
+            let metadata = entry.metadata().map_err(Error::io(&folder, "inspect"))?;
             if metadata.is_dir() {
                 folders.push(entry.path());
             } else {
@@ -87,20 +87,20 @@ pub fn tree_size(folder: &Path) -> Result<TreeSize> {
     Ok(size)
 }
 
-/// Gives a folder another name, and makes that durable in both places.
+/// Renames a folder and makes the change durable in both parent folders.
 pub(crate) fn move_folder(from: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         return Err(Error::Exists { path: to.to_owned() });
     }
     if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent).map_err(Error::io(parent, "make"))?;
+        fs::create_dir_all(parent).map_err(Error::io(parent, "create"))?;
     }
     fs::rename(from, to).map_err(Error::io(from, "move"))?;
     sync_parent(from)?;
     Ok(sync_parent(to)?)
 }
 
-/// Removes a folder with everything in it. Links are removed, not followed.
+/// Removes a folder with its contents. Links are removed, not followed.
 pub(crate) fn remove_tree(folder: &Path) -> Result<()> {
     fs::remove_dir_all(folder).map_err(Error::io(folder, "remove"))
 }
@@ -130,8 +130,8 @@ mod tests {
         assert!(!to.join("skip").exists() && !to.join("a/skip").exists());
         assert_eq!(fs::metadata(to.join("1")).unwrap().modified().unwrap(), time);
         assert_eq!(tree_size(&to).unwrap(), TreeSize { files: 3, bytes: 1 + 3 + 5 });
-        assert!(copy_tree(&from, &to, &|_| true).is_err(), "nothing is written over");
-        assert!(tree_size(&to.join("1")).is_err(), "a file is no folder");
+        assert!(copy_tree(&from, &to, &|_| true).is_err(), "nothing is overwritten");
+        assert!(tree_size(&to.join("1")).is_err(), "a file is not a folder");
     }
 
     #[cfg(unix)]
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_has_a_limit() {
+    fn the_folder_depth_is_limited() {
         let folder = tempfile::tempdir().unwrap();
         let deep = "d/".repeat(40);
         fs::create_dir_all(folder.path().join("from").join(deep)).unwrap();

@@ -1,4 +1,4 @@
-//! [`Universe`]: all worlds of a save, and its players.
+//! [`Universe`]: the worlds and players of a save.
 
 #[cfg(test)]
 mod tests;
@@ -25,11 +25,11 @@ use crate::world::{
     CONFIG_FILE, OLD_CONFIG_FILE, config_file, known_config, load_config, parse_config,
 };
 
-/// The folder of a universe that worlds are in.
+/// The folder of a universe that contains the worlds.
 pub(crate) const WORLDS_FOLDER: &str = "worlds";
 
-/// Where worlds go to be deleted. The game removes it at every start, so what an interrupted copy
-/// leaves there is cleaned up too.
+/// The folder to which worlds are moved for deletion. The game removes it on every start, which
+/// also cleans up after an interrupted copy.
 const DELETED_FOLDER: &str = "worlds-deleted";
 
 /// A folder with worlds.
@@ -41,55 +41,55 @@ pub struct Universe {
 /// A world of a universe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorldEntry {
-    /// The name of its folder. It may be one that [`WorldName`] refuses.
+    /// The name of the folder. It may be one that [`WorldName`] rejects.
     pub name: String,
-    /// Its folder.
+    /// The folder.
     pub path: PathBuf,
-    /// Other worlds that the game takes for the same, because their names differ only in case. It
+    /// Other worlds that the game considers the same, because their names differ only in case. It
     /// loads one of them and fails for the rest.
     pub collides_with: Vec<String>,
 }
 
 impl Universe {
-    /// The universe in a folder.
+    /// Opens the universe in a folder.
     ///
     /// # Errors
-    /// There is no such folder.
+    /// Returns an error if the folder does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.is_dir() {
-            let what = "there is no such folder, so no universe".to_owned();
+            let what = "not a universe: the folder does not exist".to_owned();
             return Err(Error::NotFound { path: path.to_owned(), what });
         }
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Makes a universe without worlds, or opens one.
+    /// Creates a universe without worlds, or opens an existing one.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub fn create(path: &Path) -> Result<Self> {
         let worlds = path.join(WORLDS_FOLDER);
-        fs::create_dir_all(&worlds).map_err(Error::io(&worlds, "make"))?;
+        fs::create_dir_all(&worlds).map_err(Error::io(&worlds, "create"))?;
         Self::open(path)
     }
 
-    /// Its folder.
+    /// Returns the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its players.
+    /// Returns the players.
     pub fn players(&self) -> Players<'static> {
         Players::of_universe(&self.path)
     }
 
-    /// What it remembers, in the newest games.
+    /// Returns the resources of the universe, in the newest versions of the game.
     pub fn resources(&self) -> Resources<'static> {
         Resources::of_universe(&self.path)
     }
 
-    /// Asks to change what belongs to no single world, such as players: no server may run on any of
-    /// its worlds. Holds the locks of all worlds.
+    /// Acquires permits for all worlds. Required to change what belongs to no single world, such as
+    /// players: no server may run on any of the worlds.
     ///
     /// # Errors
     /// As for [`WritePermit::of_world`].
@@ -98,18 +98,18 @@ impl Universe {
         worlds.map(|world| WritePermit::of_world(&world.path, check)).collect()
     }
 
-    /// Names of blocks by their old numbers, in very old universes.
+    /// Reads the map of old block ids to names, which only very old universes have.
     ///
     /// # Errors
-    /// They are there and cannot be used.
+    /// Returns an error if the map exists but cannot be used.
     pub fn block_id_map(&self) -> Result<Option<BlockIdMap>> {
         BlockIdMap::load(&OsFileSystem, &self.path)
     }
 
-    /// Its worlds, sorted by name. Every folder is one, also an empty one.
+    /// Returns the worlds, sorted by name. Every folder is a world, even an empty one.
     ///
     /// # Errors
-    /// The folder of worlds cannot be listed.
+    /// Returns an error if the folder of worlds cannot be listed.
     pub fn worlds(&self) -> Result<Vec<WorldEntry>> {
         let folder = self.worlds_folder();
         let mut names = Vec::new();
@@ -137,11 +137,11 @@ impl Universe {
         Ok(names.into_iter().map(entry).collect())
     }
 
-    /// The folder of a world, which need not exist. It is inside the universe, also if folders
-    /// on the way are links.
+    /// Returns the folder of a world, which need not exist. The folder is inside the universe even
+    /// if there are links in the path.
     ///
     /// # Errors
-    /// A link leads out of the universe.
+    /// Returns an error if a link leads out of the universe.
     pub fn world_path(&self, name: &WorldName) -> Result<PathBuf> {
         let worlds = self.worlds_folder();
         let path = name.folder(&worlds);
@@ -157,20 +157,20 @@ impl Universe {
         Ok(path)
     }
 
-    /// Makes a world with these settings; its folder. Without a UUID or a seed it gets random
-    /// ones.
+    /// Creates a world with these settings and returns its folder. A missing UUID or seed is
+    /// generated.
     ///
     /// # Errors
-    /// There is a world of that name, or of one that the game takes for the same.
+    /// Returns an error if a world with this name exists, ignoring case.
     pub fn create_world(&self, name: &WorldName, mut settings: WorldSettings) -> Result<PathBuf> {
         let path = self.free_path(name)?;
-        let random = random_uuid().map_err(Error::io(&path, "make a UUID for"))?;
+        let random = random_uuid().map_err(Error::io(&path, "generate a UUID for"))?;
         settings.uuid.get_or_insert(random);
         settings.seed.get_or_insert(seed_of(random));
-        fs::create_dir_all(&path).map_err(Error::io(&path, "make"))?;
+        fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
         let config = WorldConfig::new(settings);
-        // What the game would write at the first start; with it, a later change of the provider
-        // is noticed.
+        // The game would write this on the first start. It makes a later change of the provider
+        // detectable.
         let storage = &config.settings.resource_storage;
         let resources = Resources::of_world(&OsFileSystem, &path, storage)?;
         resources.set_current_provider(&config.settings.chunk_storage)?;
@@ -178,12 +178,12 @@ impl Universe {
         Ok(path)
     }
 
-    /// Copies a world; the folder of the copy. It gets a UUID of its own: the game refuses two
-    /// worlds with the same.
+    /// Copies a world and returns the folder of the copy. The copy gets a new UUID, because the
+    /// game rejects two worlds with the same one.
     ///
     /// # Errors
-    /// Somebody writes the world, its configuration is newer than what is known, or there is a
-    /// world of the new name.
+    /// Returns an error if another program writes the world, its configuration has a newer version,
+    /// or a world with the new name exists.
     pub fn copy_world(
         &self,
         from: &WorldName,
@@ -194,53 +194,53 @@ impl Universe {
         let _permit = WritePermit::of_world(&source, check)?;
         let mut config =
             known_config(&source, parse_config(&load_config(&OsFileSystem, &source)?))?;
-        let uuid = random_uuid().map_err(Error::io(&source, "make a UUID for"))?;
+        let uuid = random_uuid().map_err(Error::io(&source, "generate a UUID for"))?;
         config.settings.uuid = Some(uuid);
-        self.place_copy(&source, to, &config)
+        self.copy_to_world(&source, to, &config)
     }
 
-    /// Deletes a world: it leaves `worlds/` at once, and then the disk.
+    /// Deletes a world: moves it out of `worlds/`, then removes it from disk.
     ///
     /// # Errors
-    /// Somebody writes the world; or it is in `worlds-deleted` and could not be removed from
-    /// there, which the game will do at its next start.
+    /// Returns an error if another program writes the world, or if it was moved to `worlds-deleted`
+    /// but not removed. The game removes it on its next start.
     pub fn delete_world(&self, name: &WorldName, check: ServerCheck) -> Result<()> {
         let path = self.existing_path(name)?;
         if path.is_symlink() {
-            // What a link leads to belongs to somebody else.
+            // The target of a link may be used by others.
             return Err(Error::Link { path });
         }
         let mut permit = Some(WritePermit::of_world(&path, check)?);
-        let place = self.deleted_place(name, "del")?;
+        let deleted = self.deleted_path(name, "del")?;
         if cfg!(windows) {
-            // A folder cannot be moved there while a file in it is open.
+            // On Windows a folder with an open file cannot be moved.
             permit = None;
         }
-        move_folder(&path, &place)?;
+        move_folder(&path, &deleted)?;
         drop(permit);
-        remove_tree(&place)?;
-        // As after the game's own deletions.
+        remove_tree(&deleted)?;
+        // Removed if empty, as the game does.
         drop(fs::remove_dir(self.path.join(DELETED_FOLDER)));
         Ok(())
     }
 
-    /// Copies a folder to a new world with this configuration, under another name until it is
-    /// whole.
-    pub(crate) fn place_copy(
+    /// Copies a folder to a new world with this configuration. The copy has a temporary path until
+    /// it is complete.
+    pub(crate) fn copy_to_world(
         &self,
         source: &Path,
         to: &WorldName,
         config: &WorldConfig,
     ) -> Result<PathBuf> {
         let target = self.free_path(to)?;
-        let place = self.deleted_place(to, "copy")?;
-        fs::create_dir_all(&place).map_err(Error::io(&place, "make"))?;
-        let copied = copy_tree(source, &place, &is_copied)
-            .and_then(|()| write_config_of_copy(&place, config))
-            .and_then(|()| move_folder(&place, &target));
+        let temporary = self.deleted_path(to, "copy")?;
+        fs::create_dir_all(&temporary).map_err(Error::io(&temporary, "create"))?;
+        let copied = copy_tree(source, &temporary, &is_copied)
+            .and_then(|()| write_config_of_copy(&temporary, config))
+            .and_then(|()| move_folder(&temporary, &target));
         if copied.is_err() {
-            // What is left over there is removed by the game, if not now.
-            drop(remove_tree(&place));
+            // If this fails, the game removes the files.
+            drop(remove_tree(&temporary));
         }
         drop(fs::remove_dir(self.path.join(DELETED_FOLDER)));
         copied.map(|()| target)
@@ -250,35 +250,35 @@ impl Universe {
         self.path.join(WORLDS_FOLDER)
     }
 
-    /// A place in `worlds-deleted` that is not taken: `<name>_<why><8 hexadecimal digits>`.
-    fn deleted_place(&self, name: &WorldName, why: &str) -> Result<PathBuf> {
+    /// Returns an unused path in `worlds-deleted`: `<name>_<reason><8 hexadecimal digits>`.
+    fn deleted_path(&self, name: &WorldName, reason: &str) -> Result<PathBuf> {
         let folder = self.path.join(DELETED_FOLDER);
-        let random = random_uuid().map_err(Error::io(&folder, "find a name in"))?;
+        let random = random_uuid().map_err(Error::io(&folder, "generate a name in"))?;
         let [a, b, c, d, ..] = random.to_bytes();
         let digits = u32::from_be_bytes([a, b, c, d]);
-        Ok(folder.join(format!("{}_{why}{digits:08x}", name.as_str().replace('/', "-"))))
+        Ok(folder.join(format!("{}_{reason}{digits:08x}", name.as_str().replace('/', "-"))))
     }
 
-    /// The folder of a world that must be there.
+    /// Returns the folder of an existing world.
     ///
     /// # Errors
-    /// There is no such world.
+    /// Returns an error if the world does not exist.
     pub fn existing_path(&self, name: &WorldName) -> Result<PathBuf> {
         let path = self.world_path(name)?;
         if path.is_dir() {
             return Ok(path);
         }
         let known: Vec<_> = self.worlds()?.into_iter().map(|world| world.name).collect();
-        let known = if known.is_empty() { "no world at all".to_owned() } else { known.join(", ") };
-        let what = format!("there is no world {:?}, only {known}", name.as_str());
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let what = format!("no world {:?}; existing worlds: {known}", name.as_str());
         Err(Error::NotFound { path, what })
     }
 
-    /// The folder for a world that must not be there yet. An empty folder will do, and one with
-    /// chunks and no configuration: the game adopts both.
+    /// Returns the folder for a new world. An empty folder may exist, or one with chunks but no
+    /// configuration: the game adopts both.
     ///
     /// # Errors
-    /// There is a world of that name, or of one that the game takes for the same.
+    /// Returns an error if a world with this name exists, ignoring case.
     pub fn free_path(&self, name: &WorldName) -> Result<PathBuf> {
         let path = self.world_path(name)?;
         let key = name.key();
@@ -292,7 +292,7 @@ impl Universe {
     }
 }
 
-/// The configuration of a new world. What lies beside it does not count.
+/// Returns the configuration file of a new world. A template in the same folder is ignored.
 fn new_config(world: &Path) -> JsonFile<'static> {
     match config_file(&OsFileSystem, world) {
         file if file.path().ends_with(CONFIG_FILE) => file,
@@ -300,10 +300,10 @@ fn new_config(world: &Path) -> JsonFile<'static> {
     }
 }
 
-/// Writes the configuration of a copy, without a backup: that would be the one of the original,
-/// whose UUID no second world may have.
-fn write_config_of_copy(place: &Path, config: &WorldConfig) -> Result<()> {
-    let file = new_config(place);
+/// Writes the configuration of a copy and removes its backup: the backup has the UUID of the
+/// original, which no second world may have.
+fn write_config_of_copy(world: &Path, config: &WorldConfig) -> Result<()> {
+    let file = new_config(world);
     file.save(&config.to_document())?;
     let backup = file.backup_path();
     match fs::remove_file(&backup) {
@@ -314,16 +314,16 @@ fn write_config_of_copy(place: &Path, config: &WorldConfig) -> Result<()> {
     }
 }
 
-/// What is part of a world, and not of what is being done with it.
+/// Returns whether a file is part of a world, as opposed to a lock or a temporary file.
 fn is_copied(name: &str) -> bool {
-    let is_left_over = name.strip_suffix(".tmp").is_some();
-    name != LOCK_FILE && name != "recovery-tmp" && !is_left_over
+    let is_temporary = name.strip_suffix(".tmp").is_some();
+    name != LOCK_FILE && name != "recovery-tmp" && !is_temporary
 }
 
 /// Returns a random UUID.
 ///
 /// # Errors
-/// The operating system has no random numbers.
+/// Returns an error if the operating system provides no random numbers.
 pub fn random_uuid() -> io::Result<Uuid> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
@@ -331,7 +331,7 @@ pub fn random_uuid() -> io::Result<Uuid> {
 }
 
 fn seed_of(uuid: Uuid) -> i64 {
-    // Six bytes are enough, and never negative.
+    // Six bytes are enough and never negative.
     let random = uuid.to_bytes().into_iter().take(6);
     random.fold(0, |seed, byte| (seed << 8) | i64::from(byte))
 }

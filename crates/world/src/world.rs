@@ -1,4 +1,4 @@
-//! [`WorldFolder`]: the folder of a world, opened: what it says, and where its chunks are.
+//! [`WorldFolder`]: an open world folder with its configuration, resources and chunks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 use crate::provider_choice::ProviderChoice;
 use crate::resources::Resources;
 
-/// The names of a world's configuration, of the one in old versions, and of a template's.
+/// The file names of a world's configuration, now and in old versions, and of a template's.
 pub(crate) const CONFIG_FILE: &str = "config.json";
 pub(crate) const OLD_CONFIG_FILE: &str = "config.bson";
 pub(crate) const INSTANCE_FILE: &str = "instance.bson";
 
-/// A world that is open. For writing, nobody else of us can write it until this is dropped.
+/// An open world. Opening for writing takes an exclusive lock, held until this is dropped.
 ///
 /// ```
 /// use hyworld_coords::ChunkPos;
@@ -49,7 +49,7 @@ pub struct WorldFolder {
     _permit: Option<WritePermit>,
 }
 
-/// How a world is opened.
+/// Options for opening a world.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct WorldOptions {
@@ -66,7 +66,7 @@ impl Default for WorldOptions {
 }
 
 impl WorldOptions {
-    /// Reading only, with the providers of `hyworld-providers`.
+    /// Creates options for reading only, with the providers of `hyworld-providers`.
     pub fn new() -> Self {
         Self {
             access: Access::ReadOnly,
@@ -76,26 +76,26 @@ impl WorldOptions {
         }
     }
 
-    /// What it is opened for.
+    /// Sets how the world is opened.
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Which providers can be opened.
+    /// Sets the providers that can be opened.
     pub fn registry(mut self, registry: ProviderRegistry) -> Self {
         self.registry = registry;
         self
     }
 
-    /// What to do about a server that seems to run on the world.
+    /// Sets what to do if a server seems to be running on the world.
     pub fn server_check(mut self, check: ServerCheck) -> Self {
         self.server_check = check;
         self
     }
 
-    /// Leaves the chunks alone: the storage of the world is empty, wherever its chunks are. What
-    /// it says can then be read also where its provider is not known or cannot be opened.
+    /// Does not open the chunks; the storage of the world is empty. The configuration can then be
+    /// read even if the provider is unknown or cannot be opened.
     pub fn without_chunks(mut self) -> Self {
         self.has_chunks = false;
         self
@@ -104,8 +104,9 @@ impl WorldOptions {
     /// Opens a world.
     ///
     /// # Errors
-    /// It is no world; or, for writing: somebody else writes it, its configuration cannot be used
-    /// or is newer, or its chunks have to be migrated first.
+    /// Returns an error if the folder is not a world. When opening for writing, also if another
+    /// program writes the world, its configuration is invalid or newer, or its chunks must be
+    /// migrated first.
     pub fn open(&self, path: &Path) -> Result<WorldFolder> {
         check_folder(path)?;
         let is_writing = self.access == Access::ReadWrite;
@@ -146,7 +147,7 @@ impl WorldOptions {
 }
 
 impl WorldFolder {
-    /// Opens a world with everything as usual.
+    /// Opens a world with default options.
     ///
     /// # Errors
     /// As for [`WorldOptions::open`].
@@ -154,23 +155,24 @@ impl WorldFolder {
         WorldOptions::new().access(access).open(path)
     }
 
-    /// Its folder.
+    /// Returns the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its configuration.
+    /// Returns the configuration.
     ///
     /// # Errors
-    /// It is newer than what is known, or wrong; then only [`document`](Self::document) has it.
+    /// Returns the problem if the configuration is newer or invalid; it is then only available from
+    /// [`document`](Self::document).
     pub fn config(&self) -> Result<&WorldConfig, &ConfigProblem> {
         self.config.as_ref()
     }
 
-    /// Its configuration, to be changed. [`save_config`](Self::save_config) writes it.
+    /// Returns the configuration for changes. [`save_config`](Self::save_config) writes it.
     ///
     /// # Errors
-    /// The world was opened for reading.
+    /// Returns an error if the world was opened for reading.
     pub fn config_mut(&mut self) -> Result<&mut WorldConfig> {
         match &mut self.config {
             Ok(config) if self.access == Access::ReadWrite => Ok(config),
@@ -178,47 +180,47 @@ impl WorldFolder {
         }
     }
 
-    /// Its configuration as it stands in the file, whatever its version.
+    /// Returns the configuration as it is in the file, in any version.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Where its configuration came from.
+    /// Returns the source of the configuration.
     pub fn config_from(&self) -> &LoadedFrom {
         &self.config_from
     }
 
-    /// Writes the configuration if it was changed; whether anything was written.
+    /// Writes the configuration if it was changed. Returns whether anything was written.
     ///
     /// # Errors
-    /// The world was opened for reading, or the file has its old content.
+    /// Returns an error if the world was opened for reading or writing fails.
     pub fn save_config(&mut self) -> Result<bool> {
         let document = self.config_mut()?.to_document();
         let written = config_file(&OsFileSystem, &self.path).save(&document)?;
-        // Reading back what was written cannot fail, and makes it the state to compare with.
+        // Parsing cannot fail, and makes the written document the state to compare with.
         self.config = WorldConfig::from_document(document.clone());
         self.document = document;
         self.config_from = LoadedFrom::File;
         Ok(written)
     }
 
-    /// Where its chunks are, and whether a migration is pending.
+    /// Returns the provider of the chunks, and whether a migration is pending.
     pub fn provider(&self) -> &ProviderChoice {
         &self.choice
     }
 
-    /// Its chunks.
+    /// Returns the storage of the chunks.
     pub fn storage(&self) -> &dyn ChunkStorage {
         &*self.storage
     }
 
-    /// Its chunks, for something that runs beside this. The world must stay open as long as they
-    /// are written: nobody else is kept out of it afterwards.
+    /// Returns a shared handle to the storage of the chunks. Keep the world open while writing
+    /// through it: afterwards the world is no longer locked.
     pub fn shared_storage(&self) -> Arc<dyn ChunkStorage> {
         Arc::clone(&self.storage)
     }
 
-    /// What it remembers.
+    /// Returns the resources.
     pub fn resources(&self) -> &Resources<'static> {
         &self.resources
     }
@@ -226,7 +228,7 @@ impl WorldFolder {
 
 fn check_folder(path: &Path) -> Result<()> {
     if !path.is_dir() {
-        let what = "there is no such folder, so no world".to_owned();
+        let what = "not a world: the folder does not exist".to_owned();
         return Err(Error::NotFound { path: path.to_owned(), what });
     }
     if path.join("rff").is_dir() {
@@ -235,12 +237,11 @@ fn check_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The file of a world's configuration, or of a template's where there is no other.
+/// Returns the configuration file of a world, or of a template if there is no other.
 pub(crate) fn config_file<'a>(files: &'a dyn FileSystem, world: &Path) -> JsonFile<'a> {
     let names = files.list(world).unwrap_or_default();
-    let is_there = |wanted: &str| names.iter().any(|entry| entry.name.starts_with(wanted));
-    let is_template =
-        is_there(INSTANCE_FILE) && !is_there(CONFIG_FILE) && !is_there(OLD_CONFIG_FILE);
+    let exists = |wanted: &str| names.iter().any(|entry| entry.name.starts_with(wanted));
+    let is_template = exists(INSTANCE_FILE) && !exists(CONFIG_FILE) && !exists(OLD_CONFIG_FILE);
     if is_template {
         return JsonFile::new(files, world.join(INSTANCE_FILE), FallbackRule::Config);
     }
@@ -248,12 +249,12 @@ pub(crate) fn config_file<'a>(files: &'a dyn FileSystem, world: &Path) -> JsonFi
         .with_legacy(world.join(OLD_CONFIG_FILE))
 }
 
-/// Reads the configuration of a world, whatever its version.
+/// Reads the configuration of a world, in any version.
 pub(crate) fn load_config(files: &dyn FileSystem, world: &Path) -> Result<Loaded> {
     config_file(files, world).load()
 }
 
-/// The typed form; a world without a configuration has the defaults.
+/// Parses a configuration. A world without one has the defaults.
 pub(crate) fn parse_config(loaded: &Loaded) -> Result<WorldConfig, ConfigProblem> {
     match loaded.from {
         LoadedFrom::Nothing { .. } => Ok(WorldConfig::new(WorldSettings::default())),
@@ -261,7 +262,7 @@ pub(crate) fn parse_config(loaded: &Loaded) -> Result<WorldConfig, ConfigProblem
     }
 }
 
-/// For writing, everything must be known.
+/// Converts a problem with the configuration to an error, for operations that write.
 pub(crate) fn known_config(
     world: &Path,
     config: Result<WorldConfig, ConfigProblem>,
@@ -273,7 +274,7 @@ pub(crate) fn known_config(
     })
 }
 
-/// The provider that a configuration names, also one that is otherwise not understood.
+/// Returns the configured provider, even if the rest of the configuration is not understood.
 fn configured_provider(
     document: &Document,
     config: &Result<WorldConfig, ConfigProblem>,
@@ -301,7 +302,7 @@ mod tests {
     const AT: ChunkPos = ChunkPos::new(3, -3);
 
     #[test]
-    fn one_at_a_time_writes_and_any_number_read() {
+    fn only_one_writer_but_many_readers_can_open_a_world() {
         let folder = world("{\"Version\": 4, \"Seed\": 1}");
         let mut first = WorldFolder::open(folder.path(), Access::ReadWrite).unwrap();
         let second = WorldFolder::open(folder.path(), Access::ReadWrite);
@@ -331,7 +332,7 @@ mod tests {
             "{\"Version\": 9, \"Seed\": \"new form\", \"ChunkStorage\": {\"Type\": \"Empty\"}}";
         let folder = world(text);
         let error = WorldFolder::open(folder.path(), Access::ReadWrite).unwrap_err().to_string();
-        assert!(error.contains("version 9; versions up to 4 are known"), "{error}");
+        assert!(error.contains("unsupported version 9"), "{error}");
         let world = WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
         assert_eq!(world.config(), Err(&ConfigProblem::Newer { found: 9 }));
         assert_eq!(world.document().get("Seed").unwrap().as_str(), Some("new form"));
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_config_is_not_taken_for_the_defaults() {
+    fn a_damaged_config_is_an_error() {
         let folder = world("{\"Version\": 4, ");
         for access in [Access::ReadOnly, Access::ReadWrite] {
             let opened = WorldFolder::open(folder.path(), access);
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_that_have_to_move_are_read_where_they_are() {
+    fn chunks_of_a_pending_migration_can_be_read() {
         let folder = world("{\"Version\": 4}");
         let open = |access| WorldFolder::open(folder.path(), access);
         let mut world = open(Access::ReadWrite).unwrap();
@@ -362,14 +363,14 @@ mod tests {
         world.save_config().unwrap();
         drop(world);
         let error = open(Access::ReadWrite).unwrap_err();
-        assert!(error.to_string().contains("the chunks are in \"Hytale\", but config.json says"));
+        assert!(error.to_string().contains("the chunks are in \"Hytale\", but config.json has"));
         let world = open(Access::ReadOnly).unwrap();
         assert_eq!(world.storage().read(AT).unwrap().unwrap(), b"x");
         assert_eq!(world.provider().pending, Some(ProviderConfig::new("Empty")));
     }
 
     #[test]
-    fn what_a_world_says_is_read_without_its_chunks() {
+    fn the_config_can_be_read_without_opening_the_chunks() {
         let folder = world("{\"Seed\": 7, \"ChunkStorage\": {\"Type\": \"x:Unknown\"}}");
         assert!(WorldFolder::open(folder.path(), Access::ReadOnly).is_err());
         let world = WorldOptions::new().without_chunks().open(folder.path()).unwrap();
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_bare_chunks_and_old_names_are_worlds_too() {
+    fn templates_and_old_config_names_are_worlds() {
         let folder = tempfile::tempdir().unwrap();
         let opened = || WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
         assert!(matches!(opened().config_from(), LoadedFrom::Nothing { .. }));
@@ -392,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_world_says_so() {
+    fn opening_a_folder_that_is_not_a_world_fails() {
         let folder = tempfile::tempdir().unwrap();
         let missing = WorldFolder::open(&folder.path().join("none"), Access::ReadOnly);
         assert!(matches!(missing, Err(Error::NotFound { .. })));

@@ -1,4 +1,4 @@
-//! Every JSON file of real worlds comes back byte for byte, and its keys are typed without loss.
+//! JSON files of real worlds round-trip byte for byte, and typed settings lose nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,11 +14,11 @@ use hyworld_world::{
     WorldFolder, discover,
 };
 
-/// Files that a person edited: only their white space differs. There is none in the worlds that
-/// are at hand now; one of the first set ended with a line break.
+/// Files edited by hand, in which only white space differs. The current worlds have none; a file of
+/// an earlier set ended with a line break.
 const EDITED_BY_HAND: [&str; 0] = [];
 
-/// All files of a world whose names end so; `None` where the worlds are not at hand.
+/// Returns all files of a world with these suffixes, or `None` if the worlds are not available.
 fn files(world: &str, endings: &[&str]) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![shared(&format!("worlds/{world}"))?];
@@ -41,7 +41,7 @@ fn text(path: &Path) -> String {
 }
 
 #[test]
-fn every_json_file_comes_back_byte_for_byte() {
+fn every_json_file_round_trips_byte_for_byte() {
     let mut count = 0;
     for world in WORLDS {
         let Some(paths) = files(world, &[".json", ".json.bak", "instance.bson"]) else { return };
@@ -73,14 +73,15 @@ fn configs_are_typed_without_loss() {
             let unknown: Vec<_> = config.unknown_keys().collect();
             let is_template = path.ends_with("instance.bson");
             assert_eq!(unknown, if is_template { vec!["$Comment"] } else { vec![] });
-            // Written from the typed settings alone, every key is the same again.
+            // Written from the typed settings alone, every key has the same value.
             let mut typed = WorldConfig::new(config.settings.clone()).to_document();
             for (key, value) in document.fields().filter(|(key, _)| !unknown.contains(key)) {
                 let found = if key == "Version" { Some(value) } else { typed.get(key) };
                 assert_eq!(found, Some(value), "{}: {key}", path.display());
             }
             if !is_template {
-                // Older games do not have this key yet; all others are in the game's order.
+                // Older versions of the game do not have this key; all others are in the game's
+                // order.
                 if document.get("DisabledFluidTickers").is_none() {
                     typed.remove("DisabledFluidTickers");
                 }
@@ -111,8 +112,8 @@ fn worlds_are_found_and_opened() {
     for world in WORLDS {
         let Some(folder) = shared(&format!("worlds/{world}")) else { return };
         let template = folder.join("Server/Instances/Orbis_Galactic_Spaceship");
-        let place = discover(if template.exists() { &template } else { &folder }).unwrap();
-        let worlds = place.worlds().unwrap();
+        let kind = discover(if template.exists() { &template } else { &folder }).unwrap();
+        let worlds = kind.worlds().unwrap();
         assert_eq!(worlds.len(), 1, "{world}");
         let opened = WorldFolder::open(&worlds.first().unwrap().path, Access::ReadOnly).unwrap();
         assert_eq!(opened.config_from(), &LoadedFrom::File);
@@ -124,7 +125,7 @@ fn worlds_are_found_and_opened() {
         for id in opened.resources().ids().unwrap() {
             assert_eq!(opened.resources().load(&id).unwrap().from, LoadedFrom::File, "{id}");
         }
-        if let PathKind::Save { universe } = &place {
+        if let PathKind::Save { universe } = &kind {
             check_players(universe);
         } else {
             let config = InstanceTemplate::open(&template).unwrap();
@@ -143,9 +144,9 @@ fn check_players(universe: &Universe) {
     }
 }
 
-/// The content is compared as bytes: that these bytes are the document is shown above.
+/// Compares bytes; another test shows that these bytes are the document.
 #[test]
-fn every_real_file_survives_a_crash_at_each_step_of_a_write() {
+fn every_real_file_survives_a_crash_at_any_step_of_a_write() {
     for world in WORLDS {
         let Some(paths) = files(world, &[".json", "instance.bson"]) else { return };
         for path in paths {
@@ -170,10 +171,10 @@ fn check_crashes(old: &Document, rule: FallbackRule) {
         file.save(old).unwrap();
         files.stop_after(steps);
         let saved = file.save(&new).is_ok();
-        let mut outcomes = files.after_power_cut();
-        outcomes.push(files.after_kill());
-        for outcome in outcomes {
-            let found = outcome.read(file.path(), u64::MAX).unwrap();
+        let mut states = files.after_power_cut();
+        states.push(files.after_kill());
+        for state in states {
+            let found = state.read(file.path(), u64::MAX).unwrap();
             let is_known = found == after || (!saved && found == before);
             assert!(is_known, "{rule:?} after {steps} steps");
         }
@@ -181,7 +182,7 @@ fn check_crashes(old: &Document, rule: FallbackRule) {
     }
 }
 
-/// A copy of a real player is changed, removed and gone; the real one is only read.
+/// Changes and removes a copy of a real player; the original is only read.
 #[test]
 fn a_real_player_round_trips() {
     let Some(folder) = shared("worlds/explored-2026-01/universe") else { return };

@@ -126,7 +126,7 @@ fn a_file_that_ends_inside_its_index_table_is_not_clean() {
     let before = sandbox.bytes("a.bin");
     for verb in ["verify", "ls", "info", "compact"] {
         let line = sandbox.run(&["region", verb, "a.bin"]).ends(1).err;
-        assert!(line.contains("it ends at byte 100, inside its index table"), "{line}");
+        assert!(line.contains("cut off at byte 100, inside its index table"), "{line}");
         assert!(line.contains("restore it from a backup"), "{line}");
     }
     sandbox.file("new", b"new");

@@ -183,7 +183,7 @@ fn the_provider_of_a_world_stands_in_its_files() {
     assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
     sandbox.file("world/resources/ChunkStorage.json", br#"{"CurrentProvider": {"Type": "x:Y"}}"#);
     let error = sandbox.run(&["ls", "world"]).fails(3);
-    assert!(error.starts_with(r#"provider "x:Y": this type is not known here"#), "{error}");
+    assert!(error.starts_with(r#"provider "x:Y": unknown type"#), "{error}");
 }
 
 #[test]

@@ -56,8 +56,8 @@ fn files_are_as_the_tour_says(sandbox: &Sandbox) {
     assert_eq!(world.occupied().len(), CHUNKS);
     assert_eq!(copy.occupied(), world.occupied());
     for slot in world.occupied() {
-        assert!(matches!(world.verify(slot).unwrap(), Verified::Whole { seal: None }));
-        assert!(matches!(copy.verify(slot).unwrap(), Verified::Whole { seal: Some(_) }));
+        assert!(matches!(world.verify(slot).unwrap(), Verified::Intact { seal: None }));
+        assert!(matches!(copy.verify(slot).unwrap(), Verified::Intact { seal: Some(_) }));
         assert_eq!(copy.read(slot).unwrap(), world.read(slot).unwrap(), "{slot:?}");
         if slot.get() == 622 {
             assert!(matches!(damaged.verify(slot).unwrap(), Verified::Damaged(_)));

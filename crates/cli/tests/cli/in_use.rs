@@ -155,7 +155,7 @@ fn our_own_lock_counts_and_is_never_forced() {
     let sandbox = worlds();
     let permit = WritePermit::of_world(&sandbox.path("world"), ServerCheck::Refuse).unwrap();
     let before = files(&sandbox.path("."));
-    let holder = format!("hyworld, process {} writes this world", std::process::id());
+    let holder = format!("hyworld, process {} is writing this world", std::process::id());
     for verb in WRITING {
         let run = sandbox.run(verb).ends(3);
         assert!(run.err.contains(&holder), "{}", run.err);

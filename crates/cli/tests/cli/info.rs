@@ -131,7 +131,9 @@ fn every_kind_of_path_is_understood() {
         .unwrap();
     assert_eq!(info(&sandbox, WORLD, 0)["kind"], "an instance template");
     assert!(sandbox.run(&["info", "nowhere"]).fails(2).ends_with("no such file or folder"));
-    assert!(sandbox.run(&["info", "backup"]).fails(1).contains("no save (with universe/)"));
+    assert!(
+        sandbox.run(&["info", "backup"]).fails(1).contains("not a Hytale save (with universe/)")
+    );
 }
 
 #[test]
@@ -207,7 +209,8 @@ fn who_writes_the_world_is_named() {
     let file = sandbox.path(WORLD).join("chunks/-1.0.region.bin");
     let open = File::options().write(true).open(file).unwrap();
     let writer = info(&sandbox, ".", 0)["worlds"][0]["writer"].clone();
-    let expected = format!("a server seems to run on this world (process {}, ", std::process::id());
+    let expected =
+        format!("a server seems to be running on this world (process {}, ", std::process::id());
     assert!(writer.as_str().unwrap().starts_with(&expected), "{writer}");
     drop(open);
     assert_eq!(info(&sandbox, ".", 0)["worlds"][0]["writer"], Value::Null);

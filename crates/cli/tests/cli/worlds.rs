@@ -81,9 +81,9 @@ fn nothing_is_made_over_something_or_outside() {
     let sandbox = universe();
     sandbox.file("notes", b"mine");
     for (words, part) in [
-        (["u", "a"], "is there already"),
-        (["u", "A"], "is there already"),
-        (["u", "../b"], "it leads elsewhere"),
+        (["u", "a"], "already exists"),
+        (["u", "A"], "already exists"),
+        (["u", "../b"], "it leads out of its folder"),
         (["u/worlds/a", "b"], "this is a world; name the universe"),
     ] {
         let line = sandbox.run(&["world", "create", words[0], words[1]]).fails(2);
@@ -135,7 +135,7 @@ fn a_copy_is_another_world_with_the_same_chunks() {
     assert_eq!(copy.read(AT).unwrap().as_deref(), Some(b"a document".as_slice()));
     sandbox.run(&["world", "copy", "u", "a", "b"]).fails(2);
     let line = sandbox.run(&["world", "copy", "u", "z", "c"]).fails(1);
-    assert!(line.ends_with("there is no world \"z\", only a, b"), "{line}");
+    assert!(line.ends_with("no world \"z\"; existing worlds: a, b"), "{line}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_world_is_deleted_only_when_somebody_says_yes() {
     assert!(sandbox.path("u/worlds/a/config.json").exists());
     let world = WorldFolder::open(&sandbox.path("u/worlds/a"), Access::ReadWrite).unwrap();
     let line = sandbox.run(&["world", "delete", "u", "a", "--yes"]).fails(3);
-    assert!(line.contains("writes this world"), "{line}");
+    assert!(line.contains("is writing this world"), "{line}");
     drop(world);
     let object = sandbox.run(&["world", "delete", "u", "a", "--yes", "--json"]).ends(0).json();
     assert_eq!(keys(&object), ["name", "path", "files", "bytes", "deleted", "dry_run"]);

@@ -1,10 +1,10 @@
-//! A file system in memory that stops working at a given step, and can say what a disk may hold
-//! after a power cut.
+//! A file system in memory for crash tests. It stops working at a given step, and lists the states
+//! that a disk may have after a power cut.
 //!
-//! The model: names and contents are separate, as on a disk. A name that was made, changed or
-//! removed is durable after `sync_folder`; before that, a power cut leaves the changes of names up
-//! to some moment, in their order. A content is durable after `sync`; before that, a power cut
-//! leaves nothing, half or all of it.
+//! Names and file contents are separate, as on a disk. A created, renamed or removed name is
+//! durable after `sync_folder`; before that, a power cut keeps a prefix of the name changes, in
+//! order. Contents are durable after `sync`; before that, a power cut leaves nothing, half or all
+//! of them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{FileSystem, FolderEntry};
 
-/// Files in memory.
+/// A file system in memory.
 #[derive(Debug, Default)]
 pub struct MemoryFileSystem {
     state: Mutex<State>,
@@ -21,24 +21,24 @@ pub struct MemoryFileSystem {
 
 #[derive(Clone, Debug, Default)]
 struct State {
-    contents: Vec<Content>,
+    files: Vec<File>,
     names: BTreeMap<PathBuf, usize>,
     durable_names: BTreeMap<PathBuf, usize>,
-    /// Changes of names since the last sync of a folder.
+    /// Name changes since the last sync of a folder.
     changes: Vec<Change>,
     steps_left: Option<u32>,
     steps: u32,
 }
 
 #[derive(Clone, Debug)]
-struct Content {
+struct File {
     bytes: Vec<u8>,
     is_synced: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Change {
-    Make(PathBuf, usize),
+    Create(PathBuf, usize),
     Rename(PathBuf, PathBuf),
     Remove(PathBuf),
 }
@@ -46,12 +46,12 @@ enum Change {
 impl Change {
     fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
         match self {
-            Self::Make(path, content) => {
-                names.insert(path.clone(), *content);
+            Self::Create(path, file) => {
+                names.insert(path.clone(), *file);
             }
             Self::Rename(from, to) => {
-                if let Some(content) = names.remove(from) {
-                    names.insert(to.clone(), content);
+                if let Some(file) = names.remove(from) {
+                    names.insert(to.clone(), file);
                 }
             }
             Self::Remove(path) => {
@@ -61,68 +61,62 @@ impl Change {
     }
 }
 
-/// What a power cut leaves of a content that was not synced.
-type LeftOver = fn(&[u8]) -> &[u8];
+/// The part of an unsynced file that survives a power cut.
+type Survivor = fn(&[u8]) -> &[u8];
 
-const LEFT_OVER: [LeftOver; 3] =
+const SURVIVORS: [Survivor; 3] =
     [|_| &[], |all| all.get(..all.len() / 2).unwrap_or_default(), |all| all];
 
 impl MemoryFileSystem {
-    /// Without files.
+    /// Creates an empty file system.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets only this many more changes happen, after which everything fails: the process was
-    /// killed there.
+    /// Allows only this many more changes; all later ones fail, as if the process had been killed.
     pub fn stop_after(&self, steps: u32) {
         self.lock().steps_left = Some(steps);
     }
 
-    /// How many changes were made.
+    /// Returns the number of changes made.
     pub fn steps(&self) -> u32 {
         self.lock().steps
     }
 
-    /// What another process finds after this one was killed: everything that was done.
+    /// Returns the file system as another process finds it after this one was killed.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State { steps_left: None, ..self.lock().clone() };
         Self { state: Mutex::new(state) }
     }
 
-    /// Everything that a disk may hold after a power cut now.
+    /// Returns all states that a disk may have after a power cut at this point.
     pub fn after_power_cut(&self) -> Vec<Self> {
         let state = self.lock().clone();
-        let mut outcomes = Vec::new();
+        let mut states = Vec::new();
         let mut names = state.durable_names.clone();
         for count in 0..=state.changes.len() {
-            for left_over in LEFT_OVER {
-                outcomes.push(Self::durable(&names, &state.contents, left_over));
+            for survivor in SURVIVORS {
+                states.push(Self::durable(&names, &state.files, survivor));
             }
             if let Some(change) = state.changes.get(count) {
                 change.apply(&mut names);
             }
         }
-        outcomes
+        states
     }
 
-    fn durable(
-        names: &BTreeMap<PathBuf, usize>,
-        contents: &[Content],
-        left_over: LeftOver,
-    ) -> Self {
-        let survived = |content: &Content| {
-            let bytes = &content.bytes;
-            let bytes = if content.is_synced { bytes } else { left_over(bytes) };
-            Content { bytes: bytes.to_vec(), is_synced: true }
+    fn durable(names: &BTreeMap<PathBuf, usize>, files: &[File], survivor: Survivor) -> Self {
+        let survived = |file: &File| {
+            let bytes = if file.is_synced { &file.bytes } else { survivor(&file.bytes) };
+            File { bytes: bytes.to_vec(), is_synced: true }
         };
-        let contents = contents.iter().map(survived).collect();
+        let files = files.iter().map(survived).collect();
         let (names, durable_names) = (names.clone(), names.clone());
-        Self { state: Mutex::new(State { contents, names, durable_names, ..State::default() }) }
+        Self { state: Mutex::new(State { files, names, durable_names, ..State::default() }) }
     }
 
-    /// What is guarded is whole at any moment, so a thread that panicked elsewhere does no harm.
+    /// Ignores poisoning: the state is consistent at all times.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -139,11 +133,11 @@ impl MemoryFileSystem {
 }
 
 impl State {
-    fn number(&self, path: &Path) -> io::Result<usize> {
+    fn file_index(&self, path: &Path) -> io::Result<usize> {
         self.names.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn rename_all(&mut self, change: Change) {
+    fn change_names(&mut self, change: Change) {
         change.apply(&mut self.names);
         self.changes.push(change);
     }
@@ -152,8 +146,8 @@ impl State {
 impl FileSystem for MemoryFileSystem {
     fn read(&self, path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
         let state = self.lock();
-        let content = state.contents.get(state.number(path)?);
-        let bytes = content.map(|content| content.bytes.clone()).unwrap_or_default();
+        let file = state.files.get(state.file_index(path)?);
+        let bytes = file.map(|file| file.bytes.clone()).unwrap_or_default();
         if bytes.len() as u64 > bytes_max {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -162,20 +156,20 @@ impl FileSystem for MemoryFileSystem {
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.change(|state| {
-            // A content of its own: that an old one is cut off in place is one of the outcomes
-            // that the left-overs of a new one cover, since nothing is written over in place.
-            let number = state.contents.len();
-            state.contents.push(Content { bytes: bytes.to_vec(), is_synced: false });
-            state.rename_all(Change::Make(path.to_owned(), number));
+            // Always creates a new file. Truncating an old one in place need not be modelled: the
+            // survivors of the new file cover the same states.
+            let index = state.files.len();
+            state.files.push(File { bytes: bytes.to_vec(), is_synced: false });
+            state.change_names(Change::Create(path.to_owned(), index));
             Ok(())
         })
     }
 
     fn sync(&self, path: &Path) -> io::Result<()> {
         self.change(|state| {
-            let number = state.number(path)?;
-            if let Some(content) = state.contents.get_mut(number) {
-                content.is_synced = true;
+            let index = state.file_index(path)?;
+            if let Some(file) = state.files.get_mut(index) {
+                file.is_synced = true;
             }
             Ok(())
         })
@@ -183,21 +177,21 @@ impl FileSystem for MemoryFileSystem {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.change(|state| {
-            state.number(from)?;
-            state.rename_all(Change::Rename(from.to_owned(), to.to_owned()));
+            state.file_index(from)?;
+            state.change_names(Change::Rename(from.to_owned(), to.to_owned()));
             Ok(())
         })
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.change(|state| {
-            state.number(path)?;
-            state.rename_all(Change::Remove(path.to_owned()));
+            state.file_index(path)?;
+            state.change_names(Change::Remove(path.to_owned()));
             Ok(())
         })
     }
 
-    fn make_folder(&self, _path: &Path) -> io::Result<()> {
+    fn create_folder(&self, _path: &Path) -> io::Result<()> {
         Ok(())
     }
 
@@ -234,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_power_cut_takes_what_was_not_synced() {
+    fn a_power_cut_loses_unsynced_changes() {
         let files = MemoryFileSystem::new();
         let (a, b) = (Path::new("d/a"), Path::new("d/b"));
         files.write(a, b"1234").unwrap();
@@ -244,13 +238,13 @@ mod tests {
         files.sync(a).unwrap();
         files.rename(a, b).unwrap();
         files.sync_folder(Path::new("d")).unwrap();
-        for outcome in files.after_power_cut() {
-            assert_eq!((read(&outcome, "d/a"), read(&outcome, "d/b")), (None, text("1234")));
+        for state in files.after_power_cut() {
+            assert_eq!((read(&state, "d/a"), read(&state, "d/b")), (None, text("1234")));
         }
     }
 
     #[test]
-    fn after_the_last_step_nothing_happens() {
+    fn changes_fail_after_the_last_step() {
         let files = MemoryFileSystem::new();
         files.stop_after(1);
         files.write(Path::new("a"), b"1").unwrap();
@@ -263,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_where_files_are() {
+    fn folders_are_derived_from_file_paths() {
         let files = MemoryFileSystem::new();
         for path in ["d/a", "d/e/f", "d/e/g", "x"] {
             files.write(Path::new(path), b"").unwrap();

@@ -50,14 +50,14 @@ pub(super) fn open(zip: &Path, world: &str, access: Access) -> Result<Box<dyn Ch
         return Err(bad_location(zip, "a backup can only be read"));
     }
     let state = Mutex::new(State { backup: Backup::open(zip)?, region: None });
-    let (place, world) = (zip.join(world).display().to_string(), world.to_owned());
-    Ok(Box::new(BackupStorage { place, world, state }))
+    let (location, world) = (zip.join(world).display().to_string(), world.to_owned());
+    Ok(Box::new(BackupStorage { location, world, state }))
 }
 
 /// The chunks of one world in a backup. One region at a time is in memory.
 #[derive(Debug)]
 struct BackupStorage {
-    place: String,
+    location: String,
     world: String,
     state: Mutex<State>,
 }
@@ -83,7 +83,7 @@ impl BackupStorage {
             let image = state.backup.region(&self.world, region).map_err(|error| match error {
                 hyworld_world::Error::Provider(error) => error,
                 other => ProviderError::Engine {
-                    place: self.place.clone(),
+                    location: self.location.clone(),
                     action: "read",
                     source: other.into(),
                 },
@@ -95,14 +95,14 @@ impl BackupStorage {
     }
 
     fn refuse<T>(&self) -> ProviderResult<T> {
-        let (place, reason) = (self.place.clone(), "it is in a backup".to_owned());
-        Err(ProviderError::ReadOnly { place, reason })
+        let (location, reason) = (self.location.clone(), "it is in a backup".to_owned());
+        Err(ProviderError::ReadOnly { location, reason })
     }
 }
 
 impl ChunkStorage for BackupStorage {
     fn location(&self) -> String {
-        self.place.clone()
+        self.location.clone()
     }
 
     fn read(&self, at: ChunkPos) -> ProviderResult<Option<Vec<u8>>> {

@@ -1,48 +1,49 @@
-//! Making a file so that nobody ever sees half of it.
+//! Creates files atomically: no other process sees a partially written file.
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::open::make;
+use super::open::write_empty;
 use crate::layout::Geometry;
 use crate::raw_file::{self, Access, OsFile};
 
-/// Tells the files apart that this process makes at the same time.
+/// Distinguishes the files that this process creates at the same time.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// How the names of files end that are being made.
+/// The suffix of files that are not completely written yet.
 const UNFINISHED_SUFFIX: &str = ".new.tmp";
 
-/// Makes an empty file under another name and gives it `path` when it is whole, so that a process
-/// that is killed meanwhile leaves nothing there: a file without a header cannot be read, and who
-/// cannot read a region makes no new chunks in it either. What is at `path` is never replaced.
+/// Creates an empty file under a temporary name and links it to `path` when it is complete. A
+/// process killed in between therefore leaves nothing at `path`; a file without a header could not
+/// be read, and no chunks could be generated in it. An existing file is never replaced.
 ///
-/// `None` if that cannot be done here: there is a file, the folder cannot be written to, or the
-/// file system has no hard links. Opening `path` itself then says what is the matter, or makes the
-/// file in place.
-pub(super) fn create_whole(path: &Path, geometry: Geometry) -> Option<OsFile> {
+/// Returns `None` if this is not possible: the file exists, the folder is not writable, or the file
+/// system has no hard links. The caller then opens `path` directly, which reports the error or
+/// creates the file in place.
+pub(super) fn create_complete(path: &Path, geometry: Geometry) -> Option<OsFile> {
     if path.try_exists().unwrap_or(true) {
         return None;
     }
-    // A name of its own, which nobody else opens: with a shared one, what a killed process left
-    // could be a second name of a file that has content by now.
+    // A unique name: under a shared one, the file left by a killed process could be a second link
+    // to a file that has blobs by now.
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let suffix = format!(".{}-{number}{UNFINISHED_SUFFIX}", std::process::id());
     let temporary = raw_file::with_suffix(path, &suffix);
     let raw = OsFile::open(&temporary, Access::CreateNew).ok()?;
-    let linked = make(&raw, geometry).and_then(|()| fs::hard_link(&temporary, path));
-    // Left over, it would do no harm.
+    let linked = write_empty(&raw, geometry).and_then(|()| fs::hard_link(&temporary, path));
+    // If removing it fails, the temporary file is harmless.
     let removed = raw_file::remove_if_present(&temporary);
     linked.ok()?;
     removed.and_then(|()| raw_file::sync_parent(path)).ok()?;
     Some(raw)
 }
 
-/// Removes what processes left in a folder that were killed while they made a file, and says how
-/// many files those were. What another process is just making is locked, and stays.
+/// Removes temporary files left in a folder by processes that were killed while creating a file.
+/// Returns the number of removed files. Files that another process is creating are locked and are
+/// kept.
 ///
-/// They do no harm, so nobody has to know if they cannot be removed.
+/// Errors are ignored because the temporary files are harmless.
 pub fn remove_unfinished(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter(|entry| {
@@ -62,20 +63,20 @@ mod tests {
     use crate::file::{IndexedStorageFile, OpenOptions};
 
     #[test]
-    fn the_file_is_whole_and_alone_and_locked() {
+    fn the_file_is_complete_and_locked() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.bin");
-        let made = create_whole(&path, Geometry::REGION).unwrap();
+        let created = create_complete(&path, Geometry::REGION).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(IndexedStorageFile::open_read_only(&path).unwrap().occupied().is_empty());
         let second = OpenOptions::new().write(true).open(&path);
         assert!(matches!(second, Err(Error::Locked { .. })), "{second:?}");
-        drop(made);
+        drop(created);
         OpenOptions::new().write(true).open(&path).unwrap();
     }
 
     #[test]
-    fn left_overs_are_removed_unless_somebody_has_them() {
+    fn unfinished_files_are_removed_unless_they_are_locked() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for name in ["0.0.region.bin", "0.0.region.bin.1-0.new.tmp", "other.tmp"] {
@@ -92,12 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_replaced() {
+    fn an_existing_file_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.bin");
         hyworld_testkit::write_file(&path, b"something");
-        assert!(create_whole(&path, Geometry::REGION).is_none());
+        assert!(create_complete(&path, Geometry::REGION).is_none());
         assert_eq!(fs::read(&path).unwrap(), b"something");
-        assert!(create_whole(&folder.path().join("none/a.bin"), Geometry::REGION).is_none());
+        assert!(create_complete(&folder.path().join("none/a.bin"), Geometry::REGION).is_none());
     }
 }

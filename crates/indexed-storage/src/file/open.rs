@@ -1,11 +1,11 @@
-//! Opening and creating: the decision table. What a slot holds is found out when it is asked for.
+//! Opens and creates files. The blobs of a version 1 file are inspected only when they are used.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
 
 use super::IndexedStorageFile;
-use super::create::create_whole;
+use super::create::create_complete;
 use super::space::WritePlan;
 use super::write::Durability;
 use crate::compression::DEFAULT_LEVEL;
@@ -19,7 +19,7 @@ use crate::raw_file::{self, Access, OsFile, RawFile};
 use crate::slot::{SlotEntry, SlotState};
 use crate::v0;
 
-/// How to open a file.
+/// Options for opening a file.
 ///
 /// ```
 /// use hyworld_indexed_storage::{Durability, Geometry, OpenOptions};
@@ -48,7 +48,7 @@ pub struct OpenOptions {
     pub(crate) released_bytes_max: u64,
 }
 
-/// Whether a missing file is made.
+/// Whether a missing file is created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Creation {
     Never,
@@ -63,8 +63,8 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// Reading only; relaxed durability, level 3 and the geometry of chunk regions where it
-    /// comes to writing.
+    /// Creates options for reading only, with relaxed durability, compression level 3 and the
+    /// geometry of chunk regions as defaults for writing.
     pub fn new() -> Self {
         Self {
             write: false,
@@ -79,62 +79,62 @@ impl OpenOptions {
         }
     }
 
-    /// Also for writing. Takes the exclusive lock; a version 0 file is upgraded first.
+    /// Opens for writing too: takes the exclusive lock and upgrades a version 0 file.
     pub fn write(mut self, write: bool) -> Self {
         self.write = write;
         self
     }
 
-    /// Make the file if it is missing or empty. Only with [`write`](Self::write).
+    /// Creates the file if it is missing or empty. Requires [`write`](Self::write).
     pub fn create(mut self, create: bool) -> Self {
         self.creation = if create { Creation::IfMissing } else { Creation::Never };
         self
     }
 
-    /// Make the file; it must not exist. Only with [`write`](Self::write).
+    /// Creates the file, which must not exist. Requires [`write`](Self::write).
     pub fn create_new(mut self, create_new: bool) -> Self {
         self.creation = if create_new { Creation::MustBeMissing } else { Creation::Never };
         self
     }
 
-    /// Whether opening a version 0 file for writing upgrades it (the default) or fails.
+    /// Sets whether opening a version 0 file for writing upgrades it (the default) or fails.
     pub fn upgrade(mut self, upgrade: bool) -> Self {
         self.upgrade = upgrade;
         self
     }
 
-    /// The geometry of a file that is made now. An existing file has its own.
+    /// Sets the geometry of a newly created file. An existing file keeps its own.
     pub fn geometry(mut self, geometry: Geometry) -> Self {
         self.geometry = geometry;
         self
     }
 
-    /// Take the file for version 1 with this geometry, whatever its first 32 bytes say: for
-    /// reading files whose header is destroyed. Ignored when opening for writing.
+    /// Treats the file as version 1 with this geometry and ignores its header, to read files whose
+    /// header is damaged. Ignored when opening for writing.
     pub fn assume_geometry(mut self, geometry: Geometry) -> Self {
         self.assume_geometry = Some(geometry);
         self
     }
 
-    /// What a finished write promises.
+    /// Sets how durable a completed write is.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The zstd level, 3 by default as in the game.
+    /// Sets the zstd level. The default is 3, as in the game.
     pub fn compression_level(mut self, level: i32) -> Self {
         self.compression_level = level;
         self
     }
 
-    /// The largest blob to read or write, see [`limits`](crate::limits::BLOB_BYTES_MAX).
+    /// Sets the largest blob to read or write; see [`limits`](crate::limits::BLOB_BYTES_MAX).
     pub fn blob_bytes_max(mut self, bytes: u32) -> Self {
         self.blob_bytes_max = bytes;
         self
     }
 
-    /// How much released space may wait for a sync, see
+    /// Sets how much released space may wait for a sync; see
     /// [`limits`](crate::limits::RELEASED_BYTES_MAX).
     pub fn released_bytes_max(mut self, bytes: u64) -> Self {
         self.released_bytes_max = bytes;
@@ -144,14 +144,15 @@ impl OpenOptions {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// The file cannot be opened, is not one of ours, or, for writing, another writer has it.
-    /// Damaged slots are no error: see [`damage`](IndexedStorageFile::damage).
+    /// Returns an error if the file cannot be opened, is not a valid file, or, for writing, is
+    /// locked by another writer. Damaged slots are not an error: see
+    /// [`damage`](IndexedStorageFile::damage).
     pub fn open(&self, path: impl AsRef<Path>) -> Result<IndexedStorageFile> {
         let path = path.as_ref();
         let named = v0::upgrade::resume(path, self.write && self.upgrade)?;
         let may_create = self.write && self.creation != Creation::Never;
-        let made = may_create.then(|| create_whole(&named, self.geometry)).flatten();
-        let raw = made.map_or_else(|| OsFile::open(&named, self.access()), Ok)?;
+        let created = may_create.then(|| create_complete(&named, self.geometry)).flatten();
+        let raw = created.map_or_else(|| OsFile::open(&named, self.access()), Ok)?;
         if self.write && is_v0(&raw, &named)? {
             if !self.upgrade {
                 return Err(Error::NeedsUpgrade { path: path.to_owned() });
@@ -171,8 +172,8 @@ impl OpenOptions {
         Ok(file)
     }
 
-    /// Opens a file that is anywhere but in the file system; `name` stands for its path in
-    /// errors. Version 0 can only be read this way.
+    /// Opens a file that is not in the file system. Errors show `name` as its path. Version 0 files
+    /// can only be read this way.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -188,7 +189,7 @@ impl OpenOptions {
         };
         let may_create = self.write && self.creation != Creation::Never;
         if may_create && is_unfinished(&*raw, self.geometry).map_err(failed("read"))? {
-            make(&*raw, self.geometry).map_err(failed("create"))?;
+            write_empty(&*raw, self.geometry).map_err(failed("create"))?;
         }
         let file_bytes = raw.len().map_err(failed("read the length"))?;
         let header = self.header(&*raw, &path)?;
@@ -197,9 +198,9 @@ impl OpenOptions {
         }
         let geometry = header.geometry;
         let slots = match header.version {
-            FormatVersion::V1 => unseen(&*raw, geometry),
+            FormatVersion::V1 => uninspected(&*raw, geometry),
             FormatVersion::V0 if self.write => return Err(Error::NeedsUpgrade { path }),
-            FormatVersion::V0 => v0::scan::scan(&*raw, geometry, file_bytes).map(known),
+            FormatVersion::V0 => v0::scan::scan(&*raw, geometry, file_bytes).map(inspected),
         }
         .map_err(failed("read"))?;
         let interrupted = match header.version {
@@ -243,15 +244,15 @@ impl OpenOptions {
 
 type Slots = Box<[RwLock<SlotEntry>]>;
 
-fn known(states: Vec<SlotState>) -> Slots {
+fn inspected(states: Vec<SlotState>) -> Slots {
     states.into_iter().map(|state| RwLock::new(state.into())).collect()
 }
 
-/// The slots of a version 1 file before anybody looked at their blobs.
-fn unseen(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Slots> {
+/// Reads the slots of a version 1 file without inspecting their blobs.
+fn uninspected(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Slots> {
     let table = read_table(raw, geometry, HEADER_BYTES)?;
     let entries = index_table::decode(&table, geometry).into_iter();
-    Ok(entries.map(|entry| RwLock::new(SlotEntry::unseen(entry))).collect())
+    Ok(entries.map(|entry| RwLock::new(SlotEntry::uninspected(entry))).collect())
 }
 
 fn is_v0(raw: &dyn RawFile, path: &Path) -> Result<bool> {
@@ -262,8 +263,8 @@ fn is_v0(raw: &dyn RawFile, path: &Path) -> Result<bool> {
     }
 }
 
-/// Whether the file is empty, or is what a creation leaves that was interrupted: part of our own
-/// header and zeros, and nothing else. There is nothing in it to lose.
+/// Returns whether the file is empty or the result of an interrupted creation: a partial header and
+/// zeros, and nothing else. Such a file holds no data.
 fn is_unfinished(raw: &dyn RawFile, geometry: Geometry) -> io::Result<bool> {
     let len = raw.len()?;
     if len > geometry.segments_offset() {
@@ -272,27 +273,27 @@ fn is_unfinished(raw: &dyn RawFile, geometry: Geometry) -> io::Result<bool> {
     let expected = empty_file(geometry);
     let mut found = vec![0; expected.len()];
     let count = raw.read_at(&mut found, 0)?;
-    let ours = |(found, expected): (&u8, &u8)| *found == 0 || found == expected;
+    let matches = |(found, expected): (&u8, &u8)| *found == 0 || found == expected;
     let finished = Header::decode(found.get(..count).unwrap_or_default());
-    let is_header_whole = !matches!(
+    let has_header = !matches!(
         finished,
         Err(HeaderProblem::Empty
             | HeaderProblem::TooShort { .. }
             | HeaderProblem::Magic
             | HeaderProblem::Geometry { .. })
     );
-    Ok(!is_header_whole && found.iter().zip(&expected).all(ours))
+    Ok(!has_header && found.iter().zip(&expected).all(matches))
 }
 
-/// A file without blobs: header and zeroed index table.
+/// Returns the bytes of a file without blobs: header and zeroed index table.
 fn empty_file(geometry: Geometry) -> Vec<u8> {
     let mut bytes = Header { version: FormatVersion::V1, geometry }.encode().to_vec();
     bytes.resize(usize::try_from(geometry.segments_offset()).unwrap_or(usize::MAX), 0);
     bytes
 }
 
-/// Writes an empty file and makes it durable: one sync for a file that will hold 1,024 chunks.
-pub(super) fn make(raw: &dyn RawFile, geometry: Geometry) -> io::Result<()> {
+/// Writes and syncs an empty file.
+pub(super) fn write_empty(raw: &dyn RawFile, geometry: Geometry) -> io::Result<()> {
     raw.write_at(&empty_file(geometry), 0)?;
     raw.sync()
 }

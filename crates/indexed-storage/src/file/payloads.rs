@@ -1,5 +1,5 @@
-//! Payloads on their way to disk, those of neighbours together: a call that makes a file longer
-//! costs three times what its bytes do.
+//! Combines the payloads of adjacent runs into one write. A write that extends the file costs three
+//! times as much as writing its bytes.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::layout::SegmentRun;
 use crate::limits::WRITTEN_TOGETHER_MAX;
 
-/// Payloads that are not written yet.
+/// Payloads that are not yet written.
 pub(super) struct Payloads<'a> {
     file: &'a IndexedStorageFile,
     offset: u64,
     bytes: Cow<'a, [u8]>,
-    /// Where the segments of the last one end.
+    /// File offset at which the segments of the last payload end.
     end: u64,
 }
 
@@ -22,8 +22,8 @@ impl<'a> Payloads<'a> {
         Self { file, offset: 0, bytes: Cow::default(), end: 0 }
     }
 
-    /// Takes a payload for a run that nothing names yet. The rest of the last segment before a
-    /// neighbour becomes zero.
+    /// Adds a payload for a run that no index entry refers to yet. The rest of the last segment
+    /// before an adjacent payload is zeroed.
     pub(super) fn add(&mut self, run: SegmentRun, payload: &'a [u8]) -> Result<()> {
         let offset = self.file.segment_offset(run.start);
         let start = usize::try_from(offset.saturating_sub(self.offset)).unwrap_or(usize::MAX);
@@ -42,7 +42,7 @@ impl<'a> Payloads<'a> {
         Ok(())
     }
 
-    /// Writes what was taken.
+    /// Writes the collected payloads.
     pub(super) fn write(&mut self) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
         if bytes.is_empty() {
@@ -65,20 +65,20 @@ mod tests {
         let options = OpenOptions::new().write(true).create(true);
         let geometry = Geometry::new(64, 512).unwrap();
         let file = options.geometry(geometry).open_raw(Box::new(Arc::clone(&disk)), "r").unwrap();
-        let contents: Vec<Vec<u8>> = (0..40).map(|number| vec![number; 100]).collect();
-        let blobs = contents.iter().zip(0..);
-        let blobs = blobs.map(|(content, number)| BlobWrite {
+        let documents: Vec<Vec<u8>> = (0..40).map(|number| vec![number; 100]).collect();
+        let blobs = documents.iter().zip(0..);
+        let blobs = blobs.map(|(document, number)| BlobWrite {
             slot: Slot::new(number),
-            content,
+            document,
             seal: None,
         });
         let before = disk.operations();
         file.write_batch(&blobs.collect::<Vec<_>>()).unwrap();
         assert_eq!(disk.operations() - before, 1 + 40, "one write of payloads and 40 of entries");
         let bytes = disk.after_kill();
-        for (content, number) in contents.iter().zip(0..) {
+        for (document, number) in documents.iter().zip(0..) {
             let slot = Slot::new(number);
-            assert_eq!(file.read(slot).unwrap().as_ref(), Some(content));
+            assert_eq!(file.read(slot).unwrap().as_ref(), Some(document));
             let encoded = file.read_encoded(slot).unwrap().unwrap();
             let start = 32 + 64 * 4 + 512 * number as usize;
             let end = start + encoded.stored().len();

@@ -19,30 +19,30 @@ use crate::slot::{Extent, SlotEntry, SlotState, Stored};
 use crate::v0;
 
 impl IndexedStorageFile {
-    /// The content of a slot, `None` if it has none.
+    /// Reads the document of a slot. Returns `None` if the slot is empty.
     ///
     /// # Errors
-    /// [`Error::NoSuchSlot`], [`Error::Damaged`], or what the operating system reports.
+    /// Returns [`Error::NoSuchSlot`], [`Error::Damaged`], or an I/O error.
     pub fn read(&self, slot: Slot) -> Result<Option<Vec<u8>>> {
-        let mut content = Vec::new();
-        Ok(self.read_into(slot, &mut content)?.then_some(content))
+        let mut document = Vec::new();
+        Ok(self.read_into(slot, &mut document)?.then_some(document))
     }
 
-    /// Puts the content of a slot into `content`, replacing what it held, and returns whether
-    /// there is any; without, `content` is left as it was. Reusing one buffer for many reads
-    /// saves most of what a read costs beyond decompression.
+    /// Reads the document of a slot into `document`, replacing its contents, and returns `true`. If
+    /// the slot is empty, leaves `document` unchanged and returns `false`. Reusing one buffer for
+    /// many reads saves most of the cost of a read besides decompression.
     ///
     /// # Errors
-    /// As for [`read`](Self::read); `content` is then unspecified.
-    pub fn read_into(&self, slot: Slot, content: &mut Vec<u8>) -> Result<bool> {
+    /// As for [`read`](Self::read); the contents of `document` are then unspecified.
+    pub fn read_into(&self, slot: Slot, document: &mut Vec<u8>) -> Result<bool> {
         self.follow(slot, |stored, header| {
-            blob::decode(slot, header, stored.get(8..).unwrap_or_default(), content)
+            blob::decode(slot, header, stored.get(8..).unwrap_or_default(), document)
         })
         .map(|found| found.is_some())
     }
 
-    /// The blob of a slot as it is stored, for copies that need not be recompressed. Its content
-    /// is not decoded, so damage inside the frames goes unnoticed here.
+    /// Reads the blob of a slot as stored, for copies without recompression. The frames are not
+    /// decoded, so damage inside them is not detected.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -50,10 +50,10 @@ impl IndexedStorageFile {
         self.follow(slot, |stored, header| Ok(EncodedBlob::from_stored(header, stored.to_vec())))
     }
 
-    /// The seal of a slot's blob, if it has one.
+    /// Reads the seal of a slot's blob. Returns `None` if the blob is not sealed.
     ///
     /// # Errors
-    /// As for [`read`](Self::read); a seal that contradicts its blob is [`Error::Damaged`].
+    /// As for [`read`](Self::read). A seal that does not match its blob is [`Error::Damaged`].
     pub fn seal(&self, slot: Slot) -> Result<Option<Seal>> {
         let seal = self.follow(slot, |stored, header| {
             blob::checked_seal(slot, header, stored.get(8..).unwrap_or_default())
@@ -61,12 +61,12 @@ impl IndexedStorageFile {
         Ok(seal?.flatten())
     }
 
-    /// Reads a slot's bytes and lends them to `work`, with no lock held any more.
+    /// Reads the stored bytes of a slot and passes them to `work` after releasing the slot's lock.
     ///
-    /// A handle that only reads holds no lock on the file, so another program may have moved the
-    /// blob since the slot was looked at. That is why the index entry is read again after the
-    /// blob: what it no longer names may be the content of another slot. An entry that says the
-    /// same again after a long time may have said something else meanwhile.
+    /// A read-only handle does not lock the file, so another program may have moved the blob since
+    /// the slot was inspected, and other data may be in its segments. That is why the index entry
+    /// is read again after the blob. After a long read even an unchanged entry may have changed in
+    /// between.
     fn follow<T>(
         &self,
         slot: Slot,
@@ -75,7 +75,7 @@ impl IndexedStorageFile {
         for _ in 0..STALE_RETRIES_MAX {
             match self.follow_once(slot, &mut work, READ_TIME_MAX) {
                 Err(Error::Damaged { damage, .. })
-                    if self.look_again(slot)? || damage == Damage::Changed => {}
+                    if self.reinspect(slot)? || damage == Damage::Changed => {}
                 other => return other,
             }
         }
@@ -91,7 +91,7 @@ impl IndexedStorageFile {
         let start = Instant::now();
         let found = self.slot_read(slot)?;
         let stored = match self.state(&found) {
-            SlotState::Empty if self.is_moved(slot, Entry::ABSENT)? => {
+            SlotState::Empty if self.is_moved(slot, Entry::EMPTY)? => {
                 return Err(self.damaged(slot, Damage::Changed));
             }
             SlotState::Empty => return Ok(None),
@@ -103,7 +103,7 @@ impl IndexedStorageFile {
         let len = usize::try_from(header.stored_bytes()).unwrap_or(usize::MAX);
         let mut scratch = Scratch::take(len);
         let loaded = self.load(stored, scratch.bytes()).map_err(self.io_error("read"))?;
-        let first = stored.extent.first().map_or(Entry::ABSENT, Entry::to);
+        let first = stored.extent.first().map_or(Entry::EMPTY, Entry::to);
         drop(found);
         let bytes = scratch.bytes();
         let result = match loaded {
@@ -116,14 +116,14 @@ impl IndexedStorageFile {
         result.map(Some).map_err(|damage| self.damaged(slot, damage))
     }
 
-    /// Whether a blob with these lengths may be read at all.
+    /// Returns an error if a length exceeds the limit of this handle.
     pub(crate) fn length_limit(&self, header: BlobHeader) -> Result<(), Damage> {
         let found = header.raw_bytes.max(header.compressed_bytes);
         let max = self.blob_bytes_max;
         if found > max { Err(Damage::LengthLimit { found, max }) } else { Ok(()) }
     }
 
-    /// Fills `bytes` with header and frames of a stored blob.
+    /// Fills `bytes` with the header and frames of a stored blob.
     fn load(&self, stored: &Stored, bytes: &mut [u8]) -> io::Result<Result<(), Damage>> {
         let run = match &stored.extent {
             Extent::Run(run) => run,
@@ -141,7 +141,7 @@ impl IndexedStorageFile {
         Ok(Err(Damage::CutOff { end, file_bytes }))
     }
 
-    /// Up to `len` bytes of a blob that would begin with `run`, whatever the index says.
+    /// Reads up to `len` bytes of a blob that would begin at `run`, ignoring the index.
     pub(crate) fn read_run(&self, run: SegmentRun, len: u64) -> Result<Vec<u8>> {
         let left = self.file_bytes()?.saturating_sub(self.segment_offset(run.start));
         let len = usize::try_from(len.min(left)).unwrap_or(usize::MAX);
@@ -154,17 +154,18 @@ impl IndexedStorageFile {
         Ok(bytes)
     }
 
-    /// Whether another program may write the file, in a way that can be followed.
+    /// Returns whether another program may change the file while this handle is open. Only version
+    /// 1 files are checked for changes.
     pub(super) fn may_change(&self) -> bool {
         self.is_read_only() && self.version == FormatVersion::V1
     }
 
-    /// Whether the index now says something else about a slot than `known`.
+    /// Returns whether the index entry of a slot now differs from `known`.
     fn is_moved(&self, slot: Slot, known: Entry) -> Result<bool> {
         Ok(self.may_change() && self.entry(slot)? != known)
     }
 
-    /// The entry of a slot as it is on disk now.
+    /// Reads the current index entry of a slot from disk.
     fn entry(&self, slot: Slot) -> Result<Entry> {
         let mut entry = [0; 4];
         let offset = self.geometry.entry_offset(slot);
@@ -172,11 +173,11 @@ impl IndexedStorageFile {
         Ok(Entry::decode(entry))
     }
 
-    /// Looks again which slots are in use. Only a handle that reads has to ask: another program may
-    /// have filled or emptied slots since it was opened.
+    /// Reads the index table again. Another program may have changed it since a read-only handle
+    /// was opened; for a handle open for writing this does nothing.
     ///
     /// # Errors
-    /// The index table cannot be read.
+    /// Returns an error if the index table cannot be read.
     pub fn refresh(&self) -> Result<()> {
         if !self.may_change() {
             return Ok(());
@@ -186,19 +187,19 @@ impl IndexedStorageFile {
         let entries = index_table::decode(&table, self.geometry);
         for (slot, entry) in self.geometry.slots().zip(entries) {
             let mut known = self.slot_write(slot)?;
-            if !known.is_at(entry) {
-                *known = SlotEntry::unseen(entry);
+            if !known.matches(entry) {
+                *known = SlotEntry::uninspected(entry);
             }
         }
         Ok(())
     }
 
-    /// Looks at a slot on disk again; whether it holds something else than was known.
-    fn look_again(&self, slot: Slot) -> Result<bool> {
+    /// Inspects a slot on disk again. Returns whether its state changed.
+    fn reinspect(&self, slot: Slot) -> Result<bool> {
         if !self.may_change() {
             return Ok(false);
         }
-        let found = self.look(self.entry(slot)?);
+        let found = self.inspect(self.entry(slot)?);
         let mut slot = self.slot_write(slot)?;
         let same = match (slot.known(), &found) {
             (Some(SlotState::Stored(known)), SlotState::Stored(found)) => {
@@ -213,4 +214,4 @@ impl IndexedStorageFile {
     }
 }
 
-const _: () = assert!(BLOB_HEADER_BYTES == 8, "`stored.get(8..)` is the frames");
+const _: () = assert!(BLOB_HEADER_BYTES == 8, "`stored.get(8..)` must be the frames");

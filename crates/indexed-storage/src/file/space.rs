@@ -1,18 +1,18 @@
-//! Where a write may put its payload: reserving segments, and making old ones safe to reuse.
+//! Reserves segments for writes and makes old segments safe to reuse.
 //!
-//! Two things must hold before bytes of an earlier blob are overwritten, or a power cut could
-//! leave an index entry that points at them:
+//! Two conditions must hold before the bytes of an earlier blob are overwritten. Otherwise a power
+//! cut could leave an index entry that points to them:
 //!
-//! 1. The index that does not name them any more is durable. Released runs wait for a sync; what
-//!    was found free when the file was opened waits for one sync before its first reuse, because
-//!    the process before us may have been killed before it synced.
+//! 1. The index change that removed the last reference to them is durable. Released runs wait for a
+//!    sync. Runs that were free when the file was opened wait for one sync before their first
+//!    reuse, because the previous process may have been killed before it synced.
 //! 2. Under [`Durability::Relaxed`] the new index entry may reach the disk before the new payload.
-//!    The entry then points at what was there before, and if that was a whole blob of another
-//!    slot, it would be read without any error. So the 8-byte header of such a left-over is
-//!    zeroed, durably, before its place is used. Its frame stays, and salvage still finds it.
+//!    The entry then points to the old bytes, and if those are a complete blob of another slot, it
+//!    would be read without an error. So the 8-byte header of such an orphaned blob is zeroed,
+//!    durably, before its segments are reused. Its frame remains, and salvage still finds it.
 //!
-//! While a slot is damaged, what lies free may be the only copy of what it lost. In such a file
-//! nothing is written over a blob that nothing refers to, until the file is opened again.
+//! While a slot is damaged, an orphaned blob may be the only copy of its document. In such a file
+//! no orphaned blob is overwritten until the file is opened again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -28,31 +28,30 @@ use crate::frame;
 use crate::layout::{SegmentIndex, SegmentRun, Slot};
 use crate::slot::{SlotEntry, SlotState};
 
-/// How a file is to be written, and its writer from the first change on.
+/// How the file is to be written, and the writer once there is a first change.
 #[derive(Debug)]
 pub(super) struct WritePlan {
     pub(super) options: OpenOptions,
-    /// Segments that the file had when it was opened.
+    /// Number of segments in the file when it was opened.
     pub(super) segments: u32,
     pub(super) writer: OnceLock<Writer>,
 }
 
-/// What a change of a file needs to know.
+/// The state needed to change a file.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) durability: Durability,
     pub(super) compression_level: i32,
     pub(super) released_bytes_max: u64,
     allocator: Mutex<Allocator>,
-    /// Blobs that nothing refers to, in a file with damaged slots: not free, but they may be
-    /// restored.
+    /// Orphaned blobs in a file with damaged slots: not free, but they can be restored.
     orphans: Mutex<Vec<SegmentRun>>,
-    /// Segments from here on were not in the file when this handle was opened. Below, a file can
-    /// hold left-overs, also behind its last live blob.
+    /// Segments from this number on were not in the file when it was opened. Lower ones can hold
+    /// orphaned blobs, even after the last live blob.
     fresh_from: u32,
-    /// Whether the index as it was found at open is known to be durable.
+    /// Whether the index that was found on open is known to be durable.
     found_index_is_durable: Mutex<bool>,
-    /// Set when a write or sync failed in a way that leaves the disk unknown.
+    /// Set when a write or sync failed and the state on disk is unknown.
     latched: AtomicBool,
 }
 
@@ -82,19 +81,19 @@ impl Writer {
         result
     }
 
-    /// Takes exactly this run, if all of it is free or an orphan's.
+    /// Reserves exactly this run if it is free or the run of an orphaned blob.
     pub(super) fn reserve_at(&self, run: SegmentRun) -> bool {
         let mut orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(number) = orphans.iter().position(|orphan| *orphan == run) {
-            orphans.remove(number);
+        if let Some(index) = orphans.iter().position(|orphan| *orphan == run) {
+            orphans.remove(index);
             return true;
         }
         drop(orphans);
         let mut allocator = self.allocator();
-        allocator.reserve_at(run) || allocator.reserve_behind(run)
+        allocator.reserve_at(run) || allocator.reserve_after_end(run)
     }
 
-    /// Makes runs allocatable that nothing names, durably.
+    /// Frees runs. The caller guarantees that no durable index entry refers to them.
     pub(super) fn free(&self, runs: impl IntoIterator<Item = SegmentRun>) {
         let mut allocator = self.allocator();
         for run in runs {
@@ -102,7 +101,7 @@ impl Writer {
         }
     }
 
-    /// Puts runs aside until the next sync; returns how many segments wait.
+    /// Releases runs until the next sync. Returns the number of released segments.
     pub(super) fn release(&self, runs: impl IntoIterator<Item = SegmentRun>) -> u64 {
         let mut allocator = self.allocator();
         for run in runs {
@@ -117,11 +116,11 @@ impl Writer {
 }
 
 impl IndexedStorageFile {
-    /// The writer, made before the first change.
+    /// Returns the writer, creating it before the first change.
     ///
     /// # Errors
-    /// The file is only read, an earlier write left the disk unknown, or a blob's header cannot be
-    /// read: who does not know where a blob is could overwrite it.
+    /// Returns an error if the file is read-only, if an earlier write failed, or if a blob's header
+    /// cannot be read: a blob at an unknown position could be overwritten.
     pub(super) fn writer(&self) -> Result<&Writer> {
         let path = || self.path.clone();
         let plan = self.write_plan.as_ref().ok_or_else(|| Error::ReadOnly { path: path() })?;
@@ -134,7 +133,7 @@ impl IndexedStorageFile {
         if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
     }
 
-    /// The runs of all blobs.
+    /// Returns the runs of all blobs.
     fn used_runs(&self) -> Result<Vec<SegmentRun>> {
         self.find_overlaps();
         let mut used = Vec::new();
@@ -150,14 +149,14 @@ impl IndexedStorageFile {
         Ok(used)
     }
 
-    /// The runs of blobs that nothing refers to, if a slot is damaged.
+    /// Returns the runs of orphaned blobs if a slot is damaged, otherwise nothing.
     fn orphans(&self) -> Result<Vec<SegmentRun>> {
         let mut orphans = Vec::new();
         let is_broken = |slot: &SlotEntry| matches!(self.state(slot), SlotState::Broken(_));
         if !self.each_slot().any(|(_, slot)| is_broken(&slot)) {
             return Ok(orphans);
         }
-        for run in self.unreferenced()? {
+        for run in self.orphaned_runs()? {
             for number in run.start.get()..run.end() {
                 let count = run.end().saturating_sub(number);
                 let Some(rest) =
@@ -165,7 +164,7 @@ impl IndexedStorageFile {
                 else {
                     continue;
                 };
-                if let Some(header) = self.left_over(rest)? {
+                if let Some(header) = self.orphan_header(rest)? {
                     let needed = self.geometry.segments_for(header.stored_bytes());
                     let count = needed.map_or(count, |needed| needed.min(count));
                     orphans.push(SegmentRun { count, ..rest });
@@ -175,7 +174,7 @@ impl IndexedStorageFile {
         Ok(orphans)
     }
 
-    /// Takes segments for a blob, lowest address first.
+    /// Reserves segments for a blob, lowest address first.
     pub(super) fn reserve(
         &self,
         writer: &Writer,
@@ -188,7 +187,7 @@ impl IndexedStorageFile {
             .ok_or_else(|| Error::Full { path: self.path.clone(), slot })
     }
 
-    /// Makes a reserved run safe to write to; see the head of this file.
+    /// Makes a reserved run safe to overwrite; see the module documentation.
     pub(super) fn prepare_reuse(&self, writer: &Writer, run: SegmentRun) -> Result<()> {
         if run.start.get() >= writer.fresh_from {
             return Ok(());
@@ -201,15 +200,15 @@ impl IndexedStorageFile {
                 *durable = true;
             }
         }
-        if writer.durability == Durability::Relaxed && self.left_over(run)?.is_some() {
-            self.disarm(writer, &[run])?;
+        if writer.durability == Durability::Relaxed && self.orphan_header(run)?.is_some() {
+            self.zero_headers(writer, &[run])?;
         }
         Ok(())
     }
 
-    /// The header of the blob that the first segment of a free run seems to begin with, and that
-    /// could be taken for a live one.
-    fn left_over(&self, run: SegmentRun) -> Result<Option<BlobHeader>> {
+    /// Returns the header of the orphaned blob that appears to begin at a free run, if any. A read
+    /// could mistake it for a live blob.
+    fn orphan_header(&self, run: SegmentRun) -> Result<Option<BlobHeader>> {
         let mut bytes = [0; 12];
         let offset = self.geometry.segment_offset(run.start);
         let count = self.raw.read_at(&mut bytes, offset).map_err(self.io_error("read"))?;
@@ -219,8 +218,8 @@ impl IndexedStorageFile {
         Ok(header.filter(|_| frame::starts_frame(frames)))
     }
 
-    /// Zeroes the blob headers at the beginning of runs, durably.
-    fn disarm(&self, writer: &Writer, runs: &[SegmentRun]) -> Result<()> {
+    /// Zeroes the blob headers at the start of runs, durably, so that the blobs cannot be read.
+    fn zero_headers(&self, writer: &Writer, runs: &[SegmentRun]) -> Result<()> {
         for run in runs {
             let offset = self.geometry.segment_offset(run.start);
             let zeros = [0; BLOB_HEADER_BYTES as usize];
@@ -230,12 +229,12 @@ impl IndexedStorageFile {
         self.sync_file(writer)
     }
 
-    /// Syncs, and makes the runs reusable that were released before.
+    /// Syncs, then frees the runs that were released before the sync.
     pub(super) fn sync_and_free(&self, writer: &Writer) -> Result<()> {
         let released = writer.allocator().take_released();
         self.sync_file(writer)?;
         if !released.is_empty() {
-            self.disarm(writer, &released)?;
+            self.zero_headers(writer, &released)?;
             writer.free(released);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Sizes: of one blob, of the whole file, and of what nothing refers to.
+//! Sizes of blobs, of the file and of its orphaned segments.
 
 use super::IndexedStorageFile;
 use crate::damage::SlotDamage;
@@ -8,21 +8,21 @@ use crate::layout::{SegmentIndex, SegmentRun, Slot};
 use crate::slot::{SlotState, Stored};
 use crate::{allocator, v0};
 
-/// Where and how large a blob is.
+/// Position and size of a blob.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlobStat {
-    /// Its first segment.
+    /// The first segment.
     pub segment: SegmentIndex,
-    /// How many segments it occupies.
+    /// The number of segments.
     pub segment_count: u32,
-    /// Length of its content.
+    /// Length of the document.
     pub raw_bytes: u32,
-    /// Length of its frames.
+    /// Length of the compressed frames.
     pub compressed_bytes: u32,
 }
 
-/// What the bytes of a file are used for. `live + slack + unreferenced + overhead` is the length
-/// of the file; where blobs overlap, shared bytes count for each.
+/// How the bytes of a file are used. `live + slack + orphaned + overhead` is the length of the
+/// file. If blobs overlap, shared bytes are counted for each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Usage {
     /// Length of the file.
@@ -31,25 +31,25 @@ pub struct Usage {
     pub overhead_bytes: u64,
     /// Blobs with their headers.
     pub live_bytes: u64,
-    /// The rest of the last segments of blobs.
+    /// Unused bytes in the last segments of blobs.
     pub slack_bytes: u64,
     /// Segments that no slot refers to.
-    pub unreferenced_bytes: u64,
-    /// Content of all blobs together, decompressed.
+    pub orphaned_bytes: u64,
+    /// Total length of all documents.
     pub raw_bytes: u64,
-    /// Segments that the file has begun.
+    /// Number of segments in the file; the last one may be partial.
     pub segment_count: u32,
-    /// Segments that blobs occupy.
+    /// Number of segments that blobs occupy.
     pub used_segment_count: u32,
-    /// Slots that the index names a blob for.
+    /// Number of slots that have a blob.
     pub used_slots: u32,
 }
 
 impl IndexedStorageFile {
-    /// Place and sizes of a slot's blob, `None` if it has none.
+    /// Returns position and sizes of a slot's blob, or `None` if the slot is empty.
     ///
     /// # Errors
-    /// [`Error::NoSuchSlot`], and [`Error::Damaged`] if its place or lengths are not known.
+    /// Returns [`Error::NoSuchSlot`], or [`Error::Damaged`] if position or lengths are unknown.
     ///
     /// [`Error::NoSuchSlot`]: crate::Error::NoSuchSlot
     /// [`Error::Damaged`]: crate::Error::Damaged
@@ -61,7 +61,7 @@ impl IndexedStorageFile {
         }
     }
 
-    /// Length of a slot's content, 0 if it has none.
+    /// Returns the length of a slot's document, or 0 if the slot is empty.
     ///
     /// # Errors
     /// As for [`stat`](Self::stat).
@@ -69,7 +69,7 @@ impl IndexedStorageFile {
         Ok(self.stat(slot)?.map_or(0, |stat| stat.raw_bytes))
     }
 
-    /// Length of a slot's frames, 0 if it has none.
+    /// Returns the length of a slot's frames, or 0 if the slot is empty.
     ///
     /// # Errors
     /// As for [`stat`](Self::stat).
@@ -77,18 +77,18 @@ impl IndexedStorageFile {
         Ok(self.stat(slot)?.map_or(0, |stat| stat.compressed_bytes))
     }
 
-    /// Length of the file in bytes.
+    /// Returns the length of the file in bytes.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// Returns an error if the operating system cannot report it.
     pub fn file_bytes(&self) -> Result<u64> {
         self.raw.len().map_err(self.io_error("read the length of"))
     }
 
-    /// What the bytes of the file are used for.
+    /// Computes how the bytes of the file are used.
     ///
     /// # Errors
-    /// What the operating system reports.
+    /// Returns an error if the length of the file cannot be read.
     pub fn usage(&self) -> Result<Usage> {
         let file_bytes = self.file_bytes()?;
         let mut usage = Usage {
@@ -108,9 +108,9 @@ impl IndexedStorageFile {
                 self.add_blob(&mut usage, stored);
             }
         }
-        for run in self.unreferenced()? {
-            usage.unreferenced_bytes =
-                usage.unreferenced_bytes.saturating_add(self.run_bytes(run, file_bytes));
+        for run in self.orphaned_runs()? {
+            usage.orphaned_bytes =
+                usage.orphaned_bytes.saturating_add(self.run_bytes(run, file_bytes));
         }
         Ok(usage)
     }
@@ -130,27 +130,31 @@ impl IndexedStorageFile {
         usage.used_segment_count = usage.used_segment_count.saturating_add(stored.extent.count());
     }
 
-    /// The bytes of a run that are inside the file.
+    /// Returns how many bytes of a run are inside the file.
     fn run_bytes(&self, run: SegmentRun, file_bytes: u64) -> u64 {
         let start = self.segment_offset(run.start);
         let len = u64::from(run.count).saturating_mul(u64::from(self.geometry.segment_bytes()));
         start.saturating_add(len).min(file_bytes).saturating_sub(start)
     }
 
-    /// Runs of segments that no slot refers to, in ascending order.
+    /// Returns the runs of segments that no slot refers to, in ascending order.
     ///
     /// # Errors
-    /// What the operating system reports.
-    pub fn unreferenced(&self) -> Result<Vec<SegmentRun>> {
+    /// Returns an error if the length of the file cannot be read.
+    pub fn orphaned_runs(&self) -> Result<Vec<SegmentRun>> {
         self.runs_without(|_| true)
     }
 
-    /// Runs of segments that no blob occupies of those that `counts` chooses.
-    pub(crate) fn runs_without(&self, counts: impl Fn(Slot) -> bool) -> Result<Vec<SegmentRun>> {
+    /// Returns the runs of segments that are not occupied by the blobs of slots for which
+    /// `is_counted` returns `true`.
+    pub(crate) fn runs_without(
+        &self,
+        is_counted: impl Fn(Slot) -> bool,
+    ) -> Result<Vec<SegmentRun>> {
         let mut used = Vec::new();
         for (slot, found) in self.each_slot() {
             if let SlotState::Stored(stored) = self.state(&found)
-                && counts(slot)
+                && is_counted(slot)
             {
                 used.extend(stored.extent.runs());
             }
@@ -158,27 +162,27 @@ impl IndexedStorageFile {
         Ok(allocator::gaps_between(used, self.segment_count()?))
     }
 
-    /// How many segments the file has begun.
+    /// Returns the number of segments in the file; the last one may be partial.
     pub(crate) fn segment_count(&self) -> Result<u32> {
         Ok(self.segments_in(self.file_bytes()?))
     }
 
-    /// Everything known about a slot at once, for listings.
+    /// Returns the damage of a slot that is visible without decoding its blob.
     ///
     /// # Errors
-    /// [`Error::NoSuchSlot`](crate::Error::NoSuchSlot).
+    /// Returns [`Error::NoSuchSlot`](crate::Error::NoSuchSlot) if the file has no such slot.
     pub fn slot_damage(&self, slot: Slot) -> Result<Option<SlotDamage>> {
         self.find_overlaps();
         let found = self.slot_read(slot)?;
         Ok(self.state_damage(self.state(&found)).map(|damage| SlotDamage { slot, damage }))
     }
 
-    /// Where its index tables end and its first segment begins, by version.
+    /// Returns the offset of the first segment, after the index tables of the file's version.
     pub fn segments_offset(&self) -> u64 {
         self.segment_offset(SegmentIndex::FIRST)
     }
 
-    /// Where a segment begins, by version.
+    /// Returns the offset of a segment in the file's version.
     pub(crate) fn segment_offset(&self, segment: SegmentIndex) -> u64 {
         match self.version {
             FormatVersion::V0 => v0::segment_offset(self.geometry, segment),

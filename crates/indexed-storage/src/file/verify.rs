@@ -1,4 +1,4 @@
-//! Reading everything in order to know that it can be read.
+//! Verifies slots by decoding their blobs.
 
 use super::IndexedStorageFile;
 use crate::damage::Damage;
@@ -6,41 +6,42 @@ use crate::error::{Error, Result};
 use crate::layout::Slot;
 use crate::seal::Seal;
 
-/// What a full check of one slot found.
+/// The result of a full check of one slot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Verified {
-    /// The index names no blob.
-    Absent,
-    /// The blob is whole.
-    Whole {
-        /// Its seal, if it has one; every field of it was checked.
+    /// The slot is empty.
+    Empty,
+    /// The blob is intact.
+    Intact {
+        /// The seal, if there is one; all its fields were checked.
         seal: Option<Seal>,
     },
-    /// Something is wrong, see [`Damage::is_readable`].
+    /// The blob is damaged; see [`Damage::is_readable`].
     Damaged(Damage),
 }
 
 impl IndexedStorageFile {
-    /// Checks one slot in full: place, lengths, frames, seal with the hash of the document.
+    /// Checks one slot completely: position, lengths, frames, and the seal including the hash of
+    /// the document.
     ///
     /// # Errors
-    /// [`Error::NoSuchSlot`], or what the operating system reports. Damage is a result.
+    /// Returns [`Error::NoSuchSlot`] or an I/O error. Damage is returned as a result.
     pub fn verify(&self, slot: Slot) -> Result<Verified> {
         let checked = self.read_encoded(slot).and_then(|blob| match blob {
-            None => Ok(Verified::Absent),
+            None => Ok(Verified::Empty),
             Some(blob) => {
-                let seal = blob.check_whole().map_err(|damage| self.damaged(slot, damage))?;
+                let seal = blob.check_intact().map_err(|damage| self.damaged(slot, damage))?;
                 if let Some(seal) = &seal {
-                    let placed = seal.check_place(slot, blob.header().raw_bytes);
-                    placed.map_err(|damage| self.damaged(slot, damage.into()))?;
+                    let checked = seal.check_slot(slot, blob.header().raw_bytes);
+                    checked.map_err(|damage| self.damaged(slot, damage.into()))?;
                 }
-                Ok(Verified::Whole { seal })
+                Ok(Verified::Intact { seal })
             }
         });
         match checked {
             Err(Error::Damaged { damage, .. }) => Ok(Verified::Damaged(damage)),
-            Ok(Verified::Whole { .. }) => match self.slot_damage(slot)? {
+            Ok(Verified::Intact { .. }) => match self.slot_damage(slot)? {
                 Some(found) => Ok(Verified::Damaged(found.damage)),
                 None => checked,
             },

@@ -1,9 +1,9 @@
-//! Writing, removing, syncing.
+//! Writes, removes and syncs blobs.
 //!
-//! Every write goes: compress (no lock) - reserve free segments - write the payload there -
-//! \[sync\] - flip the 4-byte index entry, the commit point - \[sync\] - give up the old segments.
-//! The brackets apply to [`Durability::EachWrite`]; a batch shares them. Nothing that the index
-//! names is ever overwritten.
+//! Every write has these steps: compress (no lock held); reserve free segments; write the payload
+//! there; \[sync\]; write the 4-byte index entry, which commits the change; \[sync\]; release the
+//! old segments. The syncs in brackets apply to [`Durability::EachWrite`], and a batch shares them.
+//! Bytes that the index refers to are never overwritten.
 
 use super::IndexedStorageFile;
 use super::payloads::Payloads;
@@ -18,31 +18,32 @@ use crate::limits::WRITTEN_TOGETHER_MAX;
 use crate::seal::SealTag;
 use crate::slot::{Extent, SlotState, Stored};
 
-/// What a finished write promises.
+/// How durable a completed write is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Durability {
-    /// A killed process leaves every slot exactly old or exactly new. After a power cut,
-    /// everything before the last [`sync`](IndexedStorageFile::sync) is intact; a slot written
-    /// since then is old, new, or damaged, and its old content can be salvaged.
+    /// After a process is killed, every slot holds either its old or its new blob. After a power
+    /// cut, everything before the last [`sync`](IndexedStorageFile::sync) is intact; a slot written
+    /// since then holds its old blob, its new blob, or is damaged, and its old blob can be
+    /// salvaged.
     #[default]
     Relaxed,
-    /// A finished write survives a power cut, and an unfinished one leaves the slot as it was:
-    /// the game's `FlushOnWrite`. Two syncs for each write or batch.
+    /// A completed write survives a power cut, and an interrupted one leaves the slot unchanged,
+    /// like the game's `FlushOnWrite`. Costs two syncs per write or batch.
     EachWrite,
 }
 
 /// One blob of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct BlobWrite<'a> {
-    /// Where to.
+    /// The slot to write.
     pub slot: Slot,
-    /// The content.
-    pub content: &'a [u8],
-    /// With a seal, or as the game writes it.
+    /// The uncompressed document.
+    pub document: &'a [u8],
+    /// The tag of the seal; `None` writes the blob without a seal, as the game does.
     pub seal: Option<&'a SealTag>,
 }
 
-/// A blob on its way to disk.
+/// A compressed blob that is about to be written.
 struct Pending<'a> {
     slot: Slot,
     header: BlobHeader,
@@ -50,31 +51,31 @@ struct Pending<'a> {
 }
 
 impl IndexedStorageFile {
-    /// Writes `content` into a slot, compressed, in the bytes that the game would write.
+    /// Compresses `document` and writes it into a slot, with the same bytes as the game.
     ///
     /// # Errors
-    /// The content is larger than the limit, the disk is full, or the file is open for reading
-    /// only. If it fails, the slot keeps what it had.
-    pub fn write(&self, slot: Slot, content: &[u8]) -> Result<()> {
-        let writer = self.check_write(slot, content)?;
-        compression::with_compressed(content, writer.compression_level, |header, stored| {
+    /// Returns an error if the document exceeds the size limit, the disk is full, or the file is
+    /// open for reading only. The slot then keeps its old blob.
+    pub fn write(&self, slot: Slot, document: &[u8]) -> Result<()> {
+        let writer = self.check_write(slot, document)?;
+        compression::with_compressed(document, writer.compression_level, |header, stored| {
             self.commit(&[Pending { slot, header, stored }])
         })
     }
 
-    /// Writes `content` with a checksum and a seal, see [`Seal`](crate::Seal).
+    /// Writes `document` with a checksum and a seal; see [`Seal`](crate::Seal).
     ///
     /// # Errors
     /// As for [`write`](Self::write).
-    pub fn write_sealed(&self, slot: Slot, content: &[u8], tag: &SealTag) -> Result<()> {
-        let writer = self.check_write(slot, content)?;
+    pub fn write_sealed(&self, slot: Slot, document: &[u8], tag: &SealTag) -> Result<()> {
+        let writer = self.check_write(slot, document)?;
         let level = writer.compression_level;
-        let blob = EncodedBlob::compress_sealed(content, level, slot, tag)?;
+        let blob = EncodedBlob::compress_sealed(document, level, slot, tag)?;
         self.write_encoded(&[(slot, &blob)])
     }
 
-    /// Writes several blobs that share their syncs. Each slot is exactly old or exactly new if
-    /// this fails half-way; not all of them need be the same.
+    /// Writes several blobs that share their syncs. If this fails, each slot holds either its old
+    /// or its new blob.
     ///
     /// # Errors
     /// As for [`write`](Self::write).
@@ -82,14 +83,14 @@ impl IndexedStorageFile {
         let is_relaxed = self.writer()?.durability == Durability::Relaxed;
         let (mut encoded, mut bytes) = (Vec::new(), 0_u64);
         for blob in blobs {
-            let level = self.check_write(blob.slot, blob.content)?.compression_level;
+            let level = self.check_write(blob.slot, blob.document)?.compression_level;
             let compressed = match blob.seal {
-                Some(tag) => EncodedBlob::compress_sealed(blob.content, level, blob.slot, tag)?,
-                None => EncodedBlob::compress(blob.content, level)?,
+                Some(tag) => EncodedBlob::compress_sealed(blob.document, level, blob.slot, tag)?,
+                None => EncodedBlob::compress(blob.document, level)?,
             };
             bytes = bytes.saturating_add(compressed.header().stored_bytes());
             encoded.push((blob.slot, compressed));
-            // Without syncs to share, nothing is gained by more than what is written at once.
+            // Without shared syncs, larger batches than one combined write gain nothing.
             if is_relaxed && bytes >= WRITTEN_TOGETHER_MAX as u64 {
                 self.write_owned(&mut encoded)?;
                 bytes = 0;
@@ -105,7 +106,7 @@ impl IndexedStorageFile {
         Ok(())
     }
 
-    /// Writes blobs that are compressed already, verbatim. They share their syncs.
+    /// Writes compressed blobs verbatim. They share their syncs.
     ///
     /// # Errors
     /// As for [`write_batch`](Self::write_batch).
@@ -121,19 +122,18 @@ impl IndexedStorageFile {
         self.commit(&pending)
     }
 
-    /// Puts a blob that salvage found back into a slot, in place: nothing but the index entry is
-    /// written, and the blob's header where it was zeroed, so the only copy of it is never at
-    /// risk. Returns the blob.
+    /// Restores a salvaged blob into a slot, in place. Writes only the index entry, and the blob's
+    /// header if it was zeroed, so the only copy of the blob is never at risk. Returns the blob.
     ///
     /// # Errors
-    /// [`Error::NothingToSalvage`] if no whole blob begins at `segment` in space that is free,
-    /// [`Error::Damaged`] if its seal says that it belongs to another slot.
+    /// Returns [`Error::NothingToSalvage`] if no complete blob begins at `segment` in free space,
+    /// or [`Error::Damaged`] if its seal belongs to another slot.
     pub fn restore(&self, slot: Slot, segment: SegmentIndex) -> Result<EncodedBlob> {
         let writer = self.check_write(slot, &[])?;
         let blob = self.salvage_at(segment)?;
         if let Some(seal) = blob.seal()? {
-            let placed = seal.check_place(slot, blob.header().raw_bytes);
-            placed.map_err(|damage| self.damaged(slot, damage.into()))?;
+            let checked = seal.check_slot(slot, blob.header().raw_bytes);
+            checked.map_err(|damage| self.damaged(slot, damage.into()))?;
         }
         let count = self.geometry.segments_for(blob.header().stored_bytes());
         let run = count.and_then(|count| SegmentRun::new(segment, count));
@@ -143,45 +143,45 @@ impl IndexedStorageFile {
         let offset = self.geometry.segment_offset(run.start);
         let written = self.raw.write_at(&blob.header().encode(), offset);
         writer.latch_on_error(written).map_err(self.io_error("write"))?;
-        // The header must not come after the entry that leads to it, whatever the durability.
+        // The header must be durable before the entry that points to it.
         self.sync_file(writer)?;
         self.point_to(writer, slot, run, blob.header())
-            .and_then(|old| self.give_up(writer, old))?;
+            .and_then(|old| self.release_old(writer, old))?;
         Ok(blob)
     }
 
-    /// Empties a slot; whether it held something. A damaged slot can be emptied too.
+    /// Empties a slot, which may be damaged. Returns whether it had a blob.
     ///
     /// # Errors
-    /// The disk failed, or the file is open for reading only.
+    /// Returns an error if writing fails or the file is open for reading only.
     pub fn remove(&self, slot: Slot) -> Result<bool> {
         let writer = self.writer()?;
         let mut found = self.slot_write(slot)?;
-        if !found.is_named() {
+        if !found.is_used() {
             return Ok(false);
         }
-        self.flip(writer, slot, Entry::ABSENT)?;
+        self.write_entry(writer, slot, Entry::EMPTY)?;
         let old = found.replace(SlotState::Empty);
         drop(found);
-        self.give_up(writer, given_up(old.as_ref()))?;
+        self.release_old(writer, reusable_run(old.as_ref()))?;
         Ok(true)
     }
 
-    /// Makes everything written so far durable, and the space that it released reusable.
+    /// Makes everything written so far durable and the released space reusable. Does nothing on a
+    /// read-only handle.
     ///
     /// # Errors
-    /// The disk failed; the file then refuses further writes. On a handle that only reads there
-    /// is nothing to do.
+    /// Returns an error if the sync fails; the file then rejects further writes.
     pub fn sync(&self) -> Result<()> {
         match &self.write_plan {
             Some(plan) if plan.writer.get().is_some() => self.sync_and_free(self.writer()?),
-            // Without a change of ours there may be one of the process before us.
+            // This handle changed nothing, but the previous process may not have synced.
             Some(_) => self.raw.sync().map_err(self.io_error("sync")),
             None => Ok(()),
         }
     }
 
-    /// Syncs and closes. Dropping a file closes it too, without a sync.
+    /// Syncs and closes the file. Dropping the handle closes it without a sync.
     ///
     /// # Errors
     /// As for [`sync`](Self::sync).
@@ -189,9 +189,9 @@ impl IndexedStorageFile {
         self.sync()
     }
 
-    fn check_write(&self, slot: Slot, content: &[u8]) -> Result<&Writer> {
+    fn check_write(&self, slot: Slot, document: &[u8]) -> Result<&Writer> {
         self.slot(slot)?;
-        self.check_size(slot, content.len() as u64)?;
+        self.check_size(slot, document.len() as u64)?;
         self.writer()
     }
 
@@ -203,12 +203,12 @@ impl IndexedStorageFile {
         Ok(())
     }
 
-    /// The heart of every write.
+    /// Writes and commits blobs. Every write of blobs ends here.
     fn commit(&self, blobs: &[Pending<'_>]) -> Result<()> {
         let writer = self.writer()?;
         for blob in blobs {
             self.slot(blob.slot)?;
-            // What we would refuse to read we do not write.
+            // Never write a blob that a read would reject.
             self.check_size(blob.slot, u64::from(blob.header.raw_bytes))?;
             self.check_size(blob.slot, u64::from(blob.header.compressed_bytes))?;
         }
@@ -220,7 +220,7 @@ impl IndexedStorageFile {
         for (blob, run) in blobs.iter().zip(runs) {
             old.extend(self.point_to(writer, blob.slot, run, blob.header)?);
         }
-        self.give_up(writer, old)
+        self.release_old(writer, old)
     }
 
     /// Writes a blob that no slot refers to.
@@ -230,7 +230,7 @@ impl IndexedStorageFile {
         self.write_payloads(self.writer()?, &[pending]).map(drop)
     }
 
-    /// Commits a blob: makes its slot point to it. Returns what the slot held before.
+    /// Commits a blob by pointing its slot to it. Returns the old run of the slot.
     fn point_to(
         &self,
         writer: &Writer,
@@ -239,13 +239,13 @@ impl IndexedStorageFile {
         header: BlobHeader,
     ) -> Result<Option<SegmentRun>> {
         let mut found = self.slot_write(slot)?;
-        self.flip(writer, slot, Entry::to(run.start))?;
+        self.write_entry(writer, slot, Entry::to(run.start))?;
         let stored = Stored { extent: Extent::Run(run), header, overlaps: None };
-        Ok(given_up(found.replace(SlotState::Stored(stored)).as_ref()))
+        Ok(reusable_run(found.replace(SlotState::Stored(stored)).as_ref()))
     }
 
-    /// Puts every payload into segments of its own. After a failure all of them are free again:
-    /// nothing names them yet.
+    /// Writes every payload into newly reserved segments. On failure frees all of them, because no
+    /// index entry refers to them yet.
     fn write_payloads<'a>(
         &'a self,
         writer: &Writer,
@@ -268,16 +268,20 @@ impl IndexedStorageFile {
         }
     }
 
-    /// Writes an index entry: the moment at which a change happens. If that fails, nobody knows
-    /// what the disk holds, and the file refuses further writes.
-    fn flip(&self, writer: &Writer, slot: Slot, entry: Entry) -> Result<()> {
+    /// Writes an index entry, which commits a change. If this fails, the state on disk is unknown
+    /// and the file rejects further writes.
+    fn write_entry(&self, writer: &Writer, slot: Slot, entry: Entry) -> Result<()> {
         let offset = self.geometry.entry_offset(slot);
         let written = self.raw.write_at(&entry.encode(), offset);
         writer.latch_on_error(written).map_err(self.io_error("write the index of"))
     }
 
-    /// Gives up what the index names no longer.
-    fn give_up(&self, writer: &Writer, old: impl IntoIterator<Item = SegmentRun>) -> Result<()> {
+    /// Frees or releases runs that the index no longer refers to.
+    fn release_old(
+        &self,
+        writer: &Writer,
+        old: impl IntoIterator<Item = SegmentRun>,
+    ) -> Result<()> {
         match writer.durability {
             Durability::EachWrite => {
                 self.sync_file(writer)?;
@@ -296,9 +300,9 @@ impl IndexedStorageFile {
     }
 }
 
-/// The segments that a slot held and that may be reused: none of a blob that overlaps another,
-/// which may be the readable one.
-fn given_up(state: Option<&SlotState>) -> Option<SegmentRun> {
+/// Returns the run of a slot if it may be reused. The run of a blob that overlaps another one is
+/// never reused, because the other blob may be the readable one.
+fn reusable_run(state: Option<&SlotState>) -> Option<SegmentRun> {
     match state {
         Some(SlotState::Stored(Stored { extent: Extent::Run(run), overlaps: None, .. })) => {
             Some(*run)

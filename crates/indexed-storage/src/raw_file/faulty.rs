@@ -1,7 +1,7 @@
-//! A disk that forgets, for crash tests: it knows live bytes from durable ones, can fail or stop
-//! at the n-th operation, and can tear the write during which it stops.
+//! A disk for crash tests: it keeps live and durable bytes apart, can fail or stop at the n-th
+//! operation, and can tear the write during which it stops.
 //!
-//! Everything random comes from one seed, so that a failure can be replayed.
+//! All randomness comes from one seed, so that a failure can be replayed.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,19 +9,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::RawFile;
 use super::memory::{copy_in, copy_out};
 
-/// Unsynced writes survive a power cut in pieces of this size, as disks do it.
+/// Unsynced writes survive a power cut in units of this size, as on a real disk.
 const SECTOR_BYTES: usize = 512;
 
-/// What goes wrong, and when. Operations are counted from 0: writes, changes of length, syncs.
+/// The faults to inject. Operations (writes, changes of length, syncs) are counted from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FaultPlan {
-    /// Operation number at which everything stops: it and all later ones fail, reads too.
+    /// The operation at which the disk stops: it and all later ones fail, including reads.
     pub stop_at: Option<u64>,
-    /// Operation number that fails alone, without effect.
+    /// The single operation that fails, without effect.
     pub fail_at: Option<u64>,
-    /// Whether the write during which everything stops leaves a part of its bytes.
+    /// Whether the write during which the disk stops leaves part of its bytes.
     pub tear: bool,
-    /// Decides how much of a torn write stays.
+    /// Determines how much of a torn write remains.
     pub seed: u64,
 }
 
@@ -35,14 +35,14 @@ enum Change {
 struct State {
     live: Vec<u8>,
     durable: Vec<u8>,
-    /// What happened since the last sync, in order.
+    /// The changes since the last sync, in order.
     unsynced: Vec<Change>,
     operations: u64,
     syncs: u64,
     stopped: bool,
 }
 
-/// The disk.
+/// A file that injects the faults of a [`FaultPlan`].
 #[derive(Debug)]
 pub struct FaultyFile {
     plan: FaultPlan,
@@ -50,7 +50,7 @@ pub struct FaultyFile {
 }
 
 impl FaultyFile {
-    /// A disk with durable content and a plan.
+    /// Creates a disk with these durable bytes.
     pub fn new(bytes: Vec<u8>, plan: FaultPlan) -> Self {
         let state = State {
             live: bytes.clone(),
@@ -63,23 +63,23 @@ impl FaultyFile {
         Self { plan, state: Mutex::new(state) }
     }
 
-    /// How many operations were tried.
+    /// Returns the number of attempted operations.
     pub fn operations(&self) -> u64 {
         self.state().operations
     }
 
-    /// How many syncs succeeded.
+    /// Returns the number of successful syncs.
     pub fn syncs(&self) -> u64 {
         self.state().syncs
     }
 
-    /// What a new process finds when the old one was killed: all writes, the last perhaps torn.
+    /// Returns the bytes after the process was killed: all writes, the last one possibly torn.
     pub fn after_kill(&self) -> Vec<u8> {
         self.state().live.clone()
     }
 
-    /// What is found after a power cut: the durable bytes, and of each unsynced change all,
-    /// some sectors, or nothing, as the seed decides. Without `tear` all or nothing.
+    /// Returns the bytes after a power cut: the durable bytes, and of each unsynced change all,
+    /// some sectors, or nothing, determined by the seed. Without `tear`, all or nothing.
     pub fn after_power_cut(&self, seed: u64, tear: bool) -> Vec<u8> {
         let state = self.state();
         let mut random = Random(seed);
@@ -101,8 +101,8 @@ impl FaultyFile {
         bytes
     }
 
-    /// The same disk for the next process after the old one was killed: what was not synced still
-    /// is not.
+    /// Returns the same disk for the next process after this one was killed. Unsynced changes
+    /// remain unsynced.
     #[must_use]
     pub fn next_process(&self, plan: FaultPlan) -> Self {
         let state = self.state();
@@ -121,7 +121,7 @@ impl FaultyFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation and says whether it may go on.
+    /// Counts an operation and returns the error it fails with, if any.
     fn begin(&self, state: &mut State) -> io::Result<()> {
         if state.stopped {
             return Err(io::Error::other("the disk has stopped"));
@@ -139,7 +139,7 @@ impl FaultyFile {
     }
 }
 
-/// Writes the sectors of `new` that the coin chooses. Sector borders are those of the disk.
+/// Writes a random subset of the sectors of `new`, aligned to the sectors of the disk.
 fn write_some_sectors(bytes: &mut Vec<u8>, new: &[u8], offset: u64, random: &mut Random) {
     let within = usize::try_from(offset).unwrap_or(0) % SECTOR_BYTES;
     let mut rest = new;
@@ -185,7 +185,7 @@ impl RawFile for FaultyFile {
         let begun = self.begin(state);
         let kept = match &begun {
             Ok(()) => bytes,
-            // The write during which everything stops may be torn anywhere; 4 bytes never are.
+            // The write during which the disk stops may be torn anywhere, except 4-byte writes.
             Err(_) if was_running && state.stopped && self.plan.tear && bytes.len() > 4 => {
                 let mut random = Random(self.plan.seed);
                 bytes.get(..random.below(bytes.len())).unwrap_or_default()
@@ -215,7 +215,7 @@ impl RawFile for FaultyFile {
     }
 }
 
-/// `SplitMix64`: small, seeded, good enough to choose crash points.
+/// `SplitMix64`: a small seeded generator, sufficient to choose crash points.
 #[derive(Debug)]
 struct Random(u64);
 
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_synced_bytes_are_sure_to_survive_a_power_cut() {
+    fn only_synced_bytes_always_survive_a_power_cut() {
         let disk = FaultyFile::new(Vec::new(), FaultPlan::default());
         disk.write_at(b"sure", 0).unwrap();
         disk.sync().unwrap();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_stop_nothing_works_and_the_last_write_may_be_torn() {
+    fn after_a_stop_all_operations_fail_and_the_last_write_may_be_torn() {
         let plan = FaultPlan { stop_at: Some(1), tear: true, seed: 3, ..FaultPlan::default() };
         let disk = FaultyFile::new(Vec::new(), plan);
         disk.write_at(b"one", 0).unwrap();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_failure_passes() {
+    fn operations_succeed_after_a_single_failure() {
         let plan = FaultPlan { fail_at: Some(0), ..FaultPlan::default() };
         let disk = FaultyFile::new(Vec::new(), plan);
         assert!(disk.write_at(b"x", 0).is_err());

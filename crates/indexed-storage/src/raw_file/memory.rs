@@ -1,23 +1,23 @@
-//! Bytes in memory.
+//! A file in memory.
 
 use std::io;
 use std::sync::{PoisonError, RwLock};
 
 use super::RawFile;
 
-/// A file in memory, for tests and for reading regions that come out of an archive or a network.
+/// A file in memory, for tests and for regions read from an archive or the network.
 #[derive(Debug, Default)]
 pub struct MemoryFile {
     bytes: RwLock<Vec<u8>>,
 }
 
 impl MemoryFile {
-    /// A file with this content.
+    /// Creates a file with these bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self { bytes: RwLock::new(bytes) }
     }
 
-    /// A copy of its present content.
+    /// Returns a copy of the current bytes.
     pub fn to_vec(&self) -> Vec<u8> {
         self.bytes.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -27,7 +27,7 @@ impl MemoryFile {
     }
 }
 
-/// Copies what `bytes` has at `offset` into `buffer`; shared with the fault-injecting file.
+/// Copies the bytes at `offset` into `buffer` and returns their number.
 pub(super) fn copy_out(bytes: &[u8], buffer: &mut [u8], offset: u64) -> usize {
     let start = usize::try_from(offset).unwrap_or(usize::MAX);
     let available = bytes.get(start..).unwrap_or_default();
@@ -38,16 +38,15 @@ pub(super) fn copy_out(bytes: &[u8], buffer: &mut [u8], offset: u64) -> usize {
     count
 }
 
-/// Puts `new` into `bytes` at `offset`, growing it with zeros; shared with the fault-injecting
-/// file.
+/// Copies `new` into `bytes` at `offset`, extending it with zeros if needed.
 pub(super) fn copy_in(bytes: &mut Vec<u8>, new: &[u8], offset: u64) -> io::Result<()> {
     let start = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let end = start.checked_add(new.len()).ok_or(io::ErrorKind::FileTooLarge)?;
     if bytes.len() < end {
         bytes.resize(end, 0);
     }
-    if let Some(place) = bytes.get_mut(start..end) {
-        place.copy_from_slice(new);
+    if let Some(target) = bytes.get_mut(start..end) {
+        target.copy_from_slice(new);
     }
     Ok(())
 }

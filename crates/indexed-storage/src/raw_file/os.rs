@@ -15,29 +15,29 @@ pub struct OsFile {
     file: File,
 }
 
-/// What a file is opened for.
+/// How a file is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// Nothing is changed and nothing is locked.
+    /// Reads only, without a lock.
     Read,
-    /// An existing file, locked against other writers.
+    /// Opens an existing file and locks it against other writers.
     Write,
-    /// As `Write`, and the file is made if it is missing.
+    /// As `Write`, but creates the file if it is missing.
     WriteOrCreate,
-    /// As `Write`, and the file must not exist yet.
+    /// As `Write`, but the file must not exist.
     CreateNew,
 }
 
 impl OsFile {
-    /// Opens an existing file for reading. Nothing is locked.
+    /// Opens an existing file for reading, without a lock.
     ///
     /// # Errors
-    /// It is not a file, or cannot be opened.
+    /// Returns an error if `path` is not a regular file or cannot be opened.
     pub fn open_read_only(path: &Path) -> Result<Self> {
         Self::open(path, Access::Read)
     }
 
-    /// Opens `path`, and locks it if it is opened for writing.
+    /// Opens `path`, and locks it unless it is opened for reading.
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
         let mut options = File::options();
         options.read(true);
@@ -47,7 +47,7 @@ impl OsFile {
             Access::WriteOrCreate => options.write(true).create(true),
             Access::CreateNew => options.write(true).create_new(true),
         };
-        // A directory or a pipe must not be opened at all: opening a pipe would wait for ever.
+        // Do not open directories or pipes: opening a pipe could block forever.
         if path.metadata().is_ok_and(|found| !found.is_file()) {
             return Err(Error::NotAFile { path: path.to_owned() });
         }
@@ -58,13 +58,13 @@ impl OsFile {
         Ok(Self { file })
     }
 
-    /// Gives the new file the permissions of the one that it will replace.
+    /// Copies the permissions of `from`, the file that this one will replace.
     pub(crate) fn copy_permissions(&self, from: &Path) -> io::Result<()> {
         self.file.set_permissions(fs::metadata(from)?.permissions())
     }
 }
 
-/// Takes the exclusive lock. One on a file that another writer has replaced does not count.
+/// Takes the exclusive lock. A lock on a file that was replaced at `path` is invalid.
 fn lock(file: &File, path: &Path) -> Result<()> {
     match try_lock(file, path).map_err(FileError::at(path, "lock"))? {
         LockOutcome::Locked => Ok(()),
@@ -99,7 +99,7 @@ impl RawFile for OsFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        // The data and what is needed to find it again, such as the length; not the times.
+        // Syncs the data and the metadata needed to read it, such as the length, but not the times.
         self.file.sync_data()
     }
 }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_writes_at_positions() {
+    fn reads_and_writes_at_offsets() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         let file = OsFile::open(&path, Access::CreateNew).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn two_writers_cannot_meet_but_readers_can() {
+    fn a_second_writer_is_rejected_but_readers_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         let first = OsFile::open(&path, Access::WriteOrCreate).unwrap();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_on_a_file_that_was_replaced_does_not_count() {
+    fn a_lock_on_a_replaced_file_is_invalid() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         File::create(&path).unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_refused() {
+    fn directories_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let opened = OsFile::open(folder.path(), Access::Read);
         assert!(matches!(opened, Err(Error::NotAFile { .. })));

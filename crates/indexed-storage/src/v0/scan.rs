@@ -1,9 +1,9 @@
-//! Finding and reading the blobs of a version 0 file.
+//! Finds and reads the blobs of a version 0 file.
 //!
-//! The index table alone says what is committed. The journal only names chains that were to be
-//! freed, so a reader that writes nothing recovers from a crash by not following it. That also
-//! keeps the new blob where the game's own recovery destroys it: when the crash fell between the
-//! two stores that end a write and both tables name the same chain.
+//! The index table alone determines what is committed. The journal only lists chains to be freed,
+//! so a reader recovers from a crash by ignoring it. This also keeps a new blob that the game's own
+//! recovery would destroy: if the crash fell between the two stores that end a write, both tables
+//! point to the same chain.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,10 +17,10 @@ use crate::layout::{Geometry, HEADER_BYTES, SegmentIndex, SegmentRun, Slot};
 use crate::raw_file::RawFile;
 use crate::slot::{self, Extent, SlotState, Stored};
 
-/// The link of a blob's last segment.
+/// The link in a blob's last segment.
 const END: i32 = i32::MIN;
 
-/// Finds out what every slot holds.
+/// Determines the state of every slot.
 pub(crate) fn scan(
     raw: &dyn RawFile,
     geometry: Geometry,
@@ -44,7 +44,7 @@ pub(crate) fn scan(
     Ok(states)
 }
 
-/// The entries of the journal table that are in use.
+/// Reads the used entries of the journal table.
 pub(crate) fn journal(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Vec<InterruptedWrite>> {
     let offset = HEADER_BYTES.saturating_add(geometry.table_bytes());
     let table = read_table(raw, geometry, offset)?;
@@ -56,7 +56,7 @@ pub(crate) fn journal(raw: &dyn RawFile, geometry: Geometry) -> io::Result<Vec<I
     Ok(entries.filter_map(named).collect())
 }
 
-/// Gathers the bytes of a blob from its chain.
+/// Reads the bytes of a blob from its chain.
 pub(crate) fn load(
     raw: &dyn RawFile,
     geometry: Geometry,
@@ -76,8 +76,8 @@ pub(crate) fn load(
     Ok(Ok(()))
 }
 
-/// Gathers bytes from consecutive segments, whatever their links say: writers always produced
-/// consecutive chains, and a freed chain has lost its links. Returns how many bytes there were.
+/// Reads bytes from consecutive segments, ignoring their links: writers always produced consecutive
+/// chains, and a freed chain has lost its links. Returns the number of bytes read.
 pub(crate) fn load_run(
     raw: &dyn RawFile,
     geometry: Geometry,
@@ -100,16 +100,16 @@ pub(crate) fn load_run(
     Ok(done)
 }
 
-/// Follows chains, with protection against links that lead nowhere or in circles.
+/// Follows segment chains and detects invalid links and cycles.
 struct Walker<'a> {
     raw: &'a dyn RawFile,
     geometry: Geometry,
     file_bytes: u64,
     segment_count: u32,
-    /// Which slot a segment was met in first.
+    /// The slot that first claimed each segment.
     owners: HashMap<SegmentIndex, Slot>,
-    /// In an honest file no segment is met twice. A crafted one could make each of its many
-    /// slots walk over all of its segments; that much sharing is not followed any more.
+    /// In an undamaged file no segment is visited twice. A crafted file could make each of its many
+    /// slots visit all segments; this budget bounds such visits.
     shared_steps_left: u32,
 }
 
@@ -138,7 +138,7 @@ impl Walker<'_> {
         })
     }
 
-    /// Collects the segments of a blob.
+    /// Collects the segment chain of a blob.
     fn walk(
         &mut self,
         slot: Slot,
@@ -179,7 +179,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes that a segment belongs to a slot.
+    /// Records that a segment belongs to a slot.
     fn claim(&mut self, slot: Slot, segment: SegmentIndex) -> Result<(), Damage> {
         match self.owners.get(&segment) {
             None => {
@@ -200,7 +200,7 @@ impl Walker<'_> {
         (segment.get() <= self.segment_count).then_some(segment)
     }
 
-    /// The link of a segment. Where the file ends before it, the game reads 0.
+    /// Reads the link of a segment. Past the end of the file it is 0, as in the game.
     fn link(&self, segment: SegmentIndex) -> io::Result<i32> {
         let mut link = [0; 4];
         let count = self.raw.read_at(&mut link, segment_offset(self.geometry, segment))?;

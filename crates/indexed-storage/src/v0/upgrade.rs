@@ -1,15 +1,15 @@
-//! From version 0 to version 1, without a moment at which a blob exists nowhere.
+//! Upgrades version 0 files to version 1. Every blob exists on disk at all times.
 //!
-//! 1. Build `NAME.upgrade.tmp` from `NAME`, sync it, read every blob back.
-//! 2. Give `NAME` the second name `NAME.old`.
+//! 1. Build `NAME.upgrade.tmp` from `NAME`, sync it, and read every blob back.
+//! 2. Link `NAME` to the second name `NAME.old`.
 //! 3. Rename the new file over `NAME`.
-//! 4. Remove `NAME.old`, if every blob was copied and decodes. Otherwise it stays.
+//! 4. Remove `NAME.old` if every blob was copied and decodes. Otherwise keep it.
 //!
-//! Interrupted before 3, `NAME` is still the old file and the next open for writing starts over.
-//! Interrupted before 4, the next one compares the two files and removes `NAME.old` if the new
-//! one has everything. Where hard links do not exist, step 2 is a rename, and `NAME` is missing
-//! until step 3: then the next open for writing renames `NAME.old` back, and an open for reading
-//! reads it where it is.
+//! If interrupted before step 3, `NAME` is still the old file and the next open for writing starts
+//! over. If interrupted before step 4, the next open compares the two files and removes `NAME.old`
+//! if the new file has everything. On file systems without hard links, step 2 is a rename, and
+//! `NAME` is missing until step 3. In that state, the next open for writing renames `NAME.old`
+//! back, and an open for reading reads `NAME.old`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,20 +22,20 @@ use crate::header::FormatVersion;
 use crate::raw_file::{self, Access, OsFile};
 use crate::rewrite::rewrite;
 
-/// What an upgrade did.
+/// The result of [`upgrade`] or [`plan_upgrade`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UpgradeReport {
-    /// The version that the file had.
+    /// The original version of the file.
     pub from: FormatVersion,
-    /// Blobs that were copied into the new file.
+    /// Number of blobs copied into the new file.
     pub copied: u32,
-    /// Slots that do not decode (they were copied as they are) or that could not be copied.
+    /// Slots that do not decode and were copied verbatim, or that could not be copied.
     pub damaged: Vec<SlotDamage>,
     /// The old file, if it was kept because something is damaged or differs.
     pub old: Option<PathBuf>,
 }
 
-/// Where an upgrade can be interrupted.
+/// The last completed step of an upgrade, for tests that interrupt it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
 enum Step {
     Built,
@@ -44,13 +44,13 @@ enum Step {
     Done,
 }
 
-/// Upgrades the file at `path` to version 1. For a file that has version 1 already, blobs are
-/// brought over that only a left-over `NAME.old` of version 0 has: the game's own upgrade, when
-/// it is interrupted, leaves such a pair behind and never looks at it again.
+/// Upgrades the file at `path` to version 1. If the file already has version 1, copies the blobs
+/// that exist only in a version 0 `NAME.old`: an interrupted upgrade by the game leaves such a pair
+/// of files, and the game never reads `NAME.old` again.
 ///
 /// # Errors
-/// The file cannot be opened for writing, the disk is full, or `NAME.old` is in the way. Nothing
-/// is lost then.
+/// Returns an error if the file cannot be opened for writing, the disk is full, or an unrelated
+/// `NAME.old` exists. No blob is lost then.
 pub fn upgrade(path: impl AsRef<Path>) -> Result<UpgradeReport> {
     let path = path.as_ref();
     let named = resume(path, true)?;
@@ -59,13 +59,13 @@ pub fn upgrade(path: impl AsRef<Path>) -> Result<UpgradeReport> {
         return run(path, raw);
     }
     drop(raw);
-    bring_over(&OpenOptions::new().write(true).open(path)?)
+    copy_from_old(&OpenOptions::new().write(true).open(path)?)
 }
 
-/// What [`upgrade`] would do to a file. Nothing is changed.
+/// Returns what [`upgrade`] would do to a file, without changing it.
 ///
 /// # Errors
-/// The file cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn plan_upgrade(file: &IndexedStorageFile) -> Result<UpgradeReport> {
     let mut report =
         UpgradeReport { from: file.version(), copied: 0, damaged: Vec::new(), old: None };
@@ -76,9 +76,9 @@ pub fn plan_upgrade(file: &IndexedStorageFile) -> Result<UpgradeReport> {
         match file.verify(slot)? {
             Verified::Damaged(damage) => {
                 report.damaged.push(SlotDamage { slot, damage });
-                // What has a place can be copied as it is.
-                let has_place = file.stat(slot).is_ok();
-                report.copied = report.copied.saturating_add(has_place.into());
+                // A damaged blob at a known position can be copied verbatim.
+                let has_position = file.stat(slot).is_ok();
+                report.copied = report.copied.saturating_add(has_position.into());
             }
             _ => report.copied = report.copied.saturating_add(1),
         }
@@ -98,7 +98,7 @@ fn is_v0(path: &Path) -> bool {
     header.is_ok_and(|header| header.version == FormatVersion::V0)
 }
 
-/// Looks for an upgrade that was interrupted while `path` had no file. Returns what to open.
+/// Handles an upgrade that was interrupted while `path` was missing. Returns the path to open.
 pub(crate) fn resume(path: &Path, write: bool) -> Result<PathBuf> {
     let old = old_path(path);
     if fs::symlink_metadata(path).is_ok() || !is_v0(&old) {
@@ -157,18 +157,18 @@ fn run_until(path: &Path, raw: OsFile, last: Step) -> Result<UpgradeReport> {
     Ok(report)
 }
 
-/// Makes room for the second name of `path`: it may be there from an interrupted upgrade.
+/// Removes a second link to `path` that an interrupted upgrade left at `old`.
 fn clear_old_name(path: &Path, old: &Path) -> Result<()> {
     match (fs::metadata(path), fs::symlink_metadata(old)) {
         (_, Err(_)) => Ok(()),
-        (Ok(ours), Ok(theirs)) if raw_file::is_same_file(&ours, &theirs) => {
+        (Ok(current), Ok(found)) if raw_file::is_same_file(&current, &found) => {
             Ok(raw_file::remove_if_present(old)?)
         }
         _ => Err(Error::OldInTheWay { path: path.to_owned(), old: old.to_owned() }),
     }
 }
 
-/// Removes a left-over `NAME.old` if `file` verifiably has all that it has.
+/// Removes a remaining `NAME.old` if `file` has all of its blobs.
 pub(crate) fn finish(file: &IndexedStorageFile) -> Result<()> {
     let old = old_path(file.path());
     if fs::symlink_metadata(&old).is_err() || !is_v0(&old) {
@@ -189,7 +189,7 @@ fn has_all(file: &IndexedStorageFile, source: &IndexedStorageFile) -> bool {
 }
 
 /// Copies blobs from `NAME.old` into empty slots of `file`.
-fn bring_over(file: &IndexedStorageFile) -> Result<UpgradeReport> {
+fn copy_from_old(file: &IndexedStorageFile) -> Result<UpgradeReport> {
     let old = old_path(file.path());
     let mut report =
         UpgradeReport { from: FormatVersion::V1, copied: 0, damaged: Vec::new(), old: None };
@@ -223,19 +223,19 @@ mod tests {
     use hyworld_testkit::{fixture, write_file};
     use std::collections::BTreeMap;
 
-    type Content = BTreeMap<Slot, Vec<u8>>;
+    type Documents = BTreeMap<Slot, Vec<u8>>;
 
-    fn content(file: &IndexedStorageFile) -> Content {
+    fn documents(file: &IndexedStorageFile) -> Documents {
         let read = |slot| (slot, file.read(slot).unwrap().unwrap());
         file.occupied().into_iter().map(read).collect()
     }
 
-    /// A folder with a version 0 file, and what it holds.
-    fn v0_world() -> (tempfile::TempDir, PathBuf, Content) {
+    /// Creates a folder with a version 0 file and returns its documents.
+    fn v0_world() -> (tempfile::TempDir, PathBuf, Documents) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("0.0.region.bin");
         write_file(&path, &fixture("original/v0/fragmented.region.bin"));
-        let expected = content(&IndexedStorageFile::open_read_only(&path).unwrap());
+        let expected = documents(&IndexedStorageFile::open_read_only(&path).unwrap());
         assert_eq!(expected.len(), 28);
         (folder, path, expected)
     }
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn an_upgrade_interrupted_anywhere_is_completed_by_the_next_open() {
+    fn an_upgrade_interrupted_at_any_step_is_completed_by_the_next_open() {
         for last in [Step::Built, Step::Linked, Step::Swapped, Step::Done] {
             let (folder, path, expected) = v0_world();
             upgrade_until(&path, last);
             let reader = IndexedStorageFile::open_read_only(&path).unwrap();
-            assert_eq!(content(&reader), expected, "reading after {last:?}");
+            assert_eq!(documents(&reader), expected, "reading after {last:?}");
             let file = IndexedStorageFile::open(&path).unwrap();
-            assert_eq!(content(&file), expected, "after {last:?}");
+            assert_eq!(documents(&file), expected, "after {last:?}");
             assert_eq!(file.version(), FormatVersion::V1);
             assert_eq!(names(&folder), ["0.0.region.bin"], "after {last:?}");
         }
@@ -271,20 +271,20 @@ mod tests {
         let (folder, path, expected) = v0_world();
         fs::rename(&path, old_path(&path)).unwrap();
         let reader = IndexedStorageFile::open_read_only(&path).unwrap();
-        assert_eq!(content(&reader), expected);
+        assert_eq!(documents(&reader), expected);
         assert_eq!(names(&folder), ["0.0.region.bin.old"], "reading changes nothing");
         let file = IndexedStorageFile::open(&path).unwrap();
-        assert_eq!(content(&file), expected);
+        assert_eq!(documents(&file), expected);
         assert_eq!(names(&folder), ["0.0.region.bin"]);
     }
 
     #[test]
-    fn a_file_of_somebody_else_under_the_old_name_stops_the_upgrade() {
+    fn an_unrelated_file_with_the_old_name_stops_the_upgrade() {
         let (folder, path, expected) = v0_world();
         write_file(&old_path(&path), b"precious");
         assert!(matches!(IndexedStorageFile::open(&path), Err(Error::OldInTheWay { .. })));
         assert_eq!(fs::read(old_path(&path)).unwrap(), b"precious");
-        assert_eq!(content(&IndexedStorageFile::open_read_only(&path).unwrap()), expected);
+        assert_eq!(documents(&IndexedStorageFile::open_read_only(&path).unwrap()), expected);
         assert_eq!(names(&folder).len(), 2);
     }
 
@@ -293,35 +293,35 @@ mod tests {
         let (folder, path, mut expected) = v0_world();
         upgrade_until(&path, Step::Swapped);
         let changed = *expected.keys().next().unwrap();
-        // Another program writes to the new file before we open it again.
+        // Another program writes to the new file before it is opened again.
         let raw = OsFile::open(&path, Access::Write).unwrap();
         let other = OpenOptions::new().write(true).open_raw(Box::new(raw), &path).unwrap();
         other.write(changed, b"newer").unwrap();
         drop(other);
         expected.insert(changed, b"newer".to_vec());
-        assert_eq!(content(&IndexedStorageFile::open(&path).unwrap()), expected);
+        assert_eq!(documents(&IndexedStorageFile::open(&path).unwrap()), expected);
         assert_eq!(names(&folder), ["0.0.region.bin", "0.0.region.bin.old"]);
     }
 
     #[test]
-    fn an_upgrade_that_the_game_left_half_way_is_brought_to_its_end() {
+    fn an_interrupted_upgrade_of_the_game_is_completed() {
         let (folder, path, expected) = v0_world();
         fs::rename(&path, old_path(&path)).unwrap();
         let partial = folder.path().join("partial");
         let half = IndexedStorageFile::create(&partial).unwrap();
-        for (slot, content) in expected.iter().take(9) {
-            half.write(*slot, content).unwrap();
+        for (slot, document) in expected.iter().take(9) {
+            half.write(*slot, document).unwrap();
         }
         half.close().unwrap();
         fs::rename(&partial, &path).unwrap();
         let report = upgrade(&path).unwrap();
         assert_eq!((report.from, report.copied, report.old), (FormatVersion::V1, 19, None));
-        assert_eq!(content(&IndexedStorageFile::open(&path).unwrap()), expected);
+        assert_eq!(documents(&IndexedStorageFile::open(&path).unwrap()), expected);
         assert_eq!(names(&folder), ["0.0.region.bin"]);
     }
 
     #[test]
-    fn a_damaged_blob_costs_only_itself_and_the_old_file_stays() {
+    fn a_damaged_blob_affects_no_other_and_the_old_file_is_kept() {
         let (folder, path, mut expected) = v0_world();
         let mut bytes = fs::read(&path).unwrap();
         let slot = *expected.keys().nth(3).unwrap();
@@ -332,7 +332,7 @@ mod tests {
         let report = upgrade(&path).unwrap();
         assert_eq!(report.damaged.len(), 1);
         assert_eq!(report.old, Some(old_path(&path)));
-        assert_eq!(content(&IndexedStorageFile::open(&path).unwrap()), expected);
+        assert_eq!(documents(&IndexedStorageFile::open(&path).unwrap()), expected);
         assert_eq!(names(&folder), ["0.0.region.bin", "0.0.region.bin.old"]);
         assert_eq!(fs::read(old_path(&path)).unwrap(), bytes);
     }

@@ -1,4 +1,4 @@
-//! Compacting: gaps go, frames stay, and nothing is lost beside damage.
+//! Compacting removes gaps, keeps frames, and keeps orphaned blobs if slots are damaged.
 
 use std::fs;
 
@@ -21,7 +21,8 @@ fn compacting_drops_gaps_and_keeps_every_frame() {
         file.write(slot(900 - number), &Random::new(number.into()).bytes(5000)).unwrap();
     }
     let tag = tag(3);
-    file.write_batch(&[BlobWrite { slot: slot(5), content: b"sealed", seal: Some(&tag) }]).unwrap();
+    file.write_batch(&[BlobWrite { slot: slot(5), document: b"sealed", seal: Some(&tag) }])
+        .unwrap();
     let frames = |file: &IndexedStorageFile| {
         let read = |slot| (slot, file.read_encoded(slot).unwrap());
         file.occupied().into_iter().map(read).collect::<Vec<_>>()
@@ -34,14 +35,14 @@ fn compacting_drops_gaps_and_keeps_every_frame() {
     let file = IndexedStorageFile::open(&path).unwrap();
     assert!(frames(&file) == before);
     let usage = file.usage().unwrap();
-    assert_eq!((usage.unreferenced_bytes, usage.file_bytes), (0, report.bytes_after));
+    assert_eq!((usage.orphaned_bytes, usage.file_bytes), (0, report.bytes_after));
     let mut segments = file.occupied().into_iter().map(|s| file.stat(s).unwrap().unwrap().segment);
     assert!(segments.by_ref().is_sorted());
     assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
 }
 
 #[test]
-fn compacting_refuses_to_lose_a_damaged_slot_unless_told() {
+fn compacting_drops_a_damaged_slot_only_if_allowed() {
     let (folder, path) = folder_with_file();
     write_file(&path, &fixture("original/corrupt/index_past_eof.region.bin"));
     let before = fs::read(&path).unwrap();
@@ -56,12 +57,12 @@ fn compacting_refuses_to_lose_a_damaged_slot_unless_told() {
 }
 
 #[test]
-fn compacting_beside_damage_keeps_orphans_unless_told() {
+fn compacting_a_damaged_file_keeps_orphans_by_default() {
     let (_folder, path) = folder_with_file();
     let file = IndexedStorageFile::create(&path).unwrap();
     file.write(slot(3), &sample(3, 9000)).unwrap();
     file.write(slot(4), &sample(4, 9000)).unwrap();
-    // The old blob of slot 3 becomes an orphan with its header, as the game leaves it behind.
+    // The old blob of slot 3 becomes an orphan with an intact header, as in a file of the game.
     let orphan = file.read_encoded(slot(3)).unwrap().unwrap();
     let offset = |number| {
         let segment = file.stat(slot(number)).unwrap().unwrap().segment;
@@ -74,7 +75,7 @@ fn compacting_beside_damage_keeps_orphans_unless_told() {
     let mut bytes = fs::read(&path).unwrap();
     bytes[orphan_at..orphan_at + 8].copy_from_slice(&orphan.stored()[..8]);
     let healthy = bytes.clone();
-    // A bit of the newer blob flips, so that it does not decode.
+    // Flip bits of the newer blob so that it does not decode.
     bytes[newer_at + 8] ^= 0xFF;
     let kept = |bytes: &[u8], options| {
         write_file(&path, bytes);
@@ -93,7 +94,7 @@ fn compacting_beside_damage_keeps_orphans_unless_told() {
 }
 
 #[test]
-fn compacting_moves_cross_linked_blobs_apart_and_keeps_what_does_not_decode() {
+fn compacting_separates_overlapping_blobs_and_keeps_damaged_ones() {
     let (_folder, path) = folder_with_file();
     write_file(&path, &fixture("original/corrupt/crosslink_same_segment.region.bin"));
     compact(&path, CompactOptions::default()).unwrap();
@@ -110,7 +111,7 @@ fn compacting_moves_cross_linked_blobs_apart_and_keeps_what_does_not_decode() {
 
 #[cfg(unix)]
 #[test]
-fn compacting_through_a_link_replaces_the_file_behind_it() {
+fn compacting_through_a_link_replaces_its_target() {
     let (folder, link) = folder_with_file();
     let path = folder.path().join("elsewhere");
     let file = IndexedStorageFile::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Locks, compaction, seals, rebuilding an index, limits: what one file can do on a real disk.
+//! Tests of one file on a real disk: locks, limits, seals, restoring, rebuilding the index.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,7 +35,7 @@ fn a_fresh_region_file_has_4128_bytes() {
 }
 
 #[test]
-fn the_decision_table_of_opening() {
+fn opening_missing_empty_and_existing_files() {
     let (_folder, path) = folder_with_file();
     let missing = IndexedStorageFile::open(&path).unwrap_err();
     assert!(matches!(missing, Error::Io { action: "open", .. }), "{missing}");
@@ -54,7 +54,7 @@ fn the_decision_table_of_opening() {
 }
 
 #[test]
-fn a_second_writer_is_told_who_is_in_its_way() {
+fn a_second_writer_is_rejected_with_the_path() {
     let (_folder, path) = folder_with_file();
     let first = IndexedStorageFile::create(&path).unwrap();
     let error = IndexedStorageFile::open(&path).unwrap_err();
@@ -67,7 +67,7 @@ fn a_second_writer_is_told_who_is_in_its_way() {
 }
 
 #[test]
-fn slots_that_a_file_does_not_have() {
+fn slots_out_of_range_are_rejected() {
     let (_folder, path) = folder_with_file();
     let file = IndexedStorageFile::create(&path).unwrap();
     for result in [
@@ -82,7 +82,7 @@ fn slots_that_a_file_does_not_have() {
 }
 
 #[test]
-fn reading_into_a_buffer_replaces_it_or_leaves_it() {
+fn reading_into_a_buffer_replaces_it_unless_the_slot_is_empty() {
     let (_folder, path) = folder_with_file();
     let file = IndexedStorageFile::create(&path).unwrap();
     file.write(slot(1), b"content").unwrap();
@@ -109,7 +109,7 @@ fn limits_hold_for_reading_and_writing() {
     assert!(matches!(file.write(slot(1), &[1; 2000]), Err(Error::TooLarge { .. })));
     let blob = EncodedBlob::compress(&[1; 2000], 3).unwrap();
     assert!(matches!(file.write_encoded(&[(slot(1), &blob)]), Err(Error::TooLarge { .. })));
-    // A blob over the limit is still a blob: writing others does not touch it.
+    // A blob above the limit keeps its segments when others are written.
     for number in 1..40 {
         file.write(slot(number), &sample(number.into(), 1500)).unwrap();
     }
@@ -118,9 +118,8 @@ fn limits_hold_for_reading_and_writing() {
     assert_eq!(file.read(slot(0)).unwrap().unwrap(), [1; 2000]);
 }
 
-/// What no slot refers to can be the last whole copy of what a damaged slot held.
 #[test]
-fn a_sealed_blob_reads_as_any_other_and_tells_who_it_is() {
+fn a_sealed_blob_can_be_read_and_identified() {
     let (_folder, path) = folder_with_file();
     let file = IndexedStorageFile::create(&path).unwrap();
     file.write_sealed(slot(77), b"document", &tag(5)).unwrap();
@@ -130,7 +129,7 @@ fn a_sealed_blob_reads_as_any_other_and_tells_who_it_is() {
     assert_eq!((seal.slot, seal.save_counter), (slot(77), 5));
     assert_eq!(seal.identity, b"chunk:0,0");
     assert_eq!(file.seal(slot(78)).unwrap(), None);
-    assert!(matches!(file.verify(slot(77)).unwrap(), Verified::Whole { seal: Some(_) }));
+    assert!(matches!(file.verify(slot(77)).unwrap(), Verified::Intact { seal: Some(_) }));
 }
 
 #[test]
@@ -146,15 +145,15 @@ fn a_sealed_blob_in_the_wrong_slot_is_damage() {
     assert_eq!(file.verify(slot(2)).unwrap(), Verified::Damaged(damage));
 }
 
-/// Flips every bit of a sealed region's blobs: each is noticed, by the right slot.
+/// Every flipped bit in a sealed blob is detected.
 #[test]
-fn no_flipped_bit_of_a_sealed_blob_is_read() {
+fn no_sealed_blob_with_a_flipped_bit_is_read() {
     let (_folder, path) = folder_with_file();
     let options = OpenOptions::new().write(true).create(true);
     let options = options.geometry(Geometry::new(2, 64).unwrap());
     let file = options.open(&path).unwrap();
-    let content = Random::new(8).bytes(120);
-    file.write_sealed(slot(1), &content, &tag(1)).unwrap();
+    let document = Random::new(8).bytes(120);
+    file.write_sealed(slot(1), &document, &tag(1)).unwrap();
     drop(file);
     let whole = fs::read(&path).unwrap();
     for position in 40..whole.len() {
@@ -168,25 +167,25 @@ fn no_flipped_bit_of_a_sealed_blob_is_read() {
     }
 }
 
-/// A region of sealed blobs, some of them written several times; all copies are still there.
+/// Creates a region of sealed blobs, some written several times; all copies are still in the file.
 fn sealed_region(path: &PathBuf) -> Vec<(Slot, Vec<u8>)> {
     let file = IndexedStorageFile::create(path).unwrap();
-    let mut content = Vec::new();
+    let mut documents = Vec::new();
     for number in 0..40_u32 {
         for save in 1..=u64::from(number % 3 + 1) {
             let document = sample(u64::from(number) * 10 + save, 3000);
             file.write_sealed(slot(number * 5), &document, &tag(save)).unwrap();
             if save == u64::from(number % 3 + 1) {
-                content.push((slot(number * 5), document));
+                documents.push((slot(number * 5), document));
             }
         }
     }
     file.close().unwrap();
-    content
+    documents
 }
 
 #[test]
-fn a_lost_index_table_is_put_back_from_seals() {
+fn a_lost_index_table_is_rebuilt_from_seals() {
     let (_folder, path) = folder_with_file();
     let expected = sealed_region(&path);
     let mut bytes = fs::read(&path).unwrap();
@@ -196,7 +195,7 @@ fn a_lost_index_table_is_put_back_from_seals() {
     assert_eq!(file.occupied(), []);
     let plan = file.plan_rebuild().unwrap();
     assert_eq!(plan.changes.len(), 40);
-    assert!(plan.changes.iter().all(|change| change.was_absent));
+    assert!(plan.changes.iter().all(|change| change.was_empty));
     let backup = apply_rebuild(&path, &plan).unwrap();
     assert_eq!(fs::read(backup).unwrap(), bytes[..4128]);
     let file = IndexedStorageFile::open(&path).unwrap();
@@ -206,7 +205,7 @@ fn a_lost_index_table_is_put_back_from_seals() {
 }
 
 #[test]
-fn swapped_and_damaged_index_entries_are_put_right_from_seals() {
+fn swapped_and_damaged_index_entries_are_repaired_from_seals() {
     let (_folder, path) = folder_with_file();
     let expected = sealed_region(&path);
     let mut bytes = fs::read(&path).unwrap();
@@ -215,7 +214,7 @@ fn swapped_and_damaged_index_entries_are_put_right_from_seals() {
         bytes.swap(at(10) + byte, at(20) + byte);
     }
     bytes[at(30)..at(31)].copy_from_slice(&(-7_i32).to_be_bytes());
-    // A slot that never held anything points at another's blob.
+    // An unused slot points to the blob of another slot.
     bytes.copy_within(at(40)..at(41), at(41));
     write_file(&path, &bytes);
     let file = IndexedStorageFile::open_read_only(&path).unwrap();
@@ -230,7 +229,7 @@ fn swapped_and_damaged_index_entries_are_put_right_from_seals() {
         assert!(file.read(slot).unwrap() == Some(document), "{slot}");
     }
     drop(file);
-    // A plan of before does not fit any more.
+    // The plan no longer matches the file.
     assert!(matches!(apply_rebuild(&path, &plan), Err(Error::PlanOutdated { .. })));
 }
 
@@ -242,40 +241,41 @@ fn a_salvaged_blob_is_restored_in_place() {
         let (_folder, path) = folder_with_file();
         let options = OpenOptions::new().write(true).create(true).durability(durability);
         let file = options.open(&path).unwrap();
-        let content = sample(9, 9000);
+        let document = sample(9, 9000);
         for number in [3, 4, 5] {
-            file.write(slot(number), &content).unwrap();
+            file.write(slot(number), &document).unwrap();
         }
-        file.write_sealed(slot(6), &content, &tag(1)).unwrap();
-        file.write(slot(7), &content).unwrap();
+        file.write_sealed(slot(6), &document, &tag(1)).unwrap();
+        file.write(slot(7), &document).unwrap();
         let before = file.stat(slot(4)).unwrap().unwrap();
         let sealed = file.stat(slot(6)).unwrap().unwrap();
         file.remove(slot(4)).unwrap();
         file.remove(slot(6)).unwrap();
         if sync {
-            // Now the header of the left-over is zeroed.
+            // The sync zeroes the headers of the orphaned blobs.
             file.sync().unwrap();
         }
         drop(file);
         let file = options.open(&path).unwrap();
         assert!(file.restore(slot(4), before.segment).is_ok());
         assert_eq!(file.stat(slot(4)).unwrap(), Some(before));
-        assert!(file.read(slot(4)).unwrap() == Some(content.clone()));
-        // It is in use now, and a sealed blob belongs where its seal says.
+        assert!(file.read(slot(4)).unwrap() == Some(document.clone()));
+        // Its segments are used now, and a sealed blob can only be restored to the slot in its
+        // seal.
         assert!(matches!(
             file.restore(slot(9), before.segment),
             Err(Error::NothingToSalvage { .. })
         ));
         assert!(matches!(file.restore(slot(9), sealed.segment), Err(Error::Damaged { .. })));
         assert!(file.restore(slot(6), sealed.segment).is_ok());
-        assert!(file.read(slot(6)).unwrap() == Some(content.clone()));
-        file.write(slot(10), &content).unwrap();
-        assert!(file.read(slot(4)).unwrap() == Some(content.clone()), "it was not overwritten");
+        assert!(file.read(slot(6)).unwrap() == Some(document.clone()));
+        file.write(slot(10), &document).unwrap();
+        assert!(file.read(slot(4)).unwrap() == Some(document.clone()), "it was not overwritten");
     }
 }
 
-/// With lowest-address first fit a blob that is overwritten loses its beginning first. Other
-/// writers may place blobs otherwise.
+/// With first fit from the lowest address, an overwritten blob loses its beginning first. Other
+/// writers may place blobs differently.
 #[test]
 fn a_blob_that_was_overwritten_in_the_middle_is_doubtful() {
     let (_folder, path) = folder_with_file();
@@ -313,7 +313,7 @@ fn relaxed_space_is_reused_only_after_a_sync() {
 }
 
 #[test]
-fn each_write_reuses_space_at_once_as_the_game_does() {
+fn each_write_reuses_space_immediately_as_the_game_does() {
     let (_folder, path) = folder_with_file();
     let options = OpenOptions::new().write(true).create(true).durability(Durability::EachWrite);
     let file = options.open(&path).unwrap();
@@ -325,17 +325,17 @@ fn each_write_reuses_space_at_once_as_the_game_does() {
     assert_eq!(placed, [1, 2, 1, 2, 1]);
 }
 
-/// Compression levels change the bytes, not the content; the game reads any of them.
+/// Compression levels change only the stored bytes; the game reads all of them.
 #[test]
-fn the_compression_level_is_an_option() {
-    let content = sample(4, 60_000);
+fn any_compression_level_can_be_read() {
+    let document = sample(4, 60_000);
     let mut sizes = Vec::new();
     for level in [1, 3, 19] {
         let (_folder, path) = folder_with_file();
         let options = OpenOptions::new().write(true).create(true).compression_level(level);
         let file = options.open(&path).unwrap();
-        file.write(slot(0), &content).unwrap();
-        assert!(file.read(slot(0)).unwrap() == Some(content.clone()));
+        file.write(slot(0), &document).unwrap();
+        assert!(file.read(slot(0)).unwrap() == Some(document.clone()));
         sizes.push(file.compressed_bytes(slot(0)).unwrap());
     }
     assert!(sizes[0] > sizes[2], "{sizes:?}");
@@ -355,7 +355,7 @@ fn a_read_only_file_can_be_read() {
 }
 
 #[test]
-fn writing_beside_a_damaged_slot_spares_what_it_lost() {
+fn writing_does_not_overwrite_the_lost_blob_of_a_damaged_slot() {
     let (_folder, path) = folder_with_file();
     let file = IndexedStorageFile::create(&path).unwrap();
     for number in 0..20 {

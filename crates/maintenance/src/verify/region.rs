@@ -50,7 +50,7 @@ impl RegionReport {
     fn add(&mut self, file: &IndexedStorageFile, slot: Slot, verified: Result<Verified>) {
         self.slots = self.slots.saturating_add(1);
         match verified {
-            Ok(Verified::Whole { seal }) => {
+            Ok(Verified::Intact { seal }) => {
                 self.whole = self.whole.saturating_add(1);
                 self.sealed = self.sealed.saturating_add(usize::from(seal.is_some()));
             }

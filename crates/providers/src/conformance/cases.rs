@@ -1,4 +1,4 @@
-//! Cases for one thread.
+//! Single-threaded test cases.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use hyworld_coords::ChunkPos;
@@ -7,10 +7,10 @@ use hyworld_indexed_storage::EncodedBlob;
 use super::StorageFixture;
 use crate::storage::ChunkStorageExt;
 
-/// Larger than any real chunk; several segments, blocks and parts in every storage.
+/// Larger than any real chunk, so that every storage splits it into several segments or parts.
 const LARGE_BYTES: usize = 5_000_000;
 
-/// Bytes that do not compress.
+/// Returns bytes that do not compress.
 fn noise(seed: u32, bytes: usize) -> Vec<u8> {
     let mut state = u64::from(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::repeat_with(|| {
@@ -27,8 +27,8 @@ fn document(at: ChunkPos) -> Vec<u8> {
     format!("the chunk at {at} ").repeat(20).into_bytes()
 }
 
-pub(super) fn absent(place: &dyn StorageFixture) {
-    let storage = place.open();
+pub(super) fn missing(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     let at = ChunkPos::new(3, -7);
     assert!(!storage.location().is_empty());
     assert_eq!(storage.read(at).unwrap(), None);
@@ -39,8 +39,8 @@ pub(super) fn absent(place: &dyn StorageFixture) {
     storage.sync().unwrap();
 }
 
-pub(super) fn write_read_remove(place: &dyn StorageFixture) {
-    let storage = place.open();
+pub(super) fn write_read_remove(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     let (at, other) = (ChunkPos::new(-1, 40), ChunkPos::new(-1, 41));
     storage.write(at, b"first").unwrap();
     storage.write(other, b"other").unwrap();
@@ -58,19 +58,19 @@ pub(super) fn write_read_remove(place: &dyn StorageFixture) {
     assert_eq!(storage.read(other).unwrap().unwrap(), b"other");
 }
 
-pub(super) fn sizes(place: &dyn StorageFixture) {
-    let storage = place.open();
+pub(super) fn sizes(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     for (x, bytes) in (0..).zip([0, 1, 4084, 4096, 65_536, LARGE_BYTES]) {
-        let (at, content) = (ChunkPos::new(x, 0), noise(x.unsigned_abs(), bytes));
-        storage.write(at, &content).unwrap();
+        let (at, document) = (ChunkPos::new(x, 0), noise(x.unsigned_abs(), bytes));
+        storage.write(at, &document).unwrap();
         assert_eq!(storage.size(at).unwrap().unwrap().raw, bytes as u64);
-        assert!(storage.read(at).unwrap().unwrap() == content, "{bytes} bytes");
+        assert!(storage.read(at).unwrap().unwrap() == document, "{bytes} bytes");
     }
     assert_eq!(storage.all_positions().unwrap().len(), 6);
 }
 
-pub(super) fn extremes(place: &dyn StorageFixture) {
-    let storage = place.open();
+pub(super) fn extremes(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     let ends = [i32::MIN, i32::MIN + 1, -33, -32, -1, 0, 31, 32, i32::MAX - 1, i32::MAX];
     let all = ends.iter().flat_map(|x| ends.iter().map(|z| ChunkPos::new(*x, *z)));
     let mut all: Vec<_> = all.collect();
@@ -84,9 +84,9 @@ pub(super) fn extremes(place: &dyn StorageFixture) {
     assert_eq!(storage.all_positions().unwrap(), all);
 }
 
-pub(super) fn many(place: &dyn StorageFixture) {
-    let storage = place.open();
-    let positions = (0..place.many()).map(|n| ChunkPos::new(n % 70 - 35, n / 70 - 10));
+pub(super) fn many(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
+    let positions = (0..fixture.chunk_count()).map(|n| ChunkPos::new(n % 70 - 35, n / 70 - 10));
     let mut positions: Vec<_> = positions.collect();
     for group in positions.chunks(100) {
         let documents: Vec<_> = group.iter().map(|at| document(*at)).collect();
@@ -95,8 +95,8 @@ pub(super) fn many(place: &dyn StorageFixture) {
     }
     positions.sort_unstable();
     assert_eq!(storage.all_positions().unwrap(), positions);
-    let (gone, kept): (Vec<_>, Vec<_>) = positions.iter().partition(|at| (at.x + at.z) % 3 == 0);
-    for at in &gone {
+    let (removed, kept): (Vec<_>, Vec<_>) = positions.iter().partition(|at| (at.x + at.z) % 3 == 0);
+    for at in &removed {
         assert!(storage.remove(*at).unwrap(), "{at}");
     }
     assert_eq!(storage.all_positions().unwrap(), kept);
@@ -105,8 +105,8 @@ pub(super) fn many(place: &dyn StorageFixture) {
     }
 }
 
-pub(super) fn several_at_once(place: &dyn StorageFixture) {
-    let storage = place.open();
+pub(super) fn batches(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     assert!(storage.write_many(&[]).is_empty() && storage.read_many(&[]).is_empty());
     let (a, b, far) = (ChunkPos::new(5, 5), ChunkPos::new(6, 5), ChunkPos::new(-900, 4000));
     let chunks: [(_, &[u8]); 4] = [(a, b"old"), (far, b"far"), (b, b"b"), (a, b"new")];
@@ -119,8 +119,8 @@ pub(super) fn several_at_once(place: &dyn StorageFixture) {
     assert_eq!(read, [some(b"far"), None, some(b"new"), some(b"b"), some(b"new")]);
 }
 
-pub(super) fn frames(place: &dyn StorageFixture) {
-    let storage = place.open();
+pub(super) fn frames(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     let Some(frames) = storage.frames() else { return };
     let (at, copy) = (ChunkPos::new(0, 1), ChunkPos::new(50, 1));
     let read = |at| frames.read_frames(&[at]).remove(0).unwrap();
@@ -138,12 +138,12 @@ pub(super) fn frames(place: &dyn StorageFixture) {
     assert_eq!(several, [Some(frame), None, Some(other)]);
 }
 
-pub(super) fn reopen(place: &dyn StorageFixture) {
-    if !place.is_durable() {
+pub(super) fn reopen(fixture: &dyn StorageFixture) {
+    if !fixture.is_durable() {
         return;
     }
     let positions: Vec<_> = (0..40).map(|n| ChunkPos::new(n * 9 - 100, n)).collect();
-    let storage = place.open();
+    let storage = fixture.open();
     for at in &positions {
         storage.write(*at, &document(*at)).unwrap();
     }
@@ -151,7 +151,7 @@ pub(super) fn reopen(place: &dyn StorageFixture) {
     assert!(storage.remove(ChunkPos::new(-100, 0)).unwrap());
     storage.sync().unwrap();
     drop(storage);
-    let storage = place.open();
+    let storage = fixture.open();
     for at in positions.iter().skip(1) {
         assert_eq!(storage.read(*at).unwrap().unwrap(), document(*at), "{at}");
     }

@@ -1,4 +1,4 @@
-//! A storage that counts what is done with it.
+//! A storage that counts operations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ use crate::storage::{
     BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions,
 };
 
-/// Counts reads, writes and the rest.
+/// A wrapper that counts the operations on a storage.
 #[derive(Debug, Default)]
 pub struct CountingStorage<S> {
     inner: S,
@@ -24,27 +24,27 @@ pub struct CountingStorage<S> {
     written_bytes: AtomicU64,
 }
 
-/// What was done with a storage.
+/// The number of operations on a storage.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Counts {
-    /// Chunks asked for.
+    /// Chunks requested.
     pub reads: u64,
-    /// Chunks stored, or tried to.
+    /// Chunks written, including failures.
     pub writes: u64,
-    /// Chunks removed, or tried to.
+    /// Chunks removed, including failures.
     pub removes: u64,
     /// Syncs.
     pub syncs: u64,
-    /// Errors among all of these.
+    /// Failed operations of all kinds.
     pub failures: u64,
-    /// Bytes of documents or frames that were read.
+    /// Bytes of documents or frames read.
     pub read_bytes: u64,
-    /// Bytes of documents or frames that were stored.
+    /// Bytes of documents or frames written.
     pub written_bytes: u64,
 }
 
 impl<S: ChunkStorage> CountingStorage<S> {
-    /// Counts what is done with `inner`, from zero.
+    /// Wraps `inner` with all counts at zero.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
@@ -58,7 +58,7 @@ impl<S: ChunkStorage> CountingStorage<S> {
         }
     }
 
-    /// What was done so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> Counts {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counts {
@@ -72,7 +72,7 @@ impl<S: ChunkStorage> CountingStorage<S> {
         }
     }
 
-    /// The storage itself.
+    /// Returns the wrapped storage.
     pub fn inner(&self) -> &S {
         &self.inner
     }
@@ -164,7 +164,7 @@ impl<S: ChunkStorage> BatchStorage for CountingStorage<S> {
 
 impl<S: ChunkStorage> FrameStorage for CountingStorage<S> {
     fn read_frames(&self, positions: &[ChunkPos]) -> Vec<Result<Option<EncodedBlob>>> {
-        let frames = match invariant!(self.inner.frames(), "only what has frames is asked") {
+        let frames = match invariant!(self.inner.frames(), "called only if there are frames") {
             Ok(frames) => frames,
             Err(bug) => return positions.iter().map(|_| Err(bug.clone().into())).collect(),
         };
@@ -180,7 +180,7 @@ impl<S: ChunkStorage> FrameStorage for CountingStorage<S> {
     }
 
     fn write_frames(&self, chunks: &[(ChunkPos, &EncodedBlob)]) -> Vec<Result<()>> {
-        let frames = match invariant!(self.inner.frames(), "only what has frames is asked") {
+        let frames = match invariant!(self.inner.frames(), "called only if there are frames") {
             Ok(frames) => frames,
             Err(bug) => return chunks.iter().map(|_| Err(bug.clone().into())).collect(),
         };
@@ -196,7 +196,7 @@ mod tests {
     use crate::memory::MemoryStorage;
 
     #[test]
-    fn everything_is_counted_failures_too() {
+    fn all_operations_and_failures_are_counted() {
         let at = ChunkPos::new(1, 2);
         let storage = CountingStorage::new(FailingStorage::new(MemoryStorage::new()));
         storage.write(at, b"12345").unwrap();

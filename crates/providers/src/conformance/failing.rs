@@ -1,4 +1,4 @@
-//! A storage that fails on demand, for tests of what stands on storages.
+//! A storage that fails on demand, for tests of code that uses storages.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -7,19 +7,19 @@ use hyworld_coords::ChunkPos;
 use crate::error::{Error, Result};
 use crate::storage::{ChunkSize, ChunkStorage, Positions};
 
-/// Fails when it is told to.
+/// A wrapper that fails on demand.
 #[derive(Debug)]
 pub struct FailingStorage<S> {
     inner: S,
     fail_reads: AtomicBool,
     fail_writes: AtomicBool,
-    /// Every n-th operation fails; 0 for none.
+    /// Every n-th operation fails; 0 disables this.
     fail_every: AtomicU64,
     operations: AtomicU64,
 }
 
 impl<S: ChunkStorage> FailingStorage<S> {
-    /// Fails never, for now.
+    /// Wraps `inner`; no operation fails yet.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
@@ -30,32 +30,32 @@ impl<S: ChunkStorage> FailingStorage<S> {
         }
     }
 
-    /// Whether reads fail.
+    /// Sets whether reads fail.
     pub fn fail_reads(&self, fail: bool) {
         self.fail_reads.store(fail, Ordering::SeqCst);
     }
 
-    /// Whether writes, removes and syncs fail.
+    /// Sets whether writes, removes and syncs fail.
     pub fn fail_writes(&self, fail: bool) {
         self.fail_writes.store(fail, Ordering::SeqCst);
     }
 
-    /// Lets every n-th operation fail, none with 0.
+    /// Makes every n-th operation fail; 0 disables this.
     pub fn fail_every(&self, n: u64) {
         self.fail_every.store(n, Ordering::SeqCst);
     }
 
-    /// The storage itself.
+    /// Returns the wrapped storage.
     pub fn inner(&self) -> &S {
         &self.inner
     }
 
     fn check(&self, always: &AtomicBool, action: &'static str) -> Result<()> {
         let number = self.operations.fetch_add(1, Ordering::SeqCst).wrapping_add(1);
-        let is_turn = number.checked_rem(self.fail_every.load(Ordering::SeqCst)) == Some(0);
-        if is_turn || always.load(Ordering::SeqCst) {
-            let (place, source) = (self.inner.location(), "told to fail".into());
-            return Err(Error::Engine { place, action, source });
+        let is_due = number.checked_rem(self.fail_every.load(Ordering::SeqCst)) == Some(0);
+        if is_due || always.load(Ordering::SeqCst) {
+            let (location, source) = (self.inner.location(), "told to fail".into());
+            return Err(Error::Engine { location, action, source });
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Cases for several threads.
+//! Multi-threaded test cases.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,20 +11,20 @@ use crate::storage::ChunkStorageExt;
 const THREADS: i32 = 8;
 const ROUNDS: u8 = 25;
 
-/// A document that says whether it is whole: every byte is its number, and the number gives its
-/// length.
+/// Builds a document that can be checked for completeness: every byte is `number`, which also
+/// determines the length.
 fn document(number: u8) -> Vec<u8> {
     vec![number; 1000 + 500 * usize::from(number)]
 }
 
-fn assert_whole(found: &[u8]) {
+fn assert_complete(found: &[u8]) {
     let number = *found.first().unwrap();
     assert!(found == document(number), "torn: {} bytes of {number}", found.len());
 }
 
-/// Each thread has chunks of its own, some in regions that others use too.
-pub(super) fn different_chunks(place: &dyn StorageFixture) {
-    let storage = place.open();
+/// Each thread has its own chunks, some in regions that other threads use.
+pub(super) fn different_chunks(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let storage = &storage;
@@ -45,9 +45,9 @@ pub(super) fn different_chunks(place: &dyn StorageFixture) {
     assert_eq!(storage.all_positions().unwrap().len(), expected);
 }
 
-/// Some threads write a chunk again and again, others read and list.
-pub(super) fn one_chunk(place: &dyn StorageFixture) {
-    let storage = place.open();
+/// Some threads write a chunk repeatedly while others read and list.
+pub(super) fn one_chunk(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
     let at = ChunkPos::new(-5, -5);
     storage.write(at, &document(0)).unwrap();
     let is_done = AtomicBool::new(false);
@@ -64,16 +64,16 @@ pub(super) fn one_chunk(place: &dyn StorageFixture) {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
-                    assert_whole(&storage.read(at).unwrap().unwrap());
+                    assert_complete(&storage.read(at).unwrap().unwrap());
                     assert_eq!(storage.all_positions().unwrap(), [at]);
                 }
             });
         }
         let results: Vec<_> =
             writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
-        // Readers must end whatever happened, or this would never return.
+        // Stop the readers even if a writer panicked; the scope waits for them.
         is_done.store(true, Ordering::Relaxed);
         assert!(results.iter().all(Result::is_ok));
     });
-    assert_whole(&storage.read(at).unwrap().unwrap());
+    assert_complete(&storage.read(at).unwrap().unwrap());
 }

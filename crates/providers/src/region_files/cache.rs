@@ -1,7 +1,7 @@
-//! Which region files are open.
+//! Keeps region files open.
 //!
-//! Lock order: the list of files, then the state of one file. The list is never locked while a
-//! file is being opened or synced, so a slow disk holds up only those who want that file.
+//! Lock order: the list of files, then the state of one file. The list is never locked while a file
+//! is being opened or synced, so a slow disk delays only the users of that file.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use hyworld_indexed_storage::{Error, IndexedStorageFile, Result};
 
 use super::{RegionFilesOptions, is_missing};
 
-/// How many regions are remembered, open or known to be absent, before the list is cleaned. Each
+/// How many regions are remembered, open or known to be missing, before the list is cleaned. Each
 /// takes about 100 bytes.
 const REMEMBERED_MAX: usize = 4096;
 
@@ -24,7 +24,7 @@ pub(super) struct RegionCache {
     regions: Mutex<HashMap<RegionPos, Arc<Region>>>,
     open_files: AtomicUsize,
     clock: AtomicU64,
-    /// What went wrong when a file was closed: said at the next sync.
+    /// Errors from closing files, reported by the next sync.
     failures: Mutex<Vec<Error>>,
 }
 
@@ -32,24 +32,25 @@ pub(super) struct RegionCache {
 struct Region {
     state: Mutex<State>,
     last_used: AtomicU64,
-    /// Something was written since the last sync.
+    /// Set if something was written since the last sync.
     is_written: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 enum State {
-    /// Not looked at, or closed again.
+    /// Not opened yet, or closed again.
     #[default]
     Unknown,
-    /// There is no file.
-    Absent,
+    /// The file does not exist.
+    Missing,
     Open {
         file: Arc<IndexedStorageFile>,
         is_writable: bool,
     },
 }
 
-/// A file that is being written to. A sync that comes after its end covers what was written.
+/// A file that is being written. Dropping it marks the file as written, so that a later sync covers
+/// the write.
 #[derive(Debug)]
 pub(super) struct WritableFile {
     file: Arc<IndexedStorageFile>,
@@ -70,7 +71,7 @@ impl Drop for WritableFile {
     }
 }
 
-/// What is guarded is whole at any moment, so a thread that panicked elsewhere does no harm.
+/// Ignores poisoning: the guarded data is consistent at all times.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -86,7 +87,7 @@ impl RegionCache {
         }
     }
 
-    /// The file of a region for reading, `None` if there is none.
+    /// Opens the file of a region for reading. Returns `None` if it is missing.
     pub(super) fn read(
         &self,
         region: RegionPos,
@@ -96,13 +97,13 @@ impl RegionCache {
         let mut state = lock(&region.state);
         match &*state {
             State::Open { file, .. } => return Ok(Some(Arc::clone(file))),
-            State::Absent => return Ok(None),
+            State::Missing => return Ok(None),
             State::Unknown => {}
         }
         let file = match IndexedStorageFile::open_read_only(path) {
             Ok(file) => Arc::new(file),
             Err(error) if is_missing(&error) => {
-                *state = State::Absent;
+                *state = State::Missing;
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -113,14 +114,14 @@ impl RegionCache {
         Ok(Some(file))
     }
 
-    /// The file of a region for writing, made if it is missing.
+    /// Opens the file of a region for writing, creating it if it is missing.
     pub(super) fn write(&self, region: RegionPos, path: &Path) -> Result<WritableFile> {
         let region = self.region(region);
         let mut state = lock(&region.state);
         if let State::Open { file, is_writable: true } = &*state {
             return Ok(WritableFile { file: Arc::clone(file), region: Arc::clone(&region) });
         }
-        // Those who still read through a handle that only reads finish what they began.
+        // Threads that still read through the old read-only handle can finish.
         let file = Arc::new(self.options.writing().open(path)?);
         let was_open = matches!(&*state, State::Open { .. });
         *state = State::Open { file: Arc::clone(&file), is_writable: true };
@@ -135,7 +136,7 @@ impl RegionCache {
         let mut regions = lock(&self.regions);
         if regions.len() >= REMEMBERED_MAX && !regions.contains_key(&at) {
             regions.retain(|_, region| {
-                // One that nobody else has cannot be opened while the list is locked.
+                // A region without other owners cannot be opened while the list is locked.
                 Arc::strong_count(region) > 1 || matches!(*lock(&region.state), State::Open { .. })
             });
         }
@@ -151,7 +152,7 @@ impl RegionCache {
         }
     }
 
-    /// Closes up to `count` files that nobody uses, those first that were not used for longest.
+    /// Closes up to `count` unused files, least recently used first.
     fn close_idle(&self, count: usize) {
         let mut idle: Vec<_> = lock(&self.regions).values().cloned().collect();
         idle.sort_by_key(|region| region.last_used.load(Ordering::Relaxed));
@@ -160,7 +161,7 @@ impl RegionCache {
             if left == 0 {
                 return;
             }
-            // A file that somebody is opening is in use.
+            // The file is being opened by another thread.
             let Ok(mut state) = region.state.try_lock() else { continue };
             let State::Open { file, .. } = &*state else { continue };
             if Arc::strong_count(file) > 1 {
@@ -173,7 +174,7 @@ impl RegionCache {
         }
     }
 
-    /// Syncs a file that was written to; what goes wrong is said at the next sync.
+    /// Syncs a file that was written. Errors are reported by the next sync.
     fn sync_region(&self, region: &Region, file: &IndexedStorageFile) {
         if !region.is_written.swap(false, Ordering::AcqRel) {
             return;
@@ -184,7 +185,7 @@ impl RegionCache {
         }
     }
 
-    /// Makes everything that was written durable.
+    /// Makes all writes durable.
     pub(super) fn sync(&self) -> Result<()> {
         let regions: Vec<_> = lock(&self.regions).values().cloned().collect();
         for region in regions {

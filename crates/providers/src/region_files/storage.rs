@@ -9,20 +9,21 @@ use crate::error::{Error, Result};
 use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, FrameStorage, Positions};
 
 impl RegionFiles {
-    /// Writes chunks region by region: `write` writes those of one file, with one result each.
+    /// Writes chunks region by region. `write` writes the chunks of one file and returns one result
+    /// for each.
     fn by_region<T>(
         &self,
         chunks: &[(ChunkPos, T)],
         write: impl Fn(&IndexedStorageFile, &[&(ChunkPos, T)]) -> Vec<Result<()>>,
     ) -> Vec<Result<()>> {
         let mut order: Vec<_> = chunks.iter().enumerate().collect();
-        // Stable: what is given twice keeps its order.
+        // A stable sort, so that chunks given twice keep their order.
         order.sort_by_key(|(_, (at, _))| at.region());
         let mut results: Vec<(usize, Result<()>)> = Vec::with_capacity(chunks.len());
         for group in order.chunk_by(|(_, (a, _)), (_, (b, _))| a.region() == b.region()) {
             let (numbers, chunks): (Vec<_>, Vec<_>) = group.iter().copied().unzip();
             let written = self.in_region(&chunks, &write).unwrap_or_else(|_| {
-                // An error cannot be cloned, so each chunk asks for its own.
+                // Errors cannot be cloned, so repeat the operation for each chunk.
                 let alone = |chunk| {
                     let mut written = self.in_region(&[chunk], &write)?;
                     invariant!(written.pop(), "one chunk has one result")?
@@ -41,7 +42,7 @@ impl RegionFiles {
         chunks: &[&(ChunkPos, T)],
         write: impl Fn(&IndexedStorageFile, &[&(ChunkPos, T)]) -> Vec<Result<()>>,
     ) -> Result<Vec<Result<()>>> {
-        let (at, _) = invariant!(chunks.first(), "chunk_by gives no empty group")?;
+        let (at, _) = invariant!(chunks.first(), "chunk_by returns no empty group")?;
         Ok(write(&*self.writable(at.region())?, chunks))
     }
 }
@@ -65,7 +66,7 @@ impl ChunkStorage for RegionFiles {
     }
 
     fn remove(&self, at: ChunkPos) -> Result<bool> {
-        // A file is not made only to remove something from it.
+        // Do not create a file only to remove a chunk from it.
         match self.existing(at.region())? {
             None => Ok(false),
             Some(file) if !file.contains(slot(at)).map_err(Error::Region)? => Ok(false),
@@ -106,14 +107,14 @@ impl BatchStorage for RegionFiles {
         self.by_region(chunks, |file, chunks| {
             let batch: Vec<_> = chunks
                 .iter()
-                .map(|(at, content)| BlobWrite { slot: slot(*at), content, seal: None })
+                .map(|(at, document)| BlobWrite { slot: slot(*at), document, seal: None })
                 .collect();
             match file.write_batch(&batch) {
                 Ok(()) => chunks.iter().map(|_| Ok(())).collect(),
-                // One by one, to know which of them it was.
+                // One by one, to find out which write failed.
                 Err(_) => chunks
                     .iter()
-                    .map(|(at, content)| written(*at, file.write(slot(*at), content)))
+                    .map(|(at, document)| written(*at, file.write(slot(*at), document)))
                     .collect(),
             }
         })

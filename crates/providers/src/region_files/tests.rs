@@ -1,4 +1,4 @@
-//! Which files are opened, made and closed.
+//! Tests of opening, creating and closing files.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_folder_and_the_file_are_made_with_the_first_write() {
+fn folder_and_file_are_created_by_the_first_write() {
     let world = tempfile::tempdir().unwrap();
     let folder = world.path().join("chunks");
     let storage = RegionFiles::open(&folder).unwrap();
@@ -28,11 +28,11 @@ fn the_folder_and_the_file_are_made_with_the_first_write() {
     storage.write(at, b"x").unwrap();
     assert_eq!(names(&folder), ["-1.2.region.bin"]);
     assert!(!storage.remove(ChunkPos::new(500, 0)).unwrap());
-    assert_eq!(names(&folder), ["-1.2.region.bin"], "no file is made to remove from it");
+    assert_eq!(names(&folder), ["-1.2.region.bin"], "removing creates no file");
 }
 
 #[test]
-fn what_a_killed_process_left_goes_with_the_first_write() {
+fn files_left_by_a_killed_process_are_removed_by_the_first_write() {
     let world = tempfile::tempdir().unwrap();
     let left = "0.0.region.bin.4711-0.new.tmp";
     write_file(&world.path().join(left), b"");
@@ -44,7 +44,7 @@ fn what_a_killed_process_left_goes_with_the_first_write() {
 }
 
 #[test]
-fn a_file_that_was_absent_is_found_when_it_was_made_here() {
+fn a_missing_file_is_found_after_it_is_created() {
     let world = tempfile::tempdir().unwrap();
     let storage = RegionFiles::open(world.path()).unwrap();
     let (at, beside) = (ChunkPos::new(0, 0), ChunkPos::new(1, 0));
@@ -72,7 +72,7 @@ fn no_more_files_are_open_than_allowed_and_all_are_synced() {
 }
 
 #[test]
-fn reading_changes_no_file_not_even_an_old_one() {
+fn reading_changes_no_file_even_of_version_0() {
     let world = tempfile::tempdir().unwrap();
     let path = world.path().join("0.0.region.bin");
     let bytes = fixture("original/v0/basic.region.bin");
@@ -89,7 +89,7 @@ fn reading_changes_no_file_not_even_an_old_one() {
 }
 
 #[test]
-fn an_unreadable_region_is_reported_and_hides_no_other() {
+fn an_unreadable_region_is_reported_and_others_are_listed() {
     let world = tempfile::tempdir().unwrap();
     let storage = RegionFiles::open(world.path()).unwrap();
     let (good, bad) = (ChunkPos::new(0, 0), ChunkPos::new(40, 0));
@@ -102,14 +102,14 @@ fn an_unreadable_region_is_reported_and_hides_no_other() {
     assert_eq!(found.iter().filter_map(|found| found.as_ref().ok()).collect::<Vec<_>>(), [&good]);
     let error = storage.read(bad).unwrap_err();
     assert!(error.is_damage() && error.to_string().contains("1.0.region.bin"), "{error}");
-    assert!(storage.write(bad, b"x").is_err(), "it is not written over");
+    assert!(storage.write(bad, b"x").is_err(), "it is not overwritten");
     let results = storage.write_many(&[(bad, b"x"), (good, b"y"), (bad, b"z")]);
     assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(storage.read(good).unwrap().unwrap(), b"y");
 }
 
 #[test]
-fn opened_for_reading_nothing_is_written() {
+fn a_read_only_storage_rejects_writes() {
     let world = tempfile::tempdir().unwrap();
     let storage = RegionFiles::open_read_only(world.path()).unwrap();
     let error = storage.write(ChunkPos::new(0, 0), b"x").unwrap_err();
@@ -118,7 +118,7 @@ fn opened_for_reading_nothing_is_written() {
 }
 
 #[test]
-fn a_second_writer_is_refused_by_name() {
+fn a_second_writer_is_rejected() {
     let world = tempfile::tempdir().unwrap();
     let first = RegionFiles::open(world.path()).unwrap();
     first.write(ChunkPos::new(0, 0), b"x").unwrap();
@@ -129,7 +129,7 @@ fn a_second_writer_is_refused_by_name() {
 }
 
 #[test]
-fn a_file_is_no_folder() {
+fn opening_a_file_as_a_folder_fails() {
     let world = tempfile::tempdir().unwrap();
     let path = world.path().join("chunks");
     write_file(&path, b"");
@@ -149,7 +149,7 @@ fn regions_are_in_file_order() {
 }
 
 #[test]
-fn one_region_can_stand_for_the_world() {
+fn a_storage_can_be_restricted_to_one_region() {
     let world = tempfile::tempdir().unwrap();
     let (inside, outside) = (ChunkPos::new(-1, 5), ChunkPos::new(0, 5));
     let all = RegionFiles::open(world.path()).unwrap();
@@ -162,12 +162,12 @@ fn one_region_can_stand_for_the_world() {
     assert_eq!(storage.read(outside).unwrap(), None);
     storage.write(inside, b"new").unwrap();
     let error = storage.write(outside, b"new").unwrap_err().to_string();
-    assert!(error.ends_with("only one region of it is open, not 0.0.region.bin"), "{error}");
+    assert!(error.ends_with("only one region is open, not 0.0.region.bin"), "{error}");
 }
 
-/// Wrappers pass the answer on, so that whoever saves through them does it as fast.
+/// Wrappers must forward the answer, so that saving through them is as fast.
 #[test]
-fn writes_are_shared_where_each_would_cost_a_sync() {
+fn writes_are_shared_if_each_would_need_a_sync() {
     use crate::conformance::CountingStorage;
     use crate::{MemoryStorage, MigrationStorage};
     let world = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What `RocksDB` says went wrong, by meaning. It has a few kinds, and texts.
+//! Classifies errors of `RocksDB` by their kind and text.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use hyworld_coords::ChunkPos;
 
 use crate::error::{BoxedError, Error};
 
-/// The database failed.
+/// Creates an error for a failed database operation.
 pub(super) fn engine(folder: &Path, action: &'static str, source: impl Into<BoxedError>) -> Error {
-    Error::Engine { place: folder.display().to_string(), action, source: source.into() }
+    Error::Engine { location: folder.display().to_string(), action, source: source.into() }
 }
 
-/// For `map_err`: the database failed.
+/// For `map_err`: a database operation failed.
 pub(super) fn failed(
     folder: &Path,
     action: &'static str,
@@ -25,13 +25,13 @@ pub(super) fn failed(
 pub(super) fn opening(folder: &Path) -> impl FnOnce(::rocksdb::Error) -> Error {
     let folder = folder.to_owned();
     move |error| {
-        let place = || folder.display().to_string();
+        let location = || folder.display().to_string();
         let text: &str = error.as_ref();
         if text.contains("lock hold by current process") {
-            return Error::Locked { place: place(), holder: "this program".to_owned() };
+            return Error::Locked { location: location(), holder: "this program".to_owned() };
         }
         if text.contains("/LOCK: Resource temporarily unavailable") {
-            return Error::Locked { place: place(), holder: "another program".to_owned() };
+            return Error::Locked { location: location(), holder: "another program".to_owned() };
         }
         if is_damage(&error) {
             let text = format!("{text}; the database is damaged: restore it from a backup");
@@ -53,8 +53,8 @@ pub(super) fn reading(folder: &Path, at: ChunkPos) -> impl FnOnce(::rocksdb::Err
     }
 }
 
-/// Whether it says that the database is damaged. A file that another one refers to and that is not
-/// there is damage too.
+/// Returns whether the error means that the database is damaged. This includes missing files that
+/// other files refer to.
 fn is_damage(error: &::rocksdb::Error) -> bool {
     match error.kind() {
         ErrorKind::Corruption => true,

@@ -1,17 +1,17 @@
-//! Whether a database has the layout that is known here.
+//! Detects databases with an unsupported layout.
 //!
-//! Newer versions of the game have another one, which is not known: other column families, or
-//! other keys among the chunks. Writing to such a database could destroy what is in it.
+//! Newer versions of the game use an unknown layout with other column families, or other keys among
+//! the chunks. Writing to such a database could destroy data.
 
 use ::rocksdb::{ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, ReadTier, properties};
 
 use super::key::KEY_BYTES;
 use super::{CHUNKS_FAMILY, options};
 
-/// What `RocksDB` adds to a key in a table: a number for the order, and a type.
+/// Bytes that `RocksDB` adds to each key in a table: a sequence number and a type.
 const KEY_TRAILER_BYTES: u64 = 8;
 
-/// Which of these column families are not known here, in words.
+/// Describes the unknown column families, if any.
 pub(super) fn unknown_families(families: &[String]) -> Option<String> {
     let known = [DEFAULT_COLUMN_FAMILY_NAME, CHUNKS_FAMILY];
     let unknown = families.iter().filter(|name| !known.contains(&name.as_str()));
@@ -21,9 +21,9 @@ pub(super) fn unknown_families(families: &[String]) -> Option<String> {
     (!unknown.is_empty()).then(|| format!("the column famil{s} {}", unknown.join(", ")))
 }
 
-/// What is in the families that are known and should not be, in words.
+/// Describes unknown keys in the known column families, if any.
 ///
-/// Needs a time that grows with the number of tables and with what is not yet in tables, but not
+/// The time grows with the number of tables and with the data that is not yet in tables, but not
 /// with the number of chunks.
 pub(super) fn unknown_keys(db: &DB) -> Option<String> {
     let mut unfit = db.raw_iterator_opt(options::listing());
@@ -38,7 +38,7 @@ pub(super) fn unknown_keys(db: &DB) -> Option<String> {
     })
 }
 
-/// Tables know how many keys they have and how long those are together.
+/// Compares the total key length that tables store with the number of their keys.
 fn has_unfit_keys_in_tables(db: &DB, chunks: &ColumnFamily) -> bool {
     let summary = db.property_value_cf(chunks, properties::AGGREGATED_TABLE_PROPERTIES);
     let Ok(Some(summary)) = summary else { return false };
@@ -53,7 +53,7 @@ fn has_unfit_keys_in_tables(db: &DB, chunks: &ColumnFamily) -> bool {
     bytes != keys.saturating_mul(key_bytes)
 }
 
-/// What only the log of the database has is in memory once it is open.
+/// Checks the keys that are only in the log. They are in memory once the database is open.
 fn has_unfit_keys_in_memory(db: &DB, chunks: &ColumnFamily) -> bool {
     let mut options = options::listing();
     options.set_read_tier(ReadTier::Memtable);
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_that_are_not_known_are_named() {
+    fn unknown_column_families_are_listed() {
         let unknown = |names: &[&str]| {
             unknown_families(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
         };

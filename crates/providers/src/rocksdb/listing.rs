@@ -1,9 +1,9 @@
-//! The positions of all chunks, one after the other.
+//! Lists the positions of all chunks.
 //!
-//! `RocksDB` fetches the document of every chunk that it comes to (to fetch only keys is an option
-//! that the crate `rocksdb` 0.25 does not have), so listing takes as long as reading everything.
-//! And where a document cannot be fetched, `RocksDB` stops without saying at which key it is. Here
-//! that key is searched for, so that one damaged chunk does not hide all that come after it.
+//! `RocksDB` fetches the document of every chunk it visits (the crate `rocksdb` 0.25 has no option
+//! to fetch only keys), so listing takes as long as reading everything. If a document cannot be
+//! fetched, `RocksDB` stops without reporting the key. The listing then searches for that key and
+//! continues after it, so that one damaged chunk does not hide all later ones.
 
 use std::path::Path;
 
@@ -14,28 +14,28 @@ use super::key::{self, KEY_BYTES};
 use super::{error, options};
 use crate::error::{Error, Result};
 
-/// All positions of chunks, in the order of their keys.
+/// An iterator over the positions of all chunks, in key order.
 pub(super) struct Listing<'a> {
     folder: &'a Path,
     db: &'a DB,
     chunks: &'a ColumnFamily,
     keys: DBRawIterator<'a>,
     state: State,
-    /// Everything before this was listed.
+    /// Everything before this key was listed.
     from: Vec<u8>,
     has_reported_unknown: bool,
 }
 
 enum State {
-    /// To be placed at `from`.
+    /// The iterator must seek to `from`.
     Unplaced,
-    /// At a key that was not looked at yet, at the end, or at damage.
+    /// The iterator is at the next key, at the end, or at damage.
     Placed,
     Done,
 }
 
 impl<'a> Listing<'a> {
-    /// `has_reported_unknown` says that keys which are no chunks' need no mention any more.
+    /// Creates a listing. If `has_reported_unknown` is set, unknown keys are not reported.
     pub(super) fn new(
         folder: &'a Path,
         db: &'a DB,
@@ -47,44 +47,45 @@ impl<'a> Listing<'a> {
         Self { folder, db, chunks, keys, state, from, has_reported_unknown }
     }
 
-    /// A key that is no chunk's is reported once.
+    /// Returns an error for the first key that is not a chunk key.
     fn unknown_key(&mut self, bytes: usize) -> Option<Error> {
         if std::mem::replace(&mut self.has_reported_unknown, true) {
             return None;
         }
         let problem = format!(
-            "there are keys that are not {KEY_BYTES} bytes long, as one of {bytes}, which this \
-             program does not know; a newer version of the game may have written them"
+            "it has keys that are not {KEY_BYTES} bytes long (one has {bytes}), which this program \
+             does not support; a newer version of the game may have written them"
         );
-        Some(error::engine(self.folder, "list everything", problem))
+        Some(error::engine(self.folder, "list all chunks", problem))
     }
 
-    /// What is where the database stopped; goes on after it.
-    fn pass_damage(&mut self, damage: &::rocksdb::Error) -> Result<ChunkPos> {
+    /// Finds the damage at which the iterator stopped and continues the listing after it. Returns
+    /// the position if only the document is damaged, and an error if keys are.
+    fn skip_damage(&mut self, damage: &::rocksdb::Error) -> Result<ChunkPos> {
         let first = self.first_number();
-        let place = lowest(first, |number| self.has_key_up_to(number));
+        let number = lowest(first, |number| self.has_key_up_to(number));
         self.state = State::Unplaced;
-        if self.db.get_pinned_cf(self.chunks, place.to_be_bytes()).is_err() {
-            // The chunk is there, only its document cannot be read.
-            self.go_on_at(place.checked_add(1));
-            return Ok(key::position(place));
+        if self.db.get_pinned_cf(self.chunks, number.to_be_bytes()).is_err() {
+            // The key exists; only its document cannot be read.
+            self.continue_at(number.checked_add(1));
+            return Ok(key::position(number));
         }
-        // Keys themselves cannot be read.
+        // The keys themselves cannot be read.
         let next = (!self.is_damage_at(u64::MAX)).then(|| lowest(first, |n| !self.is_damage_at(n)));
-        self.go_on_at(next);
+        self.continue_at(next);
         let until = next.map_or("the last".to_owned(), |next| key::position(next).to_string());
         let problem = format!("from chunk {} to {until}: {damage}", key::position(first));
-        Err(error::engine(self.folder, "list everything", problem))
+        Err(error::engine(self.folder, "list all chunks", problem))
     }
 
-    fn go_on_at(&mut self, number: Option<u64>) {
+    fn continue_at(&mut self, number: Option<u64>) {
         match number {
             Some(number) => self.from = number.to_be_bytes().to_vec(),
             None => self.state = State::Done,
         }
     }
 
-    /// The lowest number whose key may be at or after `from`.
+    /// Returns the lowest number whose key may be at or after `from`.
     fn first_number(&self) -> u64 {
         let mut bytes = [0; KEY_BYTES];
         for (byte, from) in bytes.iter_mut().zip(&self.from) {
@@ -93,8 +94,8 @@ impl<'a> Listing<'a> {
         u64::from_be_bytes(bytes)
     }
 
-    /// Whether there is a key from `from` on that is not above that of this number, whether or not
-    /// its document can be fetched: `RocksDB` looks at the bound first.
+    /// Returns whether there is a key between `from` and this number. Also works if its document
+    /// cannot be fetched, because `RocksDB` checks the bound first.
     fn has_key_up_to(&self, number: u64) -> bool {
         let mut options = options::listing();
         if let Some(end) = number.checked_add(1) {
@@ -112,7 +113,8 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// The lowest number from `first` on with a property that all numbers above it have as well.
+/// Returns the lowest number from `first` on for which `has_property` is true. It must be true for
+/// all higher numbers as well.
 fn lowest(first: u64, has_property: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (first, u64::MAX);
     while low < high {
@@ -144,7 +146,7 @@ impl Iterator for Listing<'_> {
                 if damage.is_none() {
                     self.state = State::Done;
                 }
-                return damage.map(|damage| self.pass_damage(&damage));
+                return damage.map(|damage| self.skip_damage(&damage));
             };
             let (at, bytes) = (key::decode(key), key.len());
             // The lowest key above this one.

@@ -1,4 +1,4 @@
-//! Opening a database without harming what is in the folder.
+//! Opens a database without damaging the data in its folder.
 
 use std::path::Path;
 
@@ -9,53 +9,53 @@ use super::{error, layout, options, options_file};
 use crate::error::{Error, Result};
 use crate::registry::Access;
 
-/// The file without which a folder is no database: it names the newest list of files.
+/// The file that every database has. It contains the name of the newest MANIFEST file.
 const CURRENT_FILE: &str = "CURRENT";
 
-/// What files that hold data end with.
+/// Suffixes of files that contain data.
 const DATA_ENDINGS: [&str; 3] = [".blob", ".log", ".sst"];
 
-/// An open database, and what may be done with it.
+/// An open database and the allowed operations.
 pub(super) struct Opened {
     /// `None` if there is no database to read.
     pub(super) db: Option<DB>,
-    /// Why nothing may be written, if so.
+    /// Why the database cannot be written, if so.
     pub(super) read_only: Option<String>,
-    /// What is in it that is not known here, if it was looked for.
-    pub(super) unknown: Option<String>,
+    /// The part of the layout that is not supported, if it was checked.
+    pub(super) unsupported: Option<String>,
 }
 
 impl Opened {
-    /// What may be done with a database in which this is not known.
-    fn with(db: DB, unknown: Option<String>) -> Self {
-        let read_only = unknown.as_ref().map(|unknown| {
+    /// Makes a database with an unsupported layout read-only.
+    fn with(db: DB, unsupported: Option<String>) -> Self {
+        let read_only = unsupported.as_ref().map(|unsupported| {
             format!(
-                "it has {unknown}, which this program does not know; a newer version of the game \
-                 may have made it"
+                "it has {unsupported}, which this program does not support; a newer version of the \
+                 game may have created it"
             )
         });
-        Self { db: Some(db), read_only, unknown }
+        Self { db: Some(db), read_only, unsupported }
     }
 }
 
 pub(super) fn open(folder: &Path, access: Access) -> Result<Opened> {
-    let is_there = has_database(folder)?;
+    let exists = has_database(folder)?;
     match access {
         Access::ReadOnly => {
-            let opened = if is_there { Some(look(folder)?) } else { None };
-            let opened = opened.unwrap_or(Opened { db: None, read_only: None, unknown: None });
+            let opened = if exists { Some(open_to_read(folder)?) } else { None };
+            let opened = opened.unwrap_or(Opened { db: None, read_only: None, unsupported: None });
             let read_only = Some("it was opened for reading".to_owned());
             Ok(Opened { read_only, ..opened })
         }
-        Access::ReadWrite if !is_there => Ok(Opened::with(open_to_write(folder)?, None)),
+        Access::ReadWrite if !exists => Ok(Opened::with(open_to_write(folder)?, None)),
         Access::ReadWrite => open_existing(folder),
     }
 }
 
-/// Whether there is a database in the folder.
+/// Returns whether there is a database in the folder.
 ///
-/// Data without `CURRENT` is a database that lost it. `RocksDB` would make a new one in its place
-/// and delete what the new one does not know, so that is an error.
+/// Data files without `CURRENT` are an error: `RocksDB` would create a new database in their place
+/// and delete them.
 fn has_database(folder: &Path) -> Result<bool> {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
@@ -75,9 +75,9 @@ fn has_database(folder: &Path) -> Result<bool> {
     }
     let Some(data) = data else { return Ok(false) };
     let problem = format!(
-        "{data} is there but not {CURRENT_FILE}, without which RocksDB would delete it: restore \
-         the database from a backup, or at least {CURRENT_FILE}, which holds the name of the \
-         newest MANIFEST file and a line break"
+        "{CURRENT_FILE} is missing but {data} exists, which RocksDB would delete; restore the \
+         database from a backup, or create {CURRENT_FILE} with the name of the newest MANIFEST \
+         file and a line break"
     );
     Err(error::engine(folder, "open", problem))
 }
@@ -86,36 +86,35 @@ fn families(folder: &Path) -> Result<Vec<String>> {
     DB::list_cf(&Options::default(), folder).map_err(error::opening(folder))
 }
 
-/// Opens a database for reading; nothing is written. Families that are not known are left out.
-fn look(folder: &Path) -> Result<Opened> {
+/// Opens a database for reading, without the unknown column families. Writes nothing.
+fn open_to_read(folder: &Path) -> Result<Opened> {
     let families = families(folder)?;
     let known = options::families(options::TABLE_FORMAT_VERSION).into_iter();
     let known = known.filter(|family| families.iter().any(|name| name == family.name()));
     let db = DB::open_cf_descriptors_read_only(&options::reading(), folder, known, false)
         .map_err(error::opening(folder))?;
-    let unknown = layout::unknown_families(&families).or_else(|| layout::unknown_keys(&db));
-    Ok(Opened::with(db, unknown))
+    let unsupported = layout::unknown_families(&families).or_else(|| layout::unknown_keys(&db));
+    Ok(Opened::with(db, unsupported))
 }
 
-/// Opens a database for writing, if its layout is known here.
+/// Opens a database for writing if its layout is supported.
 ///
-/// Whether it is is found out without writing: opening it for writing would already rewrite what
-/// is in its log, with options that are not meant for it.
+/// The layout is checked read-only first: opening for writing would already rewrite the data in the
+/// log, with unsuitable options.
 fn open_existing(folder: &Path) -> Result<Opened> {
-    match look(folder) {
-        Ok(opened) if opened.unknown.is_some() => return Ok(opened),
-        // What is wrong is said when it is opened for writing. It may only be that another
-        // program is at it.
+    match open_to_read(folder) {
+        Ok(opened) if opened.unsupported.is_some() => return Ok(opened),
+        // Opening for writing reports the error. It may only be that another program is writing.
         Ok(_) | Err(_) => {}
     }
     let db = open_to_write(folder)?;
-    let unknown = layout::unknown_keys(&db);
-    Ok(Opened::with(db, unknown))
+    let unsupported = layout::unknown_keys(&db);
+    Ok(Opened::with(db, unsupported))
 }
 
 fn open_to_write(folder: &Path) -> Result<DB> {
-    std::fs::create_dir_all(folder).map_err(Error::io(folder, "make"))?;
-    // RocksDB makes only durable what is inside the folder.
+    std::fs::create_dir_all(folder).map_err(Error::io(folder, "create"))?;
+    // RocksDB syncs only the contents of the folder.
     sync_parent(folder)?;
     let format = options_file::table_format_version(folder).unwrap_or_default();
     let format = format.max(options::TABLE_FORMAT_VERSION);

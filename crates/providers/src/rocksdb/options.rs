@@ -1,4 +1,4 @@
-//! The options of the game's database, as in `docs/format/rocksdb.md`.
+//! The options of the game's database, see `docs/format/rocksdb.md`.
 
 use ::rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, ColumnFamilyDescriptor, CompactionPri,
@@ -9,34 +9,34 @@ use ::rocksdb::{
 use super::CHUNKS_FAMILY;
 use super::key::KEY_BYTES;
 
-/// The format of tables in a new database. `RocksDB` has newer ones, but the game's version of it
-/// is not known, and older versions refuse formats that they do not know.
+/// The table format of a new database. `RocksDB` has newer formats, but the game's `RocksDB`
+/// version is unknown, and older versions reject formats they do not know.
 pub(super) const TABLE_FORMAT_VERSION: i32 = 5;
 
 const BLOOM_BITS_PER_KEY: f64 = 9.9;
 
-/// The option that says from which part of the files with documents, the oldest first, a compaction
-/// moves documents to new ones.
+/// The option for the share of blob files, oldest first, whose documents a compaction moves to new
+/// files.
 pub(super) const BLOB_REWRITE_SHARE: &str = "blob_garbage_collection_age_cutoff";
 
-/// What that is in the game, where it is as `RocksDB` has it.
+/// The value of that option in the game, which is the default of `RocksDB`.
 pub(super) const BLOB_REWRITE_SHARE_OF_GAME: &str = "0.25";
 
-/// How much memory the chunks may take that are not yet in tables. Other options follow from it.
+/// Memory for chunks that are not yet in tables. Other options are derived from it.
 const MEMTABLE_BYTES: usize = 128 << 20;
 
-/// Files that a database has open at once. Without a limit it has all of them open, and a process
-/// may have 1,024 on most systems.
+/// Maximum number of open files. Without a limit all files of the database stay open, and most
+/// systems allow a process 1,024.
 const OPEN_FILES_MAX: i32 = 512;
 
-/// Options of the whole database, to read it.
+/// Returns the database options for reading.
 pub(super) fn reading() -> Options {
     let mut options = Options::default();
     options.set_max_open_files(OPEN_FILES_MAX);
     options
 }
 
-/// Options of the whole database, to write to it.
+/// Returns the database options for writing.
 pub(super) fn writing() -> Options {
     let mut options = reading();
     options.create_if_missing(true);
@@ -46,7 +46,7 @@ pub(super) fn writing() -> Options {
     options
 }
 
-/// Both column families.
+/// Returns both column families with their options.
 pub(super) fn families(table_format_version: i32) -> [ColumnFamilyDescriptor; 2] {
     [
         ColumnFamilyDescriptor::new(DEFAULT_COLUMN_FAMILY_NAME, default(table_format_version)),
@@ -54,10 +54,10 @@ pub(super) fn families(table_format_version: i32) -> [ColumnFamilyDescriptor; 2]
     ]
 }
 
-/// Changes the options of the chunks for a database that is written once and read afterwards.
+/// Options of the chunks for a database that is written once and read afterwards.
 ///
-/// With the game's options a chunk cost more the more chunks there were (`docs/scale.md`). The
-/// likely reason: every second memtable starts a compaction of all keys, and those move the
+/// With the game's options, the cost of a chunk grew with the number of chunks (`docs/scale.md`).
+/// The likely reason: every second memtable starts a compaction of all keys, which moves the
 /// documents of the oldest quarter of the files. A new database has no garbage to collect.
 pub(super) const BUILDING: [(&str, &str); 4] = [
     ("enable_blob_garbage_collection", "false"),
@@ -66,7 +66,7 @@ pub(super) const BUILDING: [(&str, &str); 4] = [
     ("level0_stop_writes_trigger", "192"),
 ];
 
-/// The way back from [`BUILDING`], to what [`chunks`] has.
+/// Restores the options changed by [`BUILDING`] to those of [`chunks`].
 pub(super) const BUILT: [(&str, &str); 4] = [
     ("enable_blob_garbage_collection", "true"),
     ("level0_file_num_compaction_trigger", "2"),
@@ -74,7 +74,7 @@ pub(super) const BUILT: [(&str, &str); 4] = [
     ("level0_stop_writes_trigger", "36"),
 ];
 
-/// The family that every database has. Nothing is in it.
+/// Returns the options of the default family, which is always empty.
 fn default(table_format_version: i32) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_format_version(table_format_version);
@@ -90,8 +90,8 @@ fn chunks(table_format_version: i32) -> Options {
     options.set_block_based_table_factory(&table(table_format_version));
     options.set_compaction_style(DBCompactionStyle::Level);
     options.optimize_level_style_compaction(MEMTABLE_BYTES);
-    // That made it 2, with which a flush or a compaction by hand waits for ever (seen with RocksDB
-    // 9.8.4). It has no trace in the files.
+    // The call above set it to 2, with which a manual flush or compaction waits forever (seen with
+    // RocksDB 9.8.4). The value is not stored in data files.
     options.set_min_write_buffer_number_to_merge(1);
     options.set_level_compaction_dynamic_level_bytes(true);
     options.set_compaction_pri(CompactionPri::MinOverlappingRatio);
@@ -112,12 +112,12 @@ fn table(format_version: i32) -> BlockBasedOptions {
     table
 }
 
-/// For going through many keys in order.
+/// Returns the options for iterating over many keys.
 pub(super) fn listing() -> ReadOptions {
     let mut options = ReadOptions::default();
-    // The prefix is the whole key: without this, a seek to a key that is absent finds nothing.
+    // The prefix is the whole key: without this, a seek to a missing key finds nothing.
     options.set_total_order_seek(true);
-    // What is used once must not push out what is used often.
+    // Documents that are read once must not evict frequently used ones.
     options.fill_cache(false);
     options
 }

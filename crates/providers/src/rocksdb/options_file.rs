@@ -1,5 +1,5 @@
-//! `OPTIONS-NNNNNN`, in which `RocksDB` writes down what a database was opened with: text in
-//! sections, the newest file counts.
+//! Reads `OPTIONS-NNNNNN`, where `RocksDB` stores the options a database was opened with. The files
+//! are text with sections; the newest one is valid.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::CHUNKS_FAMILY;
 
-/// `RocksDB` writes about 20 KB.
+/// Maximum file size. `RocksDB` writes about 20 KB.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// In which format the newest tables of chunks were written; `None` if that cannot be known.
+/// Returns the format of the newest tables of chunks, or `None` if it is unknown.
 pub(super) fn table_format_version(folder: &Path) -> Option<i32> {
     let mut text = String::new();
     File::open(newest(folder)?).ok()?.take(FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
@@ -28,7 +28,7 @@ fn newest(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(numbered.max()?.1))
 }
 
-/// The value of a key in a section, as in `[section]` and `key=value`.
+/// Returns the value of a key in a section, as in `[section]` and `key=value`.
 fn value<'a>(text: &'a str, section: &str, key: &str) -> Option<&'a str> {
     let heading = |line: &&str| {
         line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) == Some(section)
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_file_counts() {
+    fn the_newest_file_is_used() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(table_format_version(folder.path()), None);
         write_file(&folder.path().join("OPTIONS-000009"), TEXT.replace("=6", "=5").as_bytes());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_has_none() {
+    fn a_missing_folder_has_no_version() {
         assert_eq!(table_format_version(Path::new("/there/is/no/such/folder")), None);
     }
 }

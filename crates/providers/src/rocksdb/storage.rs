@@ -10,14 +10,14 @@ use super::{RocksDbStorage, error, key};
 use crate::error::Result;
 use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, Positions};
 
-/// The longest document: BSON counts with an `i32`, and `RocksDB` would silently leave out a value
-/// that does not fit into 32 bits from a batch.
+/// Maximum length of a document: BSON lengths are `i32`, and `RocksDB` silently drops values longer
+/// than 32 bits allow from a batch.
 const DOCUMENT_BYTES_MAX: usize = i32::MAX as usize;
 
-/// How many bytes of documents are written at once. A batch is in memory a second time.
+/// Maximum bytes of documents in a batch. A batch holds a second copy in memory.
 const BATCH_BYTES_MAX: usize = 8 << 20;
 
-/// How many chunks are read at once. They are in memory a second time.
+/// Maximum number of chunks read at once. They are held in memory twice.
 const READ_CHUNKS_MAX: usize = 64;
 
 impl RocksDbStorage {
@@ -26,11 +26,12 @@ impl RocksDbStorage {
         if bytes <= DOCUMENT_BYTES_MAX {
             return Ok(());
         }
-        let problem = format!("a document of {bytes} bytes is over {DOCUMENT_BYTES_MAX}");
+        let problem =
+            format!("a document of {bytes} bytes exceeds the limit of {DOCUMENT_BYTES_MAX}");
         Err(error::engine(&self.folder, "write", problem))
     }
 
-    /// Writes all of the chunks or none.
+    /// Writes all chunks or none.
     fn write_batch(&self, chunks: &[(ChunkPos, &[u8])]) -> Result<()> {
         let (db, family) = self.writable()?;
         let mut batch = WriteBatch::default();
@@ -42,7 +43,7 @@ impl RocksDbStorage {
     }
 }
 
-/// Cuts a list of chunks where the documents get too many bytes to be written at once.
+/// Splits a list of chunks into batches of limited size.
 fn batches<'a, 'b>(
     mut chunks: &'a [(ChunkPos, &'b [u8])],
 ) -> impl Iterator<Item = &'a [(ChunkPos, &'b [u8])]> {
@@ -52,7 +53,7 @@ fn batches<'a, 'b>(
             bytes = bytes.saturating_add(document.len());
             bytes <= BATCH_BYTES_MAX
         });
-        // One that is too large for any batch has one of its own.
+        // A document larger than the limit gets its own batch.
         let count = fit.count().clamp(1, chunks.len().max(1));
         let (batch, rest) = chunks.split_at_checked(count)?;
         chunks = rest;
@@ -80,41 +81,41 @@ impl ChunkStorage for RocksDbStorage {
     fn remove(&self, at: ChunkPos) -> Result<bool> {
         let (db, chunks) = self.writable()?;
         let removing = self.removing.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_there = match db.get_pinned_cf(chunks, key::encode(at)) {
+        let exists = match db.get_pinned_cf(chunks, key::encode(at)) {
             Ok(found) => found.is_some(),
-            // One that cannot be read can be removed.
+            // A damaged chunk can be removed.
             Err(_) => true,
         };
-        if is_there {
+        if exists {
             let removed = db.delete_cf_opt(chunks, key::encode(at), &self.write_options);
             removed.map_err(error::failed(&self.folder, "remove"))?;
         }
         drop(removing);
-        Ok(is_there)
+        Ok(exists)
     }
 
-    /// As in the game, this reads every document on its way.
+    /// Reads every document while listing, as the game does.
     fn positions(&self) -> Positions<'_> {
-        let unknown = self.unknown.as_ref().map(|unknown| {
-            let problem = format!("it has {unknown}, which this program does not know");
-            Err(error::engine(&self.folder, "list everything", problem))
+        let unsupported = self.unsupported.as_ref().map(|unsupported| {
+            let problem = format!("it has {unsupported}, which this program does not support");
+            Err(error::engine(&self.folder, "list all chunks", problem))
         });
         let known = self
             .readable()
-            .map(|(db, chunks)| Listing::new(&self.folder, db, chunks, self.unknown.is_some()));
-        Box::new(unknown.into_iter().chain(known.into_iter().flatten()))
+            .map(|(db, chunks)| Listing::new(&self.folder, db, chunks, self.unsupported.is_some()));
+        Box::new(unsupported.into_iter().chain(known.into_iter().flatten()))
     }
 
     fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
         let Some((db, chunks)) = self.readable() else { return Ok(None) };
         let found = db.get_pinned_cf(chunks, key::encode(at));
         let found = found.map_err(error::reading(&self.folder, at))?;
-        // How many bytes of a file it takes is known to the database alone.
+        // RocksDB does not report the stored size.
         Ok(found.map(|document| ChunkSize { raw: document.len() as u64, stored: None }))
     }
 
-    /// Syncs the log of the database, in which everything is that is not yet in its tables; those
-    /// are synced when they are written.
+    /// Syncs the log of the database, which holds everything that is not yet in tables. Tables are
+    /// synced when they are written.
     fn sync(&self) -> Result<()> {
         if self.is_building {
             self.finish_building()?;
@@ -152,7 +153,7 @@ impl BatchStorage for RocksDbStorage {
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
         let results = batches(chunks).flat_map(|batch| match self.write_batch(batch) {
             Ok(()) => batch.iter().map(|_| Ok(())).collect::<Vec<_>>(),
-            // One by one, to know which of them it was.
+            // One by one, to find out which write failed.
             Err(_) => batch.iter().map(|(at, document)| self.write(*at, document)).collect(),
         });
         results.collect()
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_bounded_whole_and_in_order() {
+    fn batches_are_bounded_complete_and_in_order() {
         let document = vec![0; BATCH_BYTES_MAX / 3];
         let large = vec![0; BATCH_BYTES_MAX + 1];
         let documents: [&[u8]; 9] =

@@ -1,4 +1,4 @@
-//! What only `RocksDB` itself can say.
+//! Tests that use the statistics and the files of `RocksDB`.
 
 use ::rocksdb::statistics::Ticker;
 use ::rocksdb::{DB, Options};
@@ -8,14 +8,14 @@ use tempfile::TempDir;
 use super::{RocksDbOptions, RocksDbStorage, open, options};
 use crate::storage::{ChunkStorage, ChunkStorageExt};
 
-/// A storage, and its options, which count what is done.
+/// Creates a storage and the options that count its operations.
 fn counting(flush_on_write: bool) -> (TempDir, RocksDbStorage, Options) {
     let folder = tempfile::tempdir().unwrap();
     let mut counts = options::writing();
     counts.enable_statistics();
     let families = options::families(options::TABLE_FORMAT_VERSION);
     let db = DB::open_cf_descriptors(&counts, folder.path(), families).unwrap();
-    let opened = open::Opened { db: Some(db), read_only: None, unknown: None };
+    let opened = open::Opened { db: Some(db), read_only: None, unsupported: None };
     let options = RocksDbOptions::new().flush_on_write(flush_on_write);
     let storage = options.storage(folder.path(), opened);
     (folder, storage, counts)
@@ -26,7 +26,7 @@ fn syncs(counts: &Options) -> u64 {
 }
 
 #[test]
-fn a_sync_is_one_of_the_log_and_so_is_the_end() {
+fn sync_and_close_sync_the_log() {
     let (_folder, storage, counts) = counting(false);
     let at = ChunkPos::new(0, 0);
     storage.write(at, b"x").unwrap();
@@ -45,7 +45,7 @@ fn a_sync_is_one_of_the_log_and_so_is_the_end() {
 }
 
 #[test]
-fn each_write_is_synced_where_that_is_wished() {
+fn each_write_is_synced_with_flush_on_write() {
     let (_folder, storage, counts) = counting(true);
     let at = ChunkPos::new(0, 0);
     storage.write(at, b"x").unwrap();
@@ -55,10 +55,9 @@ fn each_write_is_synced_where_that_is_wished() {
     assert!(storage.remove(at).unwrap());
     assert_eq!(syncs(&counts), 3);
     assert!(!storage.remove(at).unwrap());
-    assert_eq!(syncs(&counts), 3, "what is not there needs no write");
+    assert_eq!(syncs(&counts), 3, "removing a missing chunk needs no write");
 }
 
-/// Several chunks are asked for at once.
 #[test]
 fn many_chunks_are_read_in_few_requests() {
     let (_folder, storage, counts) = counting(false);
@@ -74,7 +73,7 @@ fn many_chunks_are_read_in_few_requests() {
     assert_eq!(counts.get_ticker_count(Ticker::NumberMultigetKeysRead), 150);
 }
 
-/// The options of the chunks in the newest `OPTIONS` file, without numbers of files.
+/// Returns the options of the chunks in the newest `OPTIONS` file.
 fn stored_options(storage: &RocksDbStorage) -> Vec<String> {
     let names = storage.folder().read_dir().unwrap().map(|entry| entry.unwrap().path());
     let is_options = |path: &std::path::PathBuf| {
@@ -86,9 +85,9 @@ fn stored_options(storage: &RocksDbStorage) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// A database that was built by a copy is like any other once it is synced.
+/// A database built by a copy is like any other after a sync.
 #[test]
-fn a_built_database_has_everything_and_the_usual_options() {
+fn a_built_database_has_all_chunks_and_the_usual_options() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let usual = stored_options(&RocksDbStorage::open(other.path()).unwrap());
     let storage = RocksDbOptions::new().building(true).open(folder.path()).unwrap();
@@ -98,7 +97,7 @@ fn a_built_database_has_everything_and_the_usual_options() {
     }
     storage.sync().unwrap();
     assert_eq!(stored_options(&storage), usual);
-    // Nothing of it is only in memory: the process may end without closing the database.
+    // Nothing is only in memory: the process may end without closing the database.
     let copy = tempfile::tempdir().unwrap();
     for entry in folder.path().read_dir().unwrap().map(Result::unwrap) {
         std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();

@@ -1,6 +1,6 @@
-//! Processes that end in the middle of a write, and disks that are full.
+//! Processes killed during a write, and full disks.
 //!
-//! Another process is this program again, told by its environment to run one function.
+//! The other process is this test program, instructed by its environment to run one function.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,11 +16,11 @@ const FOLDER_VARIABLE: &str = "HYWORLD_TEST_FOLDER";
 const MODE_VARIABLE: &str = "HYWORLD_TEST_MODE";
 const WRITTEN: &str = "written ";
 
-/// A process that writes chunk after chunk, and says so after each.
+/// A process that writes chunks and reports each one.
 pub(crate) struct Child {
     process: std::process::Child,
     output: BufReader<ChildStdout>,
-    /// How many it said that it has written.
+    /// How many writes it has reported.
     written: u32,
 }
 
@@ -40,7 +40,7 @@ impl Child {
         Self { process, output, written: 0 }
     }
 
-    /// Reads on until so many were written.
+    /// Waits until `count` chunks were written.
     pub(crate) fn wait_for(&mut self, count: u32) {
         while self.written < count {
             assert!(self.read_line(), "it ended after {} chunks", self.written);
@@ -62,7 +62,7 @@ impl Child {
         self.process.try_wait().unwrap().is_none()
     }
 
-    /// Ends it by force; how many it had written.
+    /// Kills the process. Returns how many chunks it had written.
     pub(crate) fn kill(&mut self) -> u32 {
         self.process.kill().unwrap();
         self.wait_to_end()
@@ -89,12 +89,12 @@ pub(crate) fn position(number: u32) -> ChunkPos {
     ChunkPos::new(if number % 2 == 0 { number } else { -number }, number % 7 - 3)
 }
 
-/// Bytes that do not compress, as many as a chunk of some kind has.
-fn content(number: u32) -> Vec<u8> {
+/// Returns bytes that do not compress, about as many as a chunk has.
+fn document(number: u32) -> Vec<u8> {
     Random::new(number.into()).bytes(20_000 + number as usize % 5 * 9_000)
 }
 
-/// A part of the other tests: writes until it is killed or something goes wrong.
+/// The other process of the tests: writes until it is killed or a write fails.
 #[test]
 #[ignore = "the other process of the tests here"]
 fn child_that_writes() {
@@ -104,10 +104,10 @@ fn child_that_writes() {
     let storage = options.open(Path::new(&folder)).unwrap();
     let mut out = std::io::stdout();
     for number in 0.. {
-        if let Err(error) = storage.write(position(number), &content(number)) {
-            // What is there can still be read, and it is said what is wrong.
+        if let Err(error) = storage.write(position(number), &document(number)) {
+            // Written chunks can still be read, and the error has the cause.
             for number in 0..number {
-                assert!(storage.read(position(number)).unwrap().unwrap() == content(number));
+                assert!(storage.read(position(number)).unwrap().unwrap() == document(number));
             }
             writeln!(out, "failed: {error}").unwrap();
             assert!(error.to_string().contains("cannot write: IO error"), "{error}");
@@ -118,26 +118,26 @@ fn child_that_writes() {
     }
 }
 
-/// Everything that was said to be written is there, and what is there is whole.
+/// Checks that every reported write exists and that all chunks are complete.
 fn assert_written(folder: &Path, count: u32) {
     let storage = RocksDbStorage::open(folder).unwrap();
     for number in 0..count {
         let found = storage.read(position(number)).unwrap();
-        assert!(found.is_some_and(|found| found == content(number)), "{number} of {count}");
+        assert!(found.is_some_and(|found| found == document(number)), "{number} of {count}");
     }
     let found = u32::try_from(storage.all_positions().unwrap().len()).unwrap();
     assert!(found == count || found == count + 1, "{found} instead of {count}");
     for number in count..found {
-        assert!(storage.read(position(number)).unwrap().unwrap() == content(number));
+        assert!(storage.read(position(number)).unwrap().unwrap() == document(number));
     }
-    // It goes on as if nothing had been.
+    // The storage can be used as before.
     storage.write(position(count), b"after").unwrap();
     storage.compact().unwrap();
     assert_eq!(storage.read(position(count)).unwrap().unwrap(), b"after");
 }
 
 #[test]
-fn what_was_written_survives_the_end_of_the_process() {
+fn written_chunks_survive_the_end_of_the_process() {
     for (mode, count) in [("flush", 1), ("flush", 120), ("relaxed", 20), ("relaxed", 1200)] {
         let (_world, folder) = world();
         let mut child = Child::start(&folder, mode);
@@ -149,7 +149,7 @@ fn what_was_written_survives_the_end_of_the_process() {
 }
 
 #[test]
-fn a_database_survives_to_be_killed_again_and_again() {
+fn a_database_survives_repeated_kills() {
     let (_world, folder) = world();
     for count in [3, 40, 80, 5, 200] {
         let mut child = Child::start(&folder, "relaxed");
@@ -157,15 +157,15 @@ fn a_database_survives_to_be_killed_again_and_again() {
         let written = child.kill();
         let storage = RocksDbStorage::open_read_only(&folder).unwrap();
         for number in 0..written {
-            assert!(storage.read(position(number)).unwrap().unwrap() == content(number));
+            assert!(storage.read(position(number)).unwrap().unwrap() == document(number));
         }
     }
 }
 
-/// With a limit on the length of files, which is as a full disk, and needs no other disk.
+/// Simulates a full disk with a limit on the length of files.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_an_error_and_costs_nothing_that_was_written() {
+fn a_full_disk_is_an_error_and_loses_no_written_chunk() {
     let (_world, folder) = world();
     let program = std::env::current_exe().unwrap();
     let limit = "trap '' XFSZ; ulimit -f 3000; exec \"$@\"";

@@ -1,4 +1,4 @@
-//! Damaged databases: a clear error, and whatever is whole can be read.
+//! Damaged databases: a clear error, and intact chunks can be read.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn flip(path: &Path, position: usize) {
     write_file(path, &bytes);
 }
 
-/// Both ways to open give this error, and change nothing but the diary of the database.
+/// Checks that opening fails with this error and changes only the info log of the database.
 fn assert_cannot_open(folder: &Path, expected: &str) {
     let data = |folder: &Path| {
         let mut files = snapshot(folder);
@@ -37,13 +37,13 @@ fn without_current_nothing_is_deleted() {
         let (_world, folder) = world();
         fill(&folder);
         std::fs::remove_file(folder.join("CURRENT")).unwrap();
-        assert_cannot_open(&folder, "but not CURRENT");
+        assert_cannot_open(&folder, "CURRENT is missing");
     }
 }
 
-/// As after a crash in the middle of making it.
+/// Simulates a crash while the database was created.
 #[test]
-fn a_database_that_was_never_finished_is_made_anew() {
+fn an_incompletely_created_database_is_created_again() {
     let (_world, folder) = world();
     std::fs::create_dir(&folder).unwrap();
     write_file(&folder.join("MANIFEST-000001"), b"half");
@@ -53,7 +53,7 @@ fn a_database_that_was_never_finished_is_made_anew() {
 }
 
 #[test]
-fn a_damaged_list_of_files() {
+fn a_damaged_manifest_is_an_error() {
     let (_world, folder) = world();
     flushed(&folder);
     let manifest = folder.join(std::fs::read_to_string(folder.join("CURRENT")).unwrap().trim());
@@ -68,7 +68,7 @@ fn a_damaged_list_of_files() {
 }
 
 #[test]
-fn a_missing_table() {
+fn a_missing_table_is_an_error() {
     let (_world, folder) = world();
     flushed(&folder);
     for table in files(&folder, ".sst") {
@@ -77,9 +77,9 @@ fn a_missing_table() {
     assert_cannot_open(&folder, "Corruption");
 }
 
-/// One document that is damaged costs neither the others nor the listing of all.
+/// A damaged document affects neither other chunks nor the listing.
 #[test]
-fn a_damaged_document_is_that_of_one_chunk() {
+fn a_damaged_document_affects_only_its_chunk() {
     let (_world, folder) = world();
     let positions = flushed(&folder);
     let blobs = files(&folder, ".blob").pop().unwrap();
@@ -105,7 +105,7 @@ fn a_damaged_document_is_that_of_one_chunk() {
         }
         assert_eq!(storage.all_positions().unwrap(), positions, "it is listed as well");
     }
-    // It can be written over or removed.
+    // The damaged chunk can be replaced or removed.
     let storage = RocksDbStorage::open(&folder).unwrap();
     let at = *positions.iter().find(|at| storage.read(**at).is_err()).unwrap();
     assert!(storage.remove(at).unwrap());
@@ -114,7 +114,7 @@ fn a_damaged_document_is_that_of_one_chunk() {
     assert_eq!(storage.all_positions().unwrap(), positions);
 }
 
-/// All documents of one file are gone, and those of another are not.
+/// All documents of one blob file are lost, those of another are not.
 #[test]
 fn a_missing_blob_file_is_damage_of_its_chunks() {
     let (_world, folder) = world();
@@ -139,9 +139,9 @@ fn a_missing_blob_file_is_damage_of_its_chunks() {
     assert_eq!(storage.all_positions().unwrap(), all);
 }
 
-/// Keys that cannot be read are said to be missing, with where, and the rest follows.
+/// Unreadable keys are reported with their range, and the listing continues.
 #[test]
-fn a_damaged_table_hides_only_what_is_in_it() {
+fn a_damaged_table_hides_only_its_chunks() {
     let (_world, folder) = world();
     let storage = RocksDbStorage::open(&folder).unwrap();
     let near: Vec<_> = (0..2000).map(|x| ChunkPos::new(x * 3 + 100, x)).collect();
@@ -159,7 +159,7 @@ fn a_damaged_table_hides_only_what_is_in_it() {
     let listed: Vec<_> = listed.into_iter().map(Result::unwrap).collect();
     assert_eq!(errors.len(), 1);
     let error = errors[0].as_ref().unwrap_err().to_string();
-    assert!(error.contains("cannot list everything: from chunk (0, 0) to "), "{error}");
+    assert!(error.contains("cannot list all chunks: from chunk (0, 0) to "), "{error}");
     assert!(error.contains("checksum mismatch"), "{error}");
     let lost = near.len() + 1 - listed.len();
     assert!(lost > 0 && lost < near.len() / 2, "{lost}");
@@ -168,7 +168,7 @@ fn a_damaged_table_hides_only_what_is_in_it() {
     assert_eq!(storage.read(far).unwrap().unwrap(), document(far));
 }
 
-/// What comes after a torn record of the log was not yet written, as far as anyone can know.
+/// Everything after a torn record of the log counts as not written.
 #[test]
 fn a_torn_log_loses_only_its_end() {
     let (_world, folder) = world();
@@ -184,9 +184,9 @@ fn a_torn_log_loses_only_its_end() {
     }
 }
 
-/// Whatever bit is wrong, nothing reads as something else, and nothing panics.
+/// A flipped bit never results in a wrong document or a panic.
 #[test]
-fn no_flipped_bit_gives_a_wrong_document() {
+fn no_flipped_bit_returns_a_wrong_document() {
     let (_world, folder) = world();
     let positions = flushed(&folder);
     let kept = snapshot(&folder);
@@ -198,8 +198,8 @@ fn no_flipped_bit_gives_a_wrong_document() {
             flip(&path, random.below(bytes) as usize);
             if let Ok(storage) = RocksDbStorage::open_read_only(&folder) {
                 for (at, found) in positions.iter().zip(storage.read_many(&positions)) {
-                    let is_right = found.map_or(true, |found| found == Some(document(*at)));
-                    assert!(is_right, "{at} in {}", path.display());
+                    let is_correct = found.map_or(true, |found| found == Some(document(*at)));
+                    assert!(is_correct, "{at} in {}", path.display());
                 }
                 assert!(storage.positions().filter_map(Result::ok).count() <= positions.len());
             }

@@ -1,4 +1,4 @@
-//! Databases of a newer layout: what is known is read, nothing is written.
+//! Databases with a newer layout: known chunks can be read, nothing is written.
 
 use std::path::Path;
 
@@ -8,18 +8,19 @@ use rocksdb::{DB, Options};
 
 use crate::{document, filled, flushed, snapshot, world};
 
-/// Adds to a database as a program would that knows more.
+/// Changes a database like a program with a newer layout.
 fn change(folder: &Path, families: &[&str], change: impl Fn(&DB)) {
     let mut options = Options::default();
     options.create_missing_column_families(true);
     change(&DB::open_cf(&options, folder, families).unwrap());
 }
 
-/// Opened for writing, everything known can be read, nothing is changed, and it is said why.
+/// Opens for writing and checks that known chunks can be read, writes fail with the reason, and no
+/// file changes.
 fn assert_untouched(folder: &Path, known: &[ChunkPos], unknown: &str) {
     let before = snapshot(folder);
     let storage = RocksDbStorage::open(folder).unwrap();
-    assert_eq!(storage.unknown_content(), Some(unknown));
+    assert_eq!(storage.unsupported_layout(), Some(unknown));
     let at = known[0];
     let refused = [
         storage.write(at, b"x").unwrap_err(),
@@ -30,7 +31,7 @@ fn assert_untouched(folder: &Path, known: &[ChunkPos], unknown: &str) {
     for error in refused {
         let text = error.to_string();
         assert!(matches!(error, Error::ReadOnly { .. }), "{text}");
-        assert!(text.contains("db: cannot be written to: it has ") && text.contains(unknown));
+        assert!(text.contains("db: cannot write: it has ") && text.contains(unknown));
         assert!(text.contains("newer version of the game"), "{text}");
     }
     for at in known {
@@ -41,19 +42,19 @@ fn assert_untouched(folder: &Path, known: &[ChunkPos], unknown: &str) {
     let mut listed: Vec<_> = listed.into_iter().map(Result::unwrap).collect();
     listed.sort_unstable();
     assert_eq!(listed, known);
-    assert_eq!(errors.len(), 1, "what is not listed is said, once");
+    assert_eq!(errors.len(), 1, "the unsupported part is reported once");
     let error = errors[0].as_ref().unwrap_err().to_string();
-    assert!(error.contains("cannot list everything: it has ") && error.contains(unknown));
+    assert!(error.contains("cannot list all chunks: it has ") && error.contains(unknown));
     storage.sync().unwrap();
     drop(storage);
     assert!(snapshot(folder) == before, "something was written");
     let reading = RocksDbStorage::open_read_only(folder).unwrap();
-    assert_eq!(reading.unknown_content(), Some(unknown));
+    assert_eq!(reading.unsupported_layout(), Some(unknown));
     assert_eq!(reading.positions().filter(Result::is_err).count(), 1);
 }
 
 #[test]
-fn column_families_that_are_not_known() {
+fn unknown_column_families_are_unsupported() {
     let (_world, folder) = world();
     let known = filled(&folder);
     change(&folder, &["chunks", "sections", "entities"], |db| {
@@ -63,7 +64,7 @@ fn column_families_that_are_not_known() {
 }
 
 #[test]
-fn keys_of_another_length_in_the_log() {
+fn keys_of_another_length_in_the_log_are_unsupported() {
     for key in [&b"short"[..], b"", b"twelve bytes", b"\xff\xff\xff\xff\xff\xff\xff\xff\x00"] {
         let (_world, folder) = world();
         let known = filled(&folder);
@@ -76,7 +77,7 @@ fn keys_of_another_length_in_the_log() {
 }
 
 #[test]
-fn keys_of_another_length_in_tables() {
+fn keys_of_another_length_in_tables_are_unsupported() {
     let (_world, folder) = world();
     let known = flushed(&folder);
     change(&folder, &["chunks"], |db| {
@@ -91,7 +92,7 @@ fn keys_of_another_length_in_tables() {
 }
 
 #[test]
-fn keys_in_the_default_family() {
+fn keys_in_the_default_family_are_unsupported() {
     let (_world, folder) = world();
     let known = filled(&folder);
     change(&folder, &["chunks"], |db| db.put(b"version", b"2").unwrap());
@@ -99,12 +100,12 @@ fn keys_in_the_default_family() {
 }
 
 #[test]
-fn removed_and_overwritten_chunks_are_no_newer_layout() {
+fn removed_and_overwritten_chunks_are_supported() {
     let (_world, folder) = world();
     let known = filled(&folder);
     for _ in 0..3 {
         let storage = RocksDbStorage::open(&folder).unwrap();
-        assert_eq!(storage.unknown_content(), None);
+        assert_eq!(storage.unsupported_layout(), None);
         for at in &known[..20] {
             assert!(storage.remove(*at).unwrap());
             storage.write(*at, b"again").unwrap();
@@ -117,13 +118,13 @@ fn removed_and_overwritten_chunks_are_no_newer_layout() {
         db.flush_cf(chunks).unwrap();
     });
     let storage = RocksDbStorage::open(&folder).unwrap();
-    assert_eq!(storage.unknown_content(), None);
+    assert_eq!(storage.unsupported_layout(), None);
     assert_eq!(storage.positions().count(), 80);
 }
 
-/// As after a crash between the making of the two families, or as others make databases.
+/// Simulates a crash between creating the two column families, or a database of another program.
 #[test]
-fn a_database_without_chunks_is_empty_and_gets_them() {
+fn a_database_without_the_chunks_family_is_empty_and_can_be_written() {
     let (_world, folder) = world();
     let mut options = Options::default();
     options.create_if_missing(true);

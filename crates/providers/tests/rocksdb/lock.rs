@@ -1,4 +1,4 @@
-//! One writer at a time.
+//! Only one writer can open a database.
 
 use hyworld_providers::{ChunkStorage, Error, RocksDbStorage};
 
@@ -6,7 +6,7 @@ use crate::crash::{Child, position};
 use crate::{filled, world};
 
 #[test]
-fn a_second_writer_in_this_program_is_refused() {
+fn a_second_writer_in_this_program_is_rejected() {
     let (_world, folder) = world();
     let positions = filled(&folder);
     let first = RocksDbStorage::open(&folder).unwrap();
@@ -20,7 +20,7 @@ fn a_second_writer_in_this_program_is_refused() {
 }
 
 #[test]
-fn a_second_writer_in_another_program_is_refused() {
+fn a_second_writer_in_another_program_is_rejected() {
     let (_world, folder) = world();
     let mut child = Child::start(&folder, "relaxed");
     child.wait_for(1);

@@ -1,4 +1,4 @@
-//! The provider `RocksDb`, beyond what every provider does.
+//! Tests of the provider `RocksDb`, beyond the conformance suite.
 
 #![cfg(feature = "rocksdb")]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
@@ -21,7 +21,7 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RocksDbStorage};
 use tempfile::TempDir;
 
-/// A world without anything in it, and where its database will be.
+/// Creates an empty world. Returns it and the path of its future database.
 fn world() -> (TempDir, PathBuf) {
     let world = tempfile::tempdir().unwrap();
     let folder = world.path().join("db");
@@ -32,7 +32,7 @@ fn document(at: ChunkPos) -> Vec<u8> {
     format!("the chunk at {at} ").repeat(50).into_bytes()
 }
 
-/// A database with chunks all around the middle of a world.
+/// Creates a database with chunks around the origin.
 fn filled(folder: &Path) -> Vec<ChunkPos> {
     let storage = RocksDbStorage::open(folder).unwrap();
     let positions = (-5..5).flat_map(|z| (-5..5).map(move |x| ChunkPos::new(x, z)));
@@ -45,14 +45,14 @@ fn filled(folder: &Path) -> Vec<ChunkPos> {
     positions
 }
 
-/// As [`filled`], with all chunks in tables and blob files instead of the log.
+/// Like [`filled`], with all chunks in tables and blob files instead of the log.
 fn flushed(folder: &Path) -> Vec<ChunkPos> {
     let positions = filled(folder);
     RocksDbStorage::open(folder).unwrap().compact().unwrap();
     positions
 }
 
-/// Every file of a folder: its content and when it was changed.
+/// Reads every file of a folder with its modification time.
 fn snapshot(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap());
     let files = entries.map(|entry| {
@@ -62,7 +62,7 @@ fn snapshot(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     files.collect()
 }
 
-/// The files of a folder that end so, the newest last.
+/// Returns the files of a folder with this suffix, the newest last.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = paths.filter(|path| path.to_string_lossy().ends_with(ending)).collect();

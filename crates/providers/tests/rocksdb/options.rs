@@ -1,4 +1,4 @@
-//! What `RocksDB` itself wrote down about the options.
+//! Checks the options that `RocksDB` stores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::{document, world};
 
 type Section = BTreeMap<String, String>;
 
-/// The newest OPTIONS file by sections.
+/// Parses the newest OPTIONS file by sections.
 fn written(folder: &Path) -> BTreeMap<String, Section> {
     let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     let newest = names.filter(|path| path.to_string_lossy().contains("/OPTIONS-")).max().unwrap();
@@ -34,13 +34,13 @@ fn assert_options(section: &Section, expected: &[(&str, &str)]) {
     }
 }
 
-/// The table of `docs/format/rocksdb.md`.
+/// Checks the table in `docs/format/rocksdb.md`.
 #[test]
 fn the_chunks_have_the_options_of_the_game() {
     let (_world, folder) = world();
     drop(RocksDbStorage::open(&folder).unwrap());
     assert_options_of_game(&folder);
-    // Which changes some of them for a while.
+    // A compaction changes some options temporarily.
     RocksDbStorage::open(&folder).unwrap().compact().unwrap();
     assert_options_of_game(&folder);
 }
@@ -81,7 +81,7 @@ fn assert_options_of_game(folder: &Path) {
     let table = &sections["TableOptions/BlockBasedTable \"chunks\""];
     let table_options = [
         ("index_type", "kHashSearch"),
-        // Without how many bits a key has, by way of the C interface: see the next test.
+        // The C interface does not store the bits per key: see the next test.
         ("filter_policy", "bloomfilter"),
         ("optimize_filters_for_memory", "true"),
         ("format_version", "5"),
@@ -99,7 +99,7 @@ fn assert_options_of_game(folder: &Path) {
 }
 
 #[test]
-fn tables_have_a_filter_of_9_9_bits_for_a_key() {
+fn tables_have_a_filter_of_9_9_bits_per_key() {
     let (_world, folder) = world();
     let storage = RocksDbStorage::open(&folder).unwrap();
     for x in 0..20_000 {
@@ -120,9 +120,9 @@ fn tables_have_a_filter_of_9_9_bits_for_a_key() {
     assert!((9.7..10.1).contains(&bits), "{bits}");
 }
 
-/// Who uses a newer format has a program that reads it, and old tables stay readable.
+/// A user of a newer format has a program that reads it, and old tables stay readable.
 #[test]
-fn a_newer_table_format_is_kept_and_an_older_one_is_not() {
+fn a_newer_table_format_is_kept_and_an_older_one_is_upgraded() {
     for (before, after) in [(7, "7"), (6, "6"), (5, "5"), (4, "5")] {
         let (_world, folder) = world();
         let mut table = BlockBasedOptions::default();

@@ -1,4 +1,4 @@
-//! Opened for reading, nothing is written, whatever is there.
+//! Opening for reading never writes.
 
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{
@@ -9,7 +9,7 @@ use hyworld_testkit::write_file;
 use crate::{document, filled, flushed, snapshot, world};
 
 #[test]
-fn reading_changes_no_file_and_makes_none() {
+fn reading_changes_and_creates_no_file() {
     for fill in [filled, flushed] {
         let (_world, folder) = world();
         let positions = fill(&folder);
@@ -22,7 +22,7 @@ fn reading_changes_no_file_and_makes_none() {
         );
         let at = positions[0];
         for error in [storage.write(at, b"x").unwrap_err(), storage.remove(at).unwrap_err()] {
-            let expected = "db: cannot be written to: it was opened for reading";
+            let expected = "db: cannot write: it was opened for reading";
             assert!(error.to_string().ends_with(expected), "{error}");
         }
         storage.sync().unwrap();
@@ -32,12 +32,12 @@ fn reading_changes_no_file_and_makes_none() {
 }
 
 #[test]
-fn what_is_not_there_is_empty_and_is_not_made() {
+fn a_missing_database_is_empty_and_not_created() {
     let (world, folder) = world();
-    for is_folder_there in [false, true] {
-        if is_folder_there {
+    for folder_exists in [false, true] {
+        if folder_exists {
             std::fs::create_dir(&folder).unwrap();
-            write_file(&folder.join("note.txt"), b"not of a database");
+            write_file(&folder.join("note.txt"), b"not part of a database");
         }
         let storage = RocksDbStorage::open_read_only(&folder).unwrap();
         let at = ChunkPos::new(1, 1);
@@ -47,14 +47,14 @@ fn what_is_not_there_is_empty_and_is_not_made() {
         assert_eq!(storage.all_positions().unwrap(), []);
         assert!(matches!(storage.write(at, b"x").unwrap_err(), Error::ReadOnly { .. }));
         storage.sync().unwrap();
-        assert_eq!(folder.exists(), is_folder_there);
+        assert_eq!(folder.exists(), folder_exists);
     }
     assert_eq!(snapshot(&folder).len(), 1);
     assert_eq!(world.path().read_dir().unwrap().count(), 1);
 }
 
 #[test]
-fn a_file_is_no_folder() {
+fn opening_a_file_as_a_folder_fails() {
     let (_world, folder) = world();
     write_file(&folder, b"");
     for storage in [RocksDbStorage::open(&folder), RocksDbStorage::open_read_only(&folder)] {
@@ -64,7 +64,7 @@ fn a_file_is_no_folder() {
 }
 
 #[test]
-fn a_world_names_it_by_its_type() {
+fn a_world_opens_it_by_its_type() {
     let (world, folder) = world();
     let registry = ProviderRegistry::new();
     let config = ProviderConfig::new("RocksDb");
@@ -83,7 +83,7 @@ fn a_world_names_it_by_its_type() {
 }
 
 #[test]
-fn a_reader_sees_what_was_there_when_it_was_opened() {
+fn a_reader_sees_the_state_when_it_was_opened() {
     let (_world, folder) = world();
     let positions = filled(&folder);
     let writer = RocksDbStorage::open(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Other programs that use `RocksDB` read our databases, where they are installed.
+//! Other programs that use `RocksDB` can read the databases, if they are installed.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,10 +9,10 @@ use hyworld_coords::ChunkPos;
 
 use crate::{document, files, flushed, world};
 
-/// What a tool of `RocksDB` says; `None`, visibly, where it is not installed.
+/// Runs a tool of `RocksDB`. Prints a message and returns `None` if it is not installed.
 fn run(tool: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     let Ok(output) = Command::new(tool).args(arguments).current_dir(folder).output() else {
-        let message = format!("SKIPPED: {tool} is not here (Debian: rocksdb-tools)\n");
+        let message = format!("SKIPPED: {tool} is not installed (Debian: rocksdb-tools)\n");
         std::io::stderr().write_all(message.as_bytes()).unwrap();
         return None;
     };
@@ -20,15 +20,15 @@ fn run(tool: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Debian's are of version 7.8.3, much older than the library in this program.
+/// Debian has version 7.8.3, much older than the library in this program.
 #[test]
-fn the_tools_of_rocksdb_read_our_databases() {
+fn the_tools_of_rocksdb_can_read_the_databases() {
     let (_world, folder) = world();
     let positions = flushed(&folder);
     let Some(families) = run("ldb", &["--db=.", "list_column_families"], &folder) else { return };
     assert!(families.contains("default, chunks"), "{families}");
     let ldb = |command: &[&str]| {
-        // It takes options from the database, and does not know all of them.
+        // It uses the options of the database and does not know all of them.
         let options = ["--db=.", "--column_family=chunks", "--hex", "--ignore_unknown_options"];
         run("ldb", &[&options, command].concat(), &folder).unwrap()
     };

@@ -1,4 +1,4 @@
-//! Flushing, compaction, syncing.
+//! Tests of flushing, compaction and syncing.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -10,17 +10,17 @@ use hyworld_testkit::Random;
 
 use crate::{files, filled, world};
 
-/// Longer than anything here takes, and shorter than for ever.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// Longer than any operation here takes.
+const TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Runs something that might never return.
+/// Runs work that might never return.
 fn in_time(work: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let worker = std::thread::spawn(move || {
         work();
         done.send(()).unwrap();
     });
-    assert!(is_done.recv_timeout(PATIENCE) != Err(mpsc::RecvTimeoutError::Timeout), "it hangs");
+    assert!(is_done.recv_timeout(TIMEOUT) != Err(mpsc::RecvTimeoutError::Timeout), "it hangs");
     worker.join().unwrap();
 }
 
@@ -28,14 +28,14 @@ fn folder_bytes(folder: &Path, ending: &str) -> u64 {
     files(folder, ending).iter().map(|path| path.metadata().unwrap().len()).sum()
 }
 
-/// Bytes that do not compress.
+/// Returns bytes that do not compress.
 fn noise(seed: u64) -> Vec<u8> {
     Random::new(seed).bytes(10_000)
 }
 
-/// With the options of the game a compaction by hand would wait for ever.
+/// With the options of the game a manual compaction would wait forever.
 #[test]
-fn compaction_by_hand_does_not_hang() {
+fn manual_compaction_does_not_hang() {
     let (_world, folder) = world();
     let positions = filled(&folder);
     in_time(move || {
@@ -52,13 +52,13 @@ fn compaction_by_hand_does_not_hang() {
 }
 
 #[test]
-fn compaction_of_nothing_is_fine() {
+fn an_empty_database_can_be_compacted() {
     let (_world, folder) = world();
     in_time(move || RocksDbStorage::open(&folder).unwrap().compact().unwrap());
 }
 
 #[test]
-fn compaction_gives_back_all_room() {
+fn compaction_frees_all_unused_space() {
     let (_world, folder) = world();
     let storage = RocksDbStorage::open(&folder).unwrap();
     let write = |x: i32, round: u64| {
@@ -70,7 +70,7 @@ fn compaction_gives_back_all_room() {
     storage.compact().unwrap();
     let full = folder_bytes(&folder, ".blob");
     assert!(full > 5_000_000);
-    // A few of each file, so that none becomes empty.
+    // Rewrite a few chunks of each file, so that no file becomes empty.
     for round in 1..10 {
         (0..500).filter(|x| x % 5 == 0).for_each(|x| write(x, round));
         RocksDbStorage::compact(&storage).unwrap();
@@ -86,7 +86,7 @@ fn compaction_gives_back_all_room() {
 }
 
 #[test]
-fn what_goes_wrong_in_a_compaction_is_said() {
+fn errors_of_a_compaction_are_reported() {
     let (_world, folder) = world();
     let storage = RocksDbStorage::open(&folder).unwrap();
     storage.write(ChunkPos::new(0, 0), b"x").unwrap();
@@ -95,7 +95,7 @@ fn what_goes_wrong_in_a_compaction_is_said() {
     assert!(error.contains("db: cannot compact: IO error: No such file"), "{error}");
 }
 
-/// More than fits into memory: what is flushed and compacted meanwhile is all there.
+/// Writes more than fits into memory, so that flushes and compactions run in between.
 #[test]
 fn many_chunks_survive_flushes_and_compactions() {
     let (_world, folder) = world();
@@ -110,7 +110,7 @@ fn many_chunks_survive_flushes_and_compactions() {
             storage.write_all(&chunks).unwrap();
         }
     }
-    assert!(folder_bytes(&folder, ".blob") > 32 << 20, "a part was flushed");
+    assert!(folder_bytes(&folder, ".blob") > 32 << 20, "some chunks were flushed");
     drop(storage);
     let storage = RocksDbStorage::open(&folder).unwrap();
     for (n, at) in positions.iter().enumerate().step_by(37) {
@@ -121,18 +121,18 @@ fn many_chunks_survive_flushes_and_compactions() {
 }
 
 #[test]
-fn opening_again_gives_the_same_bytes() {
+fn documents_are_the_same_after_reopening() {
     let (_world, folder) = world();
     let chunks: Vec<_> =
         (0..5).map(|x| (ChunkPos::new(-x, x), noise(u64::from(x.unsigned_abs()) + 1))).collect();
-    for (at, content) in &chunks {
+    for (at, document) in &chunks {
         let storage = RocksDbOptions::new().flush_on_write(at.x % 2 == 0).open(&folder).unwrap();
-        storage.write(*at, content).unwrap();
+        storage.write(*at, document).unwrap();
         storage.sync().unwrap();
         storage.close().unwrap();
     }
     let storage = RocksDbStorage::open(&folder).unwrap();
-    for (at, content) in &chunks {
-        assert!(storage.read(*at).unwrap().unwrap() == *content);
+    for (at, document) in &chunks {
+        assert!(storage.read(*at).unwrap().unwrap() == *document);
     }
 }

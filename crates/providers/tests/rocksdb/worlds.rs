@@ -1,4 +1,4 @@
-//! Real chunks, as far as they are at hand.
+//! Tests with real chunks, if available.
 
 use hyworld_coords::RegionPos;
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFiles, RocksDbStorage};
@@ -6,9 +6,9 @@ use hyworld_testkit::{WORLDS, region_files};
 
 use crate::world;
 
-/// From region files to a database and back, every document stays the same.
+/// Copies real chunks from region files to a database and compares every document.
 #[test]
-fn real_chunks_stay_the_same() {
+fn real_chunks_are_copied_unchanged() {
     for name in WORLDS {
         let Some(paths) = region_files(name) else { return };
         let smallest = paths.iter().min_by_key(|path| path.metadata().unwrap().len()).unwrap();

@@ -1,24 +1,24 @@
-//! A file of the cache: one object as it was when it had a certain e-tag.
+//! A cache file: one object with its e-tag.
 //!
-//! `docs/format/objects.md` has its bytes. The chunk in it may have no checksum of its own, so
-//! the file has one: what a disk broke is not served.
+//! `docs/format/objects.md` describes the bytes. The chunk may have no checksum, so the file has
+//! one: damaged files are not used.
 
 use sha2::{Digest, Sha256};
 
 const MAGIC: &[u8; 16] = b"hyworld-cache-1\n";
 const HASH_BYTES: usize = 32;
 
-/// One object.
+/// A cached object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CacheEntry {
     pub(crate) e_tag: String,
-    /// How long its document is, where the object says so.
+    /// Length of the document, if the object has it.
     pub(crate) raw_bytes: Option<u32>,
-    pub(crate) content: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl CacheEntry {
-    /// `name` is that of the object, with the server and bucket that it is in.
+    /// Encodes the file. `name` is the name of the object, with its server and bucket.
     pub(crate) fn encode(&self, name: &str) -> Option<Vec<u8>> {
         let mut body = Vec::new();
         body.push(u8::from(self.raw_bytes.is_some()));
@@ -27,12 +27,12 @@ impl CacheEntry {
             body.extend(u32::try_from(text.len()).ok()?.to_be_bytes());
             body.extend(text.as_bytes());
         }
-        body.extend(&self.content);
+        body.extend(&self.bytes);
         let hash = Sha256::digest(&body);
         Some([MAGIC.as_slice(), hash.as_slice(), &body].concat())
     }
 
-    /// `None` if the file is not whole, or is of another object.
+    /// Decodes a file. Returns `None` if it is damaged or belongs to another object.
     pub(crate) fn decode(file: &[u8], name: &str) -> Option<Self> {
         let rest = file.strip_prefix(MAGIC.as_slice())?;
         let (hash, body) = rest.split_at_checked(HASH_BYTES)?;
@@ -42,11 +42,11 @@ impl CacheEntry {
         let (flag, body) = body.split_first()?;
         let (raw_bytes, body) = split_number(body)?;
         let (found_name, body) = split_text(body)?;
-        let (e_tag, content) = split_text(body)?;
+        let (e_tag, bytes) = split_text(body)?;
         (found_name == name).then(|| Self {
             e_tag: e_tag.to_owned(),
             raw_bytes: (*flag != 0).then_some(raw_bytes),
-            content: content.to_vec(),
+            bytes: bytes.to_vec(),
         })
     }
 }
@@ -67,15 +67,15 @@ mod tests {
     use super::*;
 
     fn entry() -> CacheEntry {
-        CacheEntry { e_tag: "\"abc\"".to_owned(), raw_bytes: Some(700), content: vec![1, 2, 3] }
+        CacheEntry { e_tag: "\"abc\"".to_owned(), raw_bytes: Some(700), bytes: vec![1, 2, 3] }
     }
 
     #[test]
-    fn an_entry_comes_back_from_its_file() {
+    fn an_entry_round_trips() {
         for entry in [
             entry(),
             CacheEntry { raw_bytes: None, ..entry() },
-            CacheEntry { content: vec![], ..entry() },
+            CacheEntry { bytes: vec![], ..entry() },
         ] {
             let file = entry.encode("server/bucket/key").unwrap();
             assert_eq!(CacheEntry::decode(&file, "server/bucket/key"), Some(entry));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_are_those_of_the_description() {
+    fn golden_bytes() {
         let file = entry().encode("key").unwrap();
         let expected = [1, 0, 0, 2, 188, 0, 0, 0, 3, b'k', b'e', b'y', 0, 0, 0, 5]
             .iter()
@@ -93,15 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn no_truncation_and_no_changed_byte_is_served() {
+    fn truncated_and_changed_files_are_rejected() {
         let file = entry().encode("key").unwrap();
         for len in 0..file.len() {
             assert_eq!(CacheEntry::decode(&file[..len], "key"), None, "{len} bytes");
         }
-        for place in 0..file.len() {
-            let mut broken = file.clone();
-            broken[place] ^= 0x10;
-            assert_eq!(CacheEntry::decode(&broken, "key"), None, "byte {place}");
+        for position in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[position] ^= 0x10;
+            assert_eq!(CacheEntry::decode(&damaged, "key"), None, "byte {position}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Which files a cache has, how large they are, and which was not used for longest.
+//! The files of a cache, with their sizes and the order of their use.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// A file takes at least a block on disk, and as many bytes in the index as this allows for.
+/// A file counts at least this much: it occupies a disk block, and memory in the index.
 const FILE_BYTES_MIN: u64 = 4096;
 
 /// The files of a cache.
@@ -10,10 +10,10 @@ const FILE_BYTES_MIN: u64 = 4096;
 pub(super) struct Index {
     bytes_max: u64,
     bytes: u64,
-    /// Rises with every use.
+    /// Increases with every use.
     clock: u64,
     files: HashMap<String, File>,
-    /// The same files by when they were last used.
+    /// The same files by time of last use.
     by_use: BTreeMap<u64, String>,
 }
 
@@ -37,12 +37,12 @@ impl Index {
         self.bytes
     }
 
-    /// Whether there is room for a file of so many bytes.
+    /// Returns whether there is room for a file of this size.
     pub(super) fn fits(&self, bytes: u64) -> bool {
         self.bytes.saturating_add(on_disk(bytes)) <= self.bytes_max
     }
 
-    /// A file is there, and was just used.
+    /// Adds a file as the most recently used.
     pub(super) fn insert(&mut self, id: String, bytes: u64) {
         self.remove(&id);
         self.clock = self.clock.saturating_add(1);
@@ -52,14 +52,14 @@ impl Index {
         self.files.insert(id, file);
     }
 
-    /// A file was just used.
+    /// Marks a file as the most recently used.
     pub(super) fn touch(&mut self, id: &str) {
         if let Some(file) = self.files.get(id).copied() {
             self.insert(id.to_owned(), file.bytes);
         }
     }
 
-    /// A file is not there any more.
+    /// Removes a file.
     pub(super) fn remove(&mut self, id: &str) {
         if let Some(file) = self.files.remove(id) {
             self.bytes = self.bytes.saturating_sub(file.bytes);
@@ -67,12 +67,12 @@ impl Index {
         }
     }
 
-    /// The file to remove if there is to be room for so many bytes; `None` when there is, or when
-    /// nothing is left.
+    /// Removes and returns the least recently used file if there is no room for this many bytes.
+    /// Returns `None` if there is room, or if no file is left.
     pub(super) fn pop_for(&mut self, bytes: u64) -> Option<String> {
         let needed = if bytes == 0 { 0 } else { on_disk(bytes) };
         let has_room = self.bytes.saturating_add(needed) <= self.bytes_max;
-        // One that can never fit drives out nobody.
+        // A file that can never fit evicts no others.
         if has_room || needed > self.bytes_max {
             return None;
         }

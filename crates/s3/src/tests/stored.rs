@@ -1,4 +1,4 @@
-//! What is in the objects, and what is made of objects that are not as they should be.
+//! Tests of the stored objects, including damaged ones.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn an_object_is_the_frame_of_a_region_file() {
 fn reading_changes_nothing_and_needs_a_world() {
     let store = memory();
     let error = read_only(&store).unwrap_err().to_string();
-    assert!(error.contains("there is no hyworld.json"), "{error}");
+    assert!(error.contains("hyworld.json is missing"), "{error}");
     assert!(names(&store).is_empty());
     open(&store).unwrap().write(AT, b"x").unwrap();
     let before: Vec<_> = names(&store).iter().map(|name| get(&store, name)).collect();
@@ -48,16 +48,16 @@ fn reading_changes_nothing_and_needs_a_world() {
 #[test]
 fn another_format_is_neither_read_nor_written() {
     let store = memory();
-    for (content, told) in [
+    for (manifest, expected) in [
         (r#"{"Format":"hyworld-chunks","Version":2}"#, "version 2"),
-        (r#"{"Format":"other","Version":1}"#, "does not say"),
-        ("broken", "no JSON"),
+        (r#"{"Format":"other","Version":1}"#, "has another format"),
+        ("broken", "is not JSON"),
     ] {
-        put(&store, "w/hyworld.json", content.as_bytes(), None);
+        put(&store, "w/hyworld.json", manifest.as_bytes(), None);
         for opened in [open(&store), read_only(&store)] {
             let error = opened.unwrap_err().to_string();
             assert!(
-                error.contains("s3://bucket/w: cannot open") && error.contains(told),
+                error.contains("s3://bucket/w: cannot open") && error.contains(expected),
                 "{error}"
             );
         }
@@ -66,7 +66,7 @@ fn another_format_is_neither_read_nor_written() {
 }
 
 #[test]
-fn a_damaged_object_is_said_to_be_one_and_costs_no_other() {
+fn a_damaged_object_is_reported_and_affects_no_other() {
     let store = memory();
     let storage = open(&store).unwrap();
     let other = ChunkPos::new(6, 0);
@@ -84,8 +84,8 @@ fn a_damaged_object_is_said_to_be_one_and_costs_no_other() {
         (&good, Some("4000000000")),
         (&good, Some("300000000")),
     ];
-    for (content, raw) in cases {
-        put(&store, NAME, content, raw);
+    for (bytes, raw) in cases {
+        put(&store, NAME, bytes, raw);
         let error = storage.read(AT).unwrap_err();
         assert!(matches!(error, Error::Damaged { at: AT, .. }) && error.is_damage(), "{error}");
         let text = error.to_string();
@@ -93,12 +93,12 @@ fn a_damaged_object_is_said_to_be_one_and_costs_no_other() {
         let both = storage.read_many(&[AT, other]);
         assert!(both[0].is_err() && both[1].as_ref().unwrap().as_deref() == Some(b"fine"));
         assert_eq!(storage.all_positions().unwrap(), [AT, other]);
-        assert_eq!(get(&store, NAME).unwrap(), content, "it is left as it is");
+        assert_eq!(get(&store, NAME).unwrap(), bytes, "it is not changed");
     }
 }
 
 #[test]
-fn a_length_beyond_the_content_is_filled_with_zeros_as_in_region_files() {
+fn short_documents_are_padded_with_zeros_as_in_region_files() {
     let store = memory();
     let storage = open(&store).unwrap();
     put(&store, NAME, &frames(b"abc"), Some("5"));
@@ -109,7 +109,7 @@ fn a_length_beyond_the_content_is_filled_with_zeros_as_in_region_files() {
 }
 
 #[test]
-fn an_object_that_lost_what_it_says_about_itself_is_read_all_the_same() {
+fn an_object_without_metadata_can_be_read() {
     let store = memory();
     let storage = open(&store).unwrap();
     for raw in [None, Some("much")] {
@@ -121,7 +121,7 @@ fn an_object_that_lost_what_it_says_about_itself_is_read_all_the_same() {
 }
 
 #[test]
-fn a_sealed_blob_of_another_place_is_damage() {
+fn a_sealed_blob_of_another_slot_is_damage() {
     let store = memory();
     let storage = open(&store).unwrap();
     let tag = SealTag::new(*b"id").unwrap();
@@ -132,12 +132,12 @@ fn a_sealed_blob_of_another_place_is_damage() {
     assert_eq!(storage.read(AT).unwrap().unwrap(), b"content");
     assert!(frames.write_frames(&[(AT, &wrong)]).remove(0).is_ok());
     let error = storage.read(AT).unwrap_err();
-    assert!(error.is_damage() && error.to_string().ends_with("it belongs to slot 6"), "{error}");
-    assert_eq!(frames.read_frames(&[AT]).remove(0).unwrap().unwrap(), wrong, "it is kept as it is");
+    assert!(error.is_damage() && error.to_string().ends_with("seal belongs to slot 6"), "{error}");
+    assert_eq!(frames.read_frames(&[AT]).remove(0).unwrap().unwrap(), wrong, "it is not changed");
 }
 
 #[test]
-fn objects_with_other_names_are_passed_over_and_left_alone() {
+fn objects_with_other_names_are_ignored() {
     let store = memory();
     let odd = ["w/chunks/0.0/5.zst.bak", "w/chunks/readme", "w/notes.txt", "wx/chunks/0.0/5.zst"];
     for name in odd {
@@ -154,7 +154,7 @@ fn objects_with_other_names_are_passed_over_and_left_alone() {
 }
 
 #[test]
-fn what_is_given_twice_is_stored_twice_in_order() {
+fn duplicate_chunks_in_a_batch_are_written_in_order() {
     let store = memory();
     let storage = open(&store).unwrap();
     let too_long = vec![0; (1 << 28) + 1];
@@ -180,11 +180,11 @@ fn it_works_on_a_thread_of_another_runtime() {
         assert_eq!(storage.all_positions().unwrap(), [AT]);
         storage.sync().unwrap();
     });
-    assert!(open(&store).is_ok(), "the lease was given back");
+    assert!(open(&store).is_ok(), "the lease was released");
 }
 
 #[test]
-fn a_cache_never_serves_what_was_changed_behind_it() {
+fn a_cache_is_never_stale() {
     let (store, folder) = (memory(), tempfile::tempdir().unwrap());
     let writer = open(&store).unwrap();
     let reader = options().access(Access::ReadOnly).cache(folder.path(), 1 << 20);
@@ -205,7 +205,7 @@ fn a_cache_never_serves_what_was_changed_behind_it() {
 }
 
 #[test]
-fn a_broken_file_of_the_cache_is_not_served() {
+fn a_damaged_cache_file_is_not_used() {
     let (store, folder) = (memory(), tempfile::tempdir().unwrap());
     let storage = options().cache(folder.path(), 1 << 20).open_on(store as _).unwrap();
     storage.write(AT, b"one").unwrap();
@@ -219,5 +219,5 @@ fn a_broken_file_of_the_cache_is_not_served() {
     let stats = storage.cache_stats().unwrap();
     assert_eq!((stats.hits, stats.dropped, stats.files), (0, 1, 1));
     storage.write(AT, b"two").unwrap();
-    assert_eq!(storage.cache_stats().unwrap().files, 0, "what is out of date takes no room");
+    assert_eq!(storage.cache_stats().unwrap().files, 0, "outdated entries are removed");
 }

@@ -1,4 +1,4 @@
-//! Servers of which one is lost.
+//! Tests with a cluster that loses nodes.
 
 use std::time::Instant;
 

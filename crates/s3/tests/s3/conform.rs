@@ -1,4 +1,4 @@
-//! The suite that every provider passes.
+//! Runs the conformance suite.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use object_store::memory::InMemory;
 
 use crate::harness::{Server, is_available};
 
-/// A world of its own in a store.
+/// A separate world in a store.
 struct World<'a>(&'a dyn Fn() -> Box<dyn ChunkStorage>);
 
 impl StorageFixture for World<'_> {
@@ -18,7 +18,7 @@ impl StorageFixture for World<'_> {
         (self.0)()
     }
 
-    fn many(&self) -> i32 {
+    fn chunk_count(&self) -> i32 {
         1200
     }
 }
@@ -26,11 +26,11 @@ impl StorageFixture for World<'_> {
 #[test]
 fn a_store_in_memory_conforms() {
     for has_cache in [false, true] {
-        let made = AtomicU32::new(0);
+        let created = AtomicU32::new(0);
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(InMemory::new());
         let open = || -> Box<dyn ChunkStorage> {
-            let url = format!("s3://bucket/{}", made.load(Ordering::SeqCst));
+            let url = format!("s3://bucket/{}", created.load(Ordering::SeqCst));
             let mut options = S3Options::new(&url).unwrap();
             if has_cache {
                 options = options.cache(folder.path(), 200 * 4096);
@@ -38,7 +38,7 @@ fn a_store_in_memory_conforms() {
             Box::new(options.open_on(Arc::clone(&store) as _).unwrap())
         };
         conformance::run(|| {
-            made.fetch_add(1, Ordering::SeqCst);
+            created.fetch_add(1, Ordering::SeqCst);
             World(&open)
         });
     }
@@ -50,12 +50,12 @@ fn a_real_server_conforms() {
         return;
     }
     let server = Server::start();
-    let made = AtomicU32::new(0);
+    let created = AtomicU32::new(0);
     let open = || -> Box<dyn ChunkStorage> {
-        Box::new(server.open(&format!("conformance/{}", made.load(Ordering::SeqCst))))
+        Box::new(server.open(&format!("conformance/{}", created.load(Ordering::SeqCst))))
     };
     conformance::run(|| {
-        made.fetch_add(1, Ordering::SeqCst);
+        created.fetch_add(1, Ordering::SeqCst);
         World(&open)
     });
 }

@@ -1,4 +1,4 @@
-//! A server that is restarted, dies, or does not let us in.
+//! A server that restarts, stops, or rejects the client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +18,9 @@ fn variables(who: Identity) -> Vec<(String, String)> {
     all.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
-/// Nobody notices but by the time it takes.
+/// A restart only delays the save.
 #[test]
-fn a_server_that_restarts_in_the_middle_of_a_save() {
+fn a_server_that_restarts_during_a_save() {
     if !is_available() {
         return;
     }
@@ -30,7 +30,7 @@ fn a_server_that_restarts_in_the_middle_of_a_save() {
     for at in &all {
         storage.write(*at, &document(*at, 1)).unwrap();
     }
-    // Over and over, so that the server is killed in the middle however fast it is.
+    // Repeated, so that the server is killed during a save no matter how fast it is.
     let is_back = Arc::new(AtomicBool::new(false));
     let saving = {
         let (storage, all, is_back) = (Arc::clone(&storage), all.clone(), Arc::clone(&is_back));
@@ -55,23 +55,23 @@ fn a_server_that_restarts_in_the_middle_of_a_save() {
         assert_eq!(found.unwrap(), document(*at, 2), "{at}");
     }
     assert_eq!(storage.all_positions().unwrap().len(), all.len());
-    a_server_that_stays_away(&mut server);
+    a_server_that_stays_down(&mut server);
 }
 
-/// Errors say so, and each chunk is afterwards the old one or the new one, whole.
-fn a_server_that_stays_away(server: &mut Server) {
+/// Errors have the reason, and each chunk is afterwards its complete old or new version.
+fn a_server_that_stays_down(server: &mut Server) {
     let storage = server.options("away").deadline(Duration::from_secs(3)).open().unwrap();
     let all = positions(120);
     for version in [1, 2] {
         let documents: Vec<_> = all.iter().map(|at| (*at, document(*at, version))).collect();
         let chunks: Vec<_> = documents.iter().map(|(at, d)| (*at, d.as_slice())).collect();
-        let is_whole = |results: &Vec<Result<(), Error>>| results.iter().all(Result::is_ok);
+        let is_complete = |results: &Vec<Result<(), Error>>| results.iter().all(Result::is_ok);
         let results = if version == 1 {
             storage.write_many(&chunks)
         } else {
             let rounds = || (0..10_000).map(|_| storage.write_many(&chunks));
             std::thread::scope(|scope| {
-                let saving = scope.spawn(|| rounds().find(|results| !is_whole(results)));
+                let saving = scope.spawn(|| rounds().find(|results| !is_complete(results)));
                 std::thread::sleep(Duration::from_millis(40));
                 server.kill();
                 saving.join().unwrap().unwrap_or_default()
@@ -97,15 +97,15 @@ fn a_server_that_stays_away(server: &mut Server) {
 }
 
 #[test]
-fn a_server_that_does_not_let_us_in() {
+fn a_server_that_rejects_the_client() {
     if !is_available() {
         return;
     }
     let server = Server::start();
-    server.open("doors").write(positions(1)[0], b"x").unwrap();
+    server.open("access").write(positions(1)[0], b"x").unwrap();
     wrong_credentials(&server);
     missing_bucket(&server);
-    nobody_there();
+    unreachable_server();
     through_the_registry(&server);
 }
 
@@ -115,17 +115,17 @@ fn wrong_credentials(server: &Server) {
     for (who, code) in [(wrong_secret, "SignatureDoesNotMatch"), (wrong_key, "InvalidAccessKeyId")]
     {
         for access in [Access::ReadOnly, Access::ReadWrite] {
-            let options = server.options("doors").access(access).variables(variables(who));
+            let options = server.options("access").access(access).variables(variables(who));
             let started = Instant::now();
             let text = options.open().unwrap_err().to_string();
             assert!(text.contains(&format!("403 Forbidden {code}")), "{text}");
             assert!(text.contains("check the credentials"), "{text}");
-            assert!(started.elapsed() < Duration::from_secs(5), "it is no use to try again");
+            assert!(started.elapsed() < Duration::from_secs(5), "it is not retried");
         }
     }
 }
 
-/// Never an empty world: that would be written over a real one elsewhere.
+/// A missing bucket is never an empty world, which could overwrite a real one elsewhere.
 fn missing_bucket(server: &Server) {
     for access in [Access::ReadOnly, Access::ReadWrite] {
         let options = S3Options::new("s3://nosuchbucket/w").unwrap().variables(variables(GAME));
@@ -133,13 +133,13 @@ fn missing_bucket(server: &Server) {
         let text = options.open().unwrap_err().to_string();
         assert!(text.starts_with("s3://nosuchbucket/w: cannot open: the server"), "{text}");
         assert!(text.contains("404 Not Found NoSuchBucket"), "{text}");
-        assert!(text.ends_with("make the bucket, or correct the Url"), "{text}");
+        assert!(text.ends_with("create the bucket, or correct the Url"), "{text}");
     }
     let text = server.options("no/world").access(Access::ReadOnly).open().unwrap_err().to_string();
-    assert!(text.contains("there is no hyworld.json"), "{text}");
+    assert!(text.contains("hyworld.json is missing"), "{text}");
 }
 
-fn nobody_there() {
+fn unreachable_server() {
     let options = S3Options::new("s3://bucket/w").unwrap().variables(variables(GAME));
     let options = options.endpoint("http://127.0.0.1:1").deadline(Duration::from_secs(2));
     let started = Instant::now();
@@ -149,9 +149,9 @@ fn nobody_there() {
     assert!(took > Duration::from_secs(1) && took < Duration::from_secs(5), "{took:?}");
 }
 
-/// A wrong address is not worth a minute.
+/// A wrong address must not block for a minute.
 #[test]
-fn a_server_that_was_never_heard_of_is_given_up_soon() {
+fn a_wrong_address_fails_early() {
     let options = S3Options::new("s3://bucket/w").unwrap().variables(variables(GAME));
     let started = Instant::now();
     let text = options.endpoint("http://127.0.0.1:1").open().unwrap_err().to_string();
@@ -160,14 +160,14 @@ fn a_server_that_was_never_heard_of_is_given_up_soon() {
     assert!(took > Duration::from_secs(4) && took < Duration::from_secs(15), "{took:?}");
 }
 
-/// As a world's configuration names it.
+/// Opens the storage like a world's configuration does.
 fn through_the_registry(server: &Server) {
     let mut registry = ProviderRegistry::new();
     hyworld_s3::register(&mut registry);
     assert!(registry.type_names().any(|name| name == "hyworld:S3"));
-    let config = ProviderConfig::new("hyworld:S3").with("Url", json!("s3://hyworld/doors"));
+    let config = ProviderConfig::new("hyworld:S3").with("Url", json!("s3://hyworld/access"));
     let config = config.with("Endpoint", json!(server.endpoint())).with("Cache", json!("cache"));
-    // The same, but not with the environment of this test.
+    // The same, but without the environment of this test.
     registry.register("hyworld:S3", |config, context| {
         let options = S3Options::from_config(config, context.world)?.access(context.access);
         Ok(Box::new(options.variables(variables(GAME)).open()?))

@@ -1,4 +1,4 @@
-//! Two writers of one world, on servers that were proven and through ways that break.
+//! Two writers of one world, with a real server and unreliable connections.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const AT: ChunkPos = ChunkPos::new(3, 3);
 const SHORT: Duration = Duration::from_secs(3);
 
 #[test]
-fn writers_notice_each_other() {
+fn writers_detect_each_other() {
     if !is_available() {
         return;
     }
@@ -29,11 +29,11 @@ fn writers_notice_each_other() {
     let second = server.open("fence");
     second.write(AT, b"second").unwrap();
     drop(second);
-    one_of_many_gets_it(&server);
-    a_writer_that_was_cut_off_is_fenced_out(&server);
+    only_one_of_many_opens(&server);
+    a_disconnected_writer_is_fenced_out(&server);
 }
 
-fn one_of_many_gets_it(server: &Server) {
+fn only_one_of_many_opens(server: &Server) {
     let opened: Vec<_> = std::thread::scope(|scope| {
         let open = || server.options("race").open();
         let all: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
@@ -43,21 +43,21 @@ fn one_of_many_gets_it(server: &Server) {
     assert_eq!(winners, 1, "{opened:?}");
 }
 
-/// It cannot reach the server, so its lease runs out and another takes over. When it is back it
-/// must not write over what the other has written.
-fn a_writer_that_was_cut_off_is_fenced_out(server: &Server) {
+/// A writer cannot reach the server, so its lease expires and another takes over. Afterwards it
+/// must not overwrite what the other wrote.
+fn a_disconnected_writer_is_fenced_out(server: &Server) {
     let proxy = Proxy::start(server.port(), Duration::ZERO);
     let options = server.options("cut").lease_time(SHORT).deadline(SHORT);
     let first = options.clone().endpoint(&proxy.endpoint()).open().unwrap();
     first.write(AT, b"first").unwrap();
     proxy.cut(true);
     assert!(first.write(AT, b"lost").is_err());
-    // On one machine the first would be seen to be alive; the lease must run out all the same.
+    // On one machine the first process is still running; its lease must expire anyway.
     let second = open_in_time(|| options.open());
     second.write(AT, b"second").unwrap();
     proxy.cut(false);
     let text = first.write(AT, b"first again").unwrap_err().to_string();
-    assert!(text.contains("took over its lease"), "{text}");
+    assert!(text.contains("took over the lease"), "{text}");
     assert_eq!(second.read(AT).unwrap().unwrap(), b"second");
     second.sync().unwrap();
     drop(first);
@@ -76,9 +76,9 @@ fn open_in_time<T>(open: impl Fn() -> Result<T, Error>) -> T {
     }
 }
 
-/// Saves go on while the lease is renewed many times.
+/// Saves continue while the lease is renewed many times.
 #[test]
-fn renewals_do_not_disturb_saves() {
+fn renewals_do_not_interfere_with_saves() {
     if !is_available() {
         return;
     }

@@ -1,4 +1,4 @@
-//! What is in the bucket: frames as in region files, many of them, and things of others.
+//! The objects in the bucket: frames as in region files, many of them, and objects of others.
 
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFiles};
@@ -7,20 +7,20 @@ use crate::harness::{Server, is_available};
 use crate::{document, positions};
 
 #[test]
-fn what_is_in_the_bucket() {
+fn objects_in_the_bucket() {
     if !is_available() {
         return;
     }
     let server = Server::start();
-    frames_are_copied_as_they_are(&server);
+    frames_are_copied_verbatim(&server);
     thousands_are_listed(&server);
-    things_of_others_are_left_alone(&server);
-    damage_is_told(&server);
+    other_objects_are_left_alone(&server);
+    damage_is_reported(&server);
     a_cache_is_never_stale(&server);
 }
 
-/// Region files to objects and back: the same bytes.
-fn frames_are_copied_as_they_are(server: &Server) {
+/// Copies region files to objects and back and compares the bytes.
+fn frames_are_copied_verbatim(server: &Server) {
     let folder = tempfile::tempdir().unwrap();
     let from = RegionFiles::open(&folder.path().join("from")).unwrap();
     let back = RegionFiles::open(&folder.path().join("back")).unwrap();
@@ -46,7 +46,7 @@ fn name(world: &str, at: ChunkPos) -> String {
     format!("{world}/chunks/{}.{}/{}.zst", region.x, region.z, at.slot().index())
 }
 
-/// More than a page of the server, which is 1,000.
+/// Lists more than a page of the server, which has 1,000 objects.
 fn thousands_are_listed(server: &Server) {
     let storage = server.open("many");
     let mut all = positions(3500);
@@ -54,11 +54,11 @@ fn thousands_are_listed(server: &Server) {
     storage.write_all(&documents).unwrap();
     all.sort_unstable();
     assert_eq!(storage.all_positions().unwrap(), all);
-    // Who stops in the middle leaves nothing behind that hangs.
+    // Stopping early must not hang.
     assert_eq!(storage.positions().take(10).count(), 10);
 }
 
-fn things_of_others_are_left_alone(server: &Server) {
+fn other_objects_are_left_alone(server: &Server) {
     let odd = [
         "odd/notes.txt",
         "odd/chunks/readme.txt",
@@ -81,12 +81,12 @@ fn things_of_others_are_left_alone(server: &Server) {
     for name in odd {
         assert_eq!(server.get(name).as_deref(), Some(b"mine".as_slice()), "{name}");
     }
-    let left = ["odd/hyworld.json", "odd/lease.json"].map(str::to_owned);
-    let ours = server.names("odd").into_iter().filter(|name| !odd.contains(&name.as_str()));
-    assert_eq!(ours.collect::<Vec<_>>(), left, "and nothing of ours is left");
+    let expected = ["odd/hyworld.json", "odd/lease.json"].map(str::to_owned);
+    let rest = server.names("odd").into_iter().filter(|name| !odd.contains(&name.as_str()));
+    assert_eq!(rest.collect::<Vec<_>>(), expected, "no other object remains");
 }
 
-fn damage_is_told(server: &Server) {
+fn damage_is_reported(server: &Server) {
     let storage = server.open("damage");
     let [good, bad, empty] = [5, 6, 7].map(|x| ChunkPos::new(x, 0));
     storage.write(good, b"good").unwrap();
@@ -100,7 +100,7 @@ fn damage_is_told(server: &Server) {
     }
     let read = storage.read_many(&[bad, good, empty]);
     assert_eq!(read[1].as_ref().unwrap().as_deref(), Some(b"good".as_slice()));
-    // Copied by something that forgot the length.
+    // Copied without the metadata.
     server.put("damage/chunks/0.0/6.zst", &frame);
     assert_eq!(storage.read(bad).unwrap().unwrap(), b"good");
     assert_eq!(storage.size(bad).unwrap().unwrap().raw, 4);

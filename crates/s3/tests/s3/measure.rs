@@ -1,4 +1,4 @@
-//! The figures of `docs/scale.md`: not a test, but what measures them.
+//! Measures the figures of `docs/scale.md`.
 //!
 //! ```text
 //! cd crates/providers
@@ -15,10 +15,10 @@ use hyworld_testkit::Random;
 use crate::harness::{Cluster, Proxy, Server, is_available};
 use crate::positions;
 
-/// As large as most chunks of real worlds, and as the largest, when they are compressed.
+/// Compressed sizes of most chunks of real worlds, and of the largest.
 const SIZES: [(&str, usize); 2] = [("0.65 KB", 650), ("20 KB", 20_000)];
 
-/// The middle one of many, and the slowest but one in a hundred.
+/// Formats the median and the 99th percentile.
 fn times(mut each: impl FnMut(ChunkPos), all: &[ChunkPos]) -> String {
     let mut times: Vec<_> = all
         .iter()
@@ -38,7 +38,7 @@ fn rate(count: usize, work: impl FnOnce()) -> String {
     let started = Instant::now();
     work();
     let seconds = started.elapsed().as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a figure for display")]
     let rate = count as f64 / seconds;
     format!("{rate:.0} /s")
 }
@@ -49,9 +49,9 @@ fn measure(what: &str, options: &S3Options) {
         let storage = options.clone().cache(folder.path(), 1 << 30).open().unwrap();
         let (few, all) = (positions(300), positions(2000));
         // Bytes that do not compress.
-        let content = Random::new(7).bytes(bytes);
-        let chunks: Vec<_> = all.iter().map(|at| (*at, content.as_slice())).collect();
-        let put = times(|at| storage.write(at, &content).unwrap(), &few);
+        let document = Random::new(7).bytes(bytes);
+        let chunks: Vec<_> = all.iter().map(|at| (*at, document.as_slice())).collect();
+        let put = times(|at| storage.write(at, &document).unwrap(), &few);
         let get = times(|at| drop(storage.read(at).unwrap()), &few);
         let cached = times(|at| drop(storage.read(at).unwrap()), &few);
         let put_many = rate(all.len(), || storage.write_all(&chunks).unwrap());
@@ -64,7 +64,7 @@ fn measure(what: &str, options: &S3Options) {
 }
 
 #[test]
-#[ignore = "it measures, and takes long"]
+#[ignore = "a measurement that takes long"]
 fn measure_all() {
     if !is_available() {
         return;

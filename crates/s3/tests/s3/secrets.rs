@@ -1,4 +1,4 @@
-//! Credentials are shown nowhere: not in errors, not with Debug, not in logs.
+//! Credentials appear neither in errors nor in debug output nor in logs.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use crate::positions;
 
 const TOKEN: &str = "session+TOKEN/value";
 
-/// Everything that any crate logs, at every level.
+/// Collects everything that any crate logs, at every level.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 
@@ -59,15 +59,15 @@ impl tracing::Subscriber for Log {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-/// This test is alone in its process with nextest; with `cargo test` the others log here too,
-/// which does no harm.
+/// With nextest this test runs alone in its process; with `cargo test` other tests also log here,
+/// which is harmless.
 #[test]
 fn credentials_are_shown_nowhere() {
     let log = Log::default();
     log::set_boxed_logger(Box::new(log.clone())).unwrap();
     log::set_max_level(log::LevelFilter::Trace);
     tracing::subscriber::set_global_default(log.clone()).unwrap();
-    let mut shown = refused_by_nobody();
+    let mut shown = without_a_server();
     if is_available() {
         shown += &on_a_server();
     }
@@ -91,7 +91,7 @@ fn variables(secret: &str) -> Vec<(String, String)> {
     .to_vec()
 }
 
-fn refused_by_nobody() -> String {
+fn without_a_server() -> String {
     let options = S3Options::new("s3://bucket/w").unwrap().variables(variables(GAME.secret));
     let options = options.endpoint("http://127.0.0.1:1").deadline(Duration::from_secs(1));
     let error = options.open().unwrap_err();
@@ -105,7 +105,7 @@ fn on_a_server() -> String {
     let storage = server.open("secrets");
     storage.write(positions(1)[0], b"x").unwrap();
     let mut shown = format!("{storage:?} {}", storage.location());
-    // A token that the server does not know, and a secret that is wrong.
+    // An unknown token, and a wrong secret.
     for secret in [GAME.secret, "wrong"] {
         let options = server.options("secrets").access(Access::ReadOnly);
         let opened = options.variables(variables(secret)).open();

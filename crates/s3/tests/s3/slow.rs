@@ -1,4 +1,4 @@
-//! A server that is far away: many requests at once are what makes it bearable.
+//! A distant server: concurrent requests make up for its latency.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::harness::{Proxy, Server, is_available};
 use crate::{document, positions};
 
 #[test]
-fn many_at_once_take_an_eighth_of_one_by_one() {
+fn concurrent_reads_are_eight_times_faster() {
     if !is_available() {
         return;
     }
@@ -21,7 +21,7 @@ fn many_at_once_take_an_eighth_of_one_by_one() {
     let proxy = Proxy::start(server.port(), Duration::from_millis(5));
     let far = server.options("slow").endpoint(&proxy.endpoint());
     let far = far.access(hyworld_providers::Access::ReadOnly).open().unwrap();
-    // The first ones also make the connections.
+    // The first reads also establish the connections.
     far.read_all(&all).unwrap();
     let mut best = 0.0_f64;
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! An encrypted way to the server, with a certificate that only those trust who are told to.
+//! Encrypted connections, with a certificate that must be trusted explicitly.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,8 +12,8 @@ use crate::positions;
 
 const NEW_KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
 
-/// Makes an authority and a certificate of it for this machine; whether that worked.
-fn make_certificates(folder: &Path) -> bool {
+/// Creates an authority and a certificate for this machine. Returns whether that worked.
+fn create_certificates(folder: &Path) -> bool {
     let run = |arguments: &str| {
         let output =
             Command::new("openssl").current_dir(folder).args(arguments.split(' ')).output();
@@ -29,18 +29,18 @@ fn make_certificates(folder: &Path) -> bool {
 }
 
 #[test]
-fn the_way_to_the_server_may_be_encrypted() {
+fn encrypted_connections_work() {
     let probe = tempfile::tempdir().unwrap();
     if !is_available() {
         return;
     }
-    if !make_certificates(probe.path()) {
-        println!("SKIPPED: no openssl to make certificates with");
+    if !create_certificates(probe.path()) {
+        println!("SKIPPED: openssl is required to create certificates");
         return;
     }
     let port = free_port();
     let server = Server::start_with(|folder| {
-        assert!(make_certificates(folder));
+        assert!(create_certificates(folder));
         let folder = folder.display();
         vec![
             format!("-s3.port.https={port}"),
@@ -48,7 +48,7 @@ fn the_way_to_the_server_may_be_encrypted() {
             format!("-s3.key.file={folder}/leaf.key"),
         ]
     });
-    // To a plain request it answers that it does not want one.
+    // It answers a plain request with status 400.
     while http_status(port, "/") != 400 {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -66,8 +66,8 @@ fn the_way_to_the_server_may_be_encrypted() {
     storage.write(at, b"encrypted").unwrap();
     assert_eq!(storage.read(at).unwrap().unwrap(), b"encrypted");
     let text = open(None, Access::ReadOnly).unwrap_err().to_string();
-    assert!(text.contains("UnknownIssuer; if the server is to be trusted"), "{text}");
+    assert!(text.contains("UnknownIssuer; if you trust the server"), "{text}");
     let leaf_key = server.folder().join("leaf.key").display().to_string();
     let text = open(Some(&leaf_key), Access::ReadOnly).unwrap_err().to_string();
-    assert!(text.contains("holds no certificates"), "{text}");
+    assert!(text.contains("contains no certificates"), "{text}");
 }

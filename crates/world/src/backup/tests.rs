@@ -7,14 +7,14 @@ use zip::{CompressionMethod, ZipWriter};
 
 const AT: ChunkPos = ChunkPos::new(-5, 40);
 
-/// The bytes of the region file that holds a chunk at `AT`.
+/// Returns the bytes of the region file with a chunk at `AT`.
 fn region(document: &[u8]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     RegionFiles::open(folder.path()).unwrap().write(AT, document).unwrap();
     std::fs::read(folder.path().join(AT.region().file_name())).unwrap()
 }
 
-fn make_zip(path: &Path, files: &[(&str, &[u8])]) {
+fn create_zip(path: &Path, files: &[(&str, &[u8])]) {
     let mut zip = ZipWriter::new(File::create(path).unwrap());
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for (name, bytes) in files {
@@ -59,7 +59,7 @@ fn backups_are_found_newest_first() {
 }
 
 #[test]
-fn a_chunk_is_read_out_of_a_backup() {
+fn a_chunk_is_read_from_a_backup() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("b.zip");
     let bytes = region(b"the document");
@@ -69,7 +69,7 @@ fn a_chunk_is_read_out_of_a_backup() {
         ("worlds/c/config.json", b"{\"Seed\": 5}"),
         ("players/x.json", b"{"),
     ];
-    make_zip(&path, &files);
+    create_zip(&path, &files);
     let mut backup = Backup::open(&path).unwrap();
     assert_eq!(backup.worlds(), ["a/b", "c", "windows"]);
     for world in ["a/b", "windows"] {
@@ -89,16 +89,16 @@ fn a_chunk_is_read_out_of_a_backup() {
 }
 
 #[test]
-fn the_search_goes_on_past_damage_and_gaps() {
+fn the_search_skips_damaged_and_incomplete_backups() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     write_file(&at("2026-01-05_00-00-00.zip"), b"not a zip");
-    make_zip(&at("2026-01-04_00-00-00.zip"), &[("worlds/a/config.json", b"{}")]);
+    create_zip(&at("2026-01-04_00-00-00.zip"), &[("worlds/a/config.json", b"{}")]);
     let mut damaged = region(b"damaged");
     damaged.truncate(damaged.len() - 3);
-    make_zip(&at("2026-01-03_00-00-00.zip"), &[(&in_world("a", "/"), &damaged)]);
-    make_zip(&at("2026-01-02_00-00-00.zip"), &[(&in_world("a", "/"), &region(b"good"))]);
-    make_zip(&at("2026-01-01_00-00-00.zip"), &[(&in_world("a", "/"), &region(b"older"))]);
+    create_zip(&at("2026-01-03_00-00-00.zip"), &[(&in_world("a", "/"), &damaged)]);
+    create_zip(&at("2026-01-02_00-00-00.zip"), &[(&in_world("a", "/"), &region(b"good"))]);
+    create_zip(&at("2026-01-01_00-00-00.zip"), &[(&in_world("a", "/"), &region(b"older"))]);
     let search = find_chunk_in_backups(folder.path(), "a", AT).unwrap();
     let (file, document) = search.found.unwrap();
     assert_eq!((file.time[2], document.as_slice()), (2, b"good".as_slice()));
@@ -106,10 +106,10 @@ fn the_search_goes_on_past_damage_and_gaps() {
 }
 
 #[test]
-fn every_cut_of_a_zip_is_survived() {
+fn every_truncated_zip_is_handled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("b.zip");
-    make_zip(&path, &[(&in_world("a", "/"), b"short"), ("worlds/a/config.json", b"{}")]);
+    create_zip(&path, &[(&in_world("a", "/"), b"short"), ("worlds/a/config.json", b"{}")]);
     let bytes = std::fs::read(&path).unwrap();
     for len in 0..bytes.len() {
         write_file(&path, &bytes[..len]);
@@ -120,7 +120,7 @@ fn every_cut_of_a_zip_is_survived() {
 }
 
 #[test]
-fn the_servers_configuration_says_where_backups_are() {
+fn the_backup_folder_is_read_from_the_servers_configuration() {
     let save = tempfile::tempdir().unwrap();
     let universe = save.path().join("universe");
     std::fs::create_dir(&universe).unwrap();

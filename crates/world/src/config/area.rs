@@ -1,4 +1,4 @@
-//! [`ChunkConfig`]: areas of a world that are made ahead or kept in memory.
+//! [`ChunkConfig`]: areas of a world that are generated in advance or kept loaded.
 
 use hyworld_coords::{BlockPos, ChunkRect, Rect};
 use hyworld_documents::{Document, Value};
@@ -8,26 +8,26 @@ use super::setting::{Setting, SettingProblem, object, read_key};
 const PREGENERATE_KEY: &str = "PregenerateRegion";
 const KEEP_LOADED_KEY: &str = "KeepLoadedRegion";
 
-/// A rectangle of a world, in blocks. In files the second coordinate is called `Y`.
+/// A rectangle of blocks. Files call the second coordinate `Y`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlockArea {
-    /// The smaller corner: x and z.
+    /// The lower corner: x and z.
     pub min: (f64, f64),
-    /// The larger corner: x and z.
+    /// The upper corner: x and z.
     pub max: (f64, f64),
 }
 
-/// Areas that are made ahead or kept in memory.
+/// Areas that are generated in advance or kept loaded.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ChunkConfig {
-    /// Made when the world starts.
+    /// Generated when the world starts.
     pub pregenerate_region: Option<BlockArea>,
     /// Never unloaded.
     pub keep_loaded_region: Option<BlockArea>,
 }
 
 impl BlockArea {
-    /// The area between two corners, whichever they are.
+    /// Creates the area between two opposite corners, in any order.
     pub fn new(corner: (f64, f64), opposite: (f64, f64)) -> Self {
         Self {
             min: (corner.0.min(opposite.0), corner.1.min(opposite.1)),
@@ -35,20 +35,19 @@ impl BlockArea {
         }
     }
 
-    /// The chunks that it touches.
+    /// Returns the chunks that the area touches.
     pub fn chunks(self) -> ChunkRect {
         let corner = |(x, z): (f64, f64)| BlockPos::new(floor(x), 0, floor(z)).chunk();
         Rect::new(corner(self.min), corner(self.max))
     }
 
-    /// Whether a place is in it.
+    /// Returns whether a position is inside the area.
     pub fn contains(self, x: f64, z: f64) -> bool {
         (self.min.0..=self.max.0).contains(&x) && (self.min.1..=self.max.1).contains(&z)
     }
 }
 
-/// The block that a coordinate is in; the last one for those beyond, and the first for what is no
-/// number.
+/// Converts a coordinate to its block, clamped to the range of `i32`. NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "a cast from a float stops at the ends")]
 fn floor(coordinate: f64) -> i32 {
     coordinate.floor() as i32
@@ -63,7 +62,7 @@ fn corner(document: &Document, key: &str, second: &str) -> Result<(f64, f64), Se
     Ok((number("X")?, number(second)?))
 }
 
-/// Reads an area; `second` is what the second coordinate is called.
+/// Parses an area; `second` is the key of the second coordinate.
 pub(super) fn read_area(value: &Value, second: &str) -> Result<BlockArea, SettingProblem> {
     let document = object(value)?;
     Ok(BlockArea::new(corner(document, "Min", second)?, corner(document, "Max", second)?))
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_is_too_large() {
+    fn coordinates_are_clamped() {
         let value = parsed("{\"Min\": {\"X\": -Infinity}, \"Max\": {\"X\": 1e300, \"Y\": NaN}}");
         let chunks = BlockArea::read(&value).unwrap().chunks();
         let last = BlockPos::new(i32::MAX, 0, 0).chunk();
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_and_untouched_areas_stay() {
+    fn other_keys_and_unchanged_areas_are_preserved() {
         let old = parsed(
             "{\"A\": 1, \"KeepLoadedRegion\": {\"Max\": {\"X\": 1, \"Y\": 2}, \"Min\": {}}, \
              \"B\": 2}",

@@ -1,10 +1,10 @@
-//! [`ClientEffects`]: how the sky of a world looks.
+//! [`ClientEffects`]: the appearance of a world's sky.
 
 use hyworld_documents::Value;
 
 use super::setting::{Setting, SettingProblem, object, read_key};
 
-/// How the sky looks. The game has floats of 32 bits here, and writes them as the nearest of 64.
+/// The appearance of the sky. The game uses 32-bit floats and writes them as 64-bit floats.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClientEffects {
     /// Height of the sun.
@@ -64,11 +64,11 @@ impl Setting for ClientEffects {
     fn write(&self, old: Option<&Value>) -> Option<Value> {
         let mut document = old.and_then(Value::as_document).cloned().unwrap_or_default();
         let mut stored = old.and_then(|old| Self::read(old).ok());
-        let mut mine = *self;
-        for (place, (key, member)) in mine.members().into_iter().enumerate() {
+        let mut changed = *self;
+        for (index, (key, member)) in changed.members().into_iter().enumerate() {
             let before = stored.as_mut().map(|stored| stored.members().map(|(_, value)| *value));
-            let before = before.and_then(|all| all.get(place).copied());
-            // What is the same keeps its form, such as 8 for 8.0.
+            let before = before.and_then(|all| all.get(index).copied());
+            // Unchanged values keep their form, such as 8 for 8.0.
             if before.map(f64::to_bits) != Some(member.to_bits()) {
                 document.set(key, Value::Double(*member));
             }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_changed_is_written() {
+    fn only_changed_values_are_written() {
         let text = "{\n  \"BloomPower\": 8,\n  \"Mine\": 1,\n  \"SunIntensity\": 0.5\n}";
         let old = Value::Document(Document::from_json(text).unwrap());
         let mut effects = ClientEffects::read(&old).unwrap();

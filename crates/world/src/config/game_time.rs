@@ -1,4 +1,4 @@
-//! [`GameTime`]: a moment in a world, as text such as `0001-01-09T19:21:05.303579616Z`.
+//! [`GameTime`]: a time in a world, written as `0001-01-09T19:21:05.303579616Z`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,54 +9,53 @@ use super::setting::{Setting, SettingProblem};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// Years further from the first than this have no text form in the game either.
+/// The game cannot write years beyond this either.
 const YEAR_MAX: i64 = 999_999_999;
 
-/// Years, and days in them, that make one round of the calendar.
+/// The Gregorian calendar repeats after this many years and days.
 const ERA_YEARS: i64 = 400;
 const ERA_DAYS: i64 = 146_097;
 
-/// Days from the first of March of year 0, where rounds are counted from, to the first of
-/// January 1970.
+/// Days from March 1 of year 0, the start of the first era, to January 1, 1970.
 const EPOCH_DAYS: i64 = 719_468;
 
-/// A moment in a world. Worlds begin in the year 1.
+/// A time in a world. New worlds start in year 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GameTime {
     seconds: i64,
     nanos: u32,
 }
 
-/// A text that is no time.
+/// The text is not a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not a time such as 0001-01-01T05:30:00Z")]
 pub struct NotATime;
 
 impl GameTime {
-    /// When new worlds begin: half past five in the morning of the first day.
+    /// The start time of new worlds: 05:30 on the first day.
     pub const START: Self = Self { seconds: -62_135_577_000, nanos: 0 };
 
-    /// The moment this many seconds after the beginning of 1970, and nanoseconds after that.
-    /// `None` if it is a thousand million years away, or more than a second is left over.
+    /// Creates a time from seconds since 1970 and nanoseconds. Returns `None` if it is about a
+    /// billion years away or `nanos` is a second or more.
     pub fn new(seconds: i64, nanos: u32) -> Option<Self> {
         let last = YEAR_MAX * 365 * SECONDS_PER_DAY;
-        let is_known = (-last..=last).contains(&seconds) && nanos < 1_000_000_000;
-        is_known.then_some(Self { seconds, nanos })
+        let is_valid = (-last..=last).contains(&seconds) && nanos < 1_000_000_000;
+        is_valid.then_some(Self { seconds, nanos })
     }
 
-    /// Whole seconds since the beginning of 1970.
+    /// Returns the whole seconds since 1970.
     pub fn seconds(self) -> i64 {
         self.seconds
     }
 
-    /// Nanoseconds after the last whole second.
+    /// Returns the nanoseconds after the last whole second.
     pub fn nanos(self) -> u32 {
         self.nanos
     }
 }
 
-/// Days from the beginning of 1970 to a date. The arithmetic counts years from March, so that
-/// leap days come last; all numbers are far from the ends of 64 bits.
+/// Returns the days from 1970 to a date. Years are counted from March, so that leap days come last.
+/// No value comes near the limits of 64 bits.
 fn days_to(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(ERA_YEARS);
@@ -66,7 +65,7 @@ fn days_to(year: i64, month: i64, day: i64) -> i64 {
     era * ERA_DAYS + day_of_era - EPOCH_DAYS
 }
 
-/// The date that is this many days after the beginning of 1970: year, month, day.
+/// Returns the date (year, month, day) this many days after the start of 1970.
 fn date_after(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH_DAYS;
     let era = days.div_euclid(ERA_DAYS);
@@ -82,7 +81,8 @@ fn date_after(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// As Java writes instants: a fraction of 0, 3, 6 or 9 digits, and a `+` for years of five digits.
+/// Formats like Java's `Instant`: 0, 3, 6 or 9 fraction digits, and `+` before years of five
+/// digits.
 impl fmt::Display for GameTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = date_after(self.seconds.div_euclid(SECONDS_PER_DAY));
@@ -131,7 +131,7 @@ fn parse(text: &str) -> Option<GameTime> {
     };
     let year = sign * number(digits, digits.len().clamp(4, 9))?;
     let days = days_to(year, month, day);
-    // A day that there is comes back as itself.
+    // An invalid day, such as February 30, does not round-trip.
     if date_after(days) != (year, month, day) {
         return None;
     }
@@ -149,7 +149,7 @@ fn parse(text: &str) -> Option<GameTime> {
     GameTime::new(days * SECONDS_PER_DAY + second, u32::try_from(nanos).ok()?)
 }
 
-/// A number of exactly so many digits.
+/// Parses a number with exactly `count` digits.
 fn number(digits: &str, count: usize) -> Option<i64> {
     let is_number = digits.len() == count && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().ok())?
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_come_back_as_they_were() {
+    fn times_round_trip() {
         for text in [
             "0001-01-01T05:30:00Z",
             "0001-01-09T19:21:05.303579616Z",
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_of_eight_hundred_years_has_its_date() {
+    fn every_day_of_eight_hundred_years_round_trips() {
         let mut expected = (1600, 1, 1);
         for days in days_to(1600, 1, 1)..days_to(2400, 1, 1) {
             let (year, month, day) = expected;
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_times_are_rejected() {
         for text in [
             "",
             "Z",

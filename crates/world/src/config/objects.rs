@@ -1,4 +1,4 @@
-//! Settings that are objects with a name of their kind.
+//! Settings that are objects with a type name.
 
 use hyworld_documents::{Document, Value};
 
@@ -8,33 +8,33 @@ const TYPE_KEY: &str = "Type";
 const ID_KEY: &str = "Id";
 const SPAWN_POINT_KEY: &str = "SpawnPoint";
 
-/// An object whose `Type` says what it is; the rest depends on that.
+/// An object with a `Type`, which determines the other keys.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TypedObject {
     document: Document,
 }
 
 impl TypedObject {
-    /// The object with this `Type` and nothing else.
+    /// Creates an object with this `Type` and no other keys.
     pub fn new(type_name: &str) -> Self {
         let mut document = Document::new();
         document.set(TYPE_KEY, Value::String(type_name.to_owned()));
         Self { document }
     }
 
-    /// The same with another value for a key.
+    /// Returns the object with `key` set to `value`.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.document.set(key, value);
         self
     }
 
-    /// Its `Type`. Without one the game takes its default.
+    /// Returns the `Type`. If it is missing, the game uses its default.
     pub fn type_name(&self) -> Option<&str> {
         self.document.get(TYPE_KEY).and_then(Value::as_str)
     }
 
-    /// All of it.
+    /// Returns the complete object.
     pub fn document(&self) -> &Document {
         &self.document
     }
@@ -52,20 +52,20 @@ impl Setting for TypedObject {
     }
 }
 
-/// A place and a direction.
+/// A position and a rotation.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Transform {
-    /// Blocks along the first horizontal axis.
+    /// X coordinate, in blocks.
     pub x: f64,
-    /// Blocks up.
+    /// Y coordinate (height), in blocks.
     pub y: f64,
-    /// Blocks along the second horizontal axis.
+    /// Z coordinate, in blocks.
     pub z: f64,
-    /// Up and down, in degrees.
+    /// Rotation up and down, in degrees.
     pub pitch: f64,
-    /// Around, in degrees.
+    /// Rotation around the vertical axis, in degrees.
     pub yaw: f64,
-    /// Sideways, in degrees.
+    /// Rotation sideways, in degrees.
     pub roll: f64,
 }
 
@@ -101,7 +101,7 @@ impl Setting for Transform {
 }
 
 impl Transform {
-    /// The object that it is in a file.
+    /// Returns the object as written to files.
     pub fn to_document(self) -> Document {
         match self.write(None) {
             Some(Value::Document(document)) => document,
@@ -110,20 +110,20 @@ impl Transform {
     }
 }
 
-/// Where players appear: an object whose `Id` says how that is decided. The game has `Global`,
-/// `Individual` and `FitToHeightMap`.
+/// Determines where players spawn: an object with an `Id`. The game has `Global`, `Individual` and
+/// `FitToHeightMap`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SpawnProvider {
     document: Document,
 }
 
 impl SpawnProvider {
-    /// One place for all.
+    /// Creates a provider with one spawn point for all players.
     pub fn global(spawn_point: Transform) -> Self {
         Self::with_point(Value::Document(spawn_point.to_document()))
     }
 
-    /// One place for all, as an object that may have other keys as well.
+    /// Creates a provider with one spawn point for all players; the object may have other keys.
     pub(super) fn with_point(point: Value) -> Self {
         let mut document = Document::new();
         document.set(ID_KEY, Value::String("Global".to_owned()));
@@ -131,18 +131,18 @@ impl SpawnProvider {
         Self { document }
     }
 
-    /// Its `Id`.
+    /// Returns the `Id`.
     pub fn id(&self) -> Option<&str> {
         self.document.get(ID_KEY).and_then(Value::as_str)
     }
 
-    /// The place, if there is one for all.
+    /// Returns the spawn point, if there is one for all players.
     pub fn spawn_point(&self) -> Option<Transform> {
-        // It was checked when it was read.
+        // The value was checked when it was read.
         read_key(&self.document, SPAWN_POINT_KEY).ok().flatten()
     }
 
-    /// All of it.
+    /// Returns the complete object.
     pub fn document(&self) -> &Document {
         &self.document
     }
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spawn_point_comes_back() {
+    fn a_spawn_point_round_trips() {
         let point = Transform { x: 0.5, y: 80.0, z: -0.5, yaw: 180.0, ..Transform::default() };
         let provider = SpawnProvider::global(point);
         assert_eq!((provider.id(), provider.spawn_point()), (Some("Global"), Some(point)));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_text_and_other_keys_stay() {
+    fn types_are_strings_and_other_keys_are_preserved() {
         let object = TypedObject::new("Flat").with("Layers", Value::Array(vec![Value::Int32(1)]));
         let again = TypedObject::read(&object.write(None).unwrap()).unwrap();
         assert_eq!((again.type_name(), again.document()), (Some("Flat"), object.document()));

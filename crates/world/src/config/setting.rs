@@ -1,38 +1,38 @@
-//! How values of settings are read and written.
+//! Reads and writes the values of settings.
 
 use hyworld_documents::{Document, Uuid, Value};
 use hyworld_providers::ProviderConfig;
 use serde_json::{Map, Number};
 
-/// The length to which a value is cut in a message.
+/// Maximum length of a value in a message, in characters.
 const SHOWN_CHARS_MAX: usize = 60;
 
-/// A key has a value that cannot be.
+/// A key has an invalid value.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} must be {expected}, not {found}")]
 pub struct SettingProblem {
-    /// The key, with those that it is in: `SpawnProvider.SpawnPoint.X`.
+    /// The full key, such as `SpawnProvider.SpawnPoint.X`.
     pub key: String,
-    /// What it should be.
+    /// What is expected.
     pub expected: &'static str,
-    /// What it is.
+    /// The value that was found.
     pub found: String,
 }
 
 impl SettingProblem {
-    /// For a value whose key is not known yet.
+    /// Creates a problem without a key.
     pub(crate) fn new(expected: &'static str, found: &Value) -> Self {
         Self { key: String::new(), expected, found: shown(found) }
     }
 
-    /// The same in a key.
+    /// Prepends `key` to the key.
     pub(crate) fn inside(mut self, key: &str) -> Self {
         self.key = if self.key.is_empty() { key.to_owned() } else { format!("{key}.{}", self.key) };
         self
     }
 }
 
-/// A value on one line, cut off where it gets long.
+/// Formats a value on one line, truncated if it is long.
 fn shown(value: &Value) -> String {
     let mut object = Document::new();
     object.set("", value.clone());
@@ -46,17 +46,17 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A type that a setting can have.
+/// A type of setting values.
 pub(super) trait Setting: Sized {
-    /// Reads it. `Null` never comes here: it is as if the key were not there.
+    /// Parses a value. `Null` is never passed: it counts as a missing key.
     fn read(value: &Value) -> Result<Self, SettingProblem>;
 
-    /// Writes it over the value that was there, of which it keeps what it does not know. `None`
-    /// if the key is left out.
+    /// Returns the value to write, or `None` to omit the key. Preserves unknown parts of the old
+    /// value.
     fn write(&self, old: Option<&Value>) -> Option<Value>;
 }
 
-/// Reads a key, if it is there.
+/// Reads a key, or returns `None` if it is missing or null.
 pub(super) fn read_key<T: Setting>(
     document: &Document,
     key: &str,
@@ -65,12 +65,12 @@ pub(super) fn read_key<T: Setting>(
     value.map(|value| T::read(value).map_err(|problem| problem.inside(key))).transpose()
 }
 
-/// A whole number in the form that JSON text gives it.
+/// Returns an integer value in the form that JSON text parses to.
 pub(super) fn integer(number: i64) -> Value {
     i32::try_from(number).map_or(Value::Int64(number), Value::Int32)
 }
 
-/// The document that a value must be.
+/// Returns the value as an object, or an error.
 pub(super) fn object(value: &Value) -> Result<&Document, SettingProblem> {
     value.as_document().ok_or_else(|| SettingProblem::new("an object", value))
 }
@@ -127,7 +127,7 @@ impl Setting for f64 {
     fn read(value: &Value) -> Result<Self, SettingProblem> {
         match value {
             Value::Double(number) => Ok(*number),
-            // Templates that were written by hand have `1` for `1.0`.
+            // Hand-written templates have `1` for `1.0`.
             Value::Int32(number) => Ok((*number).into()),
             Value::Int64(number) => {
                 number.to_string().parse().map_err(|_| SettingProblem::new("a number", value))
@@ -143,7 +143,7 @@ impl Setting for f64 {
 
 impl Setting for String {
     fn read(value: &Value) -> Result<Self, SettingProblem> {
-        let text = value.as_str().ok_or_else(|| SettingProblem::new("text", value))?;
+        let text = value.as_str().ok_or_else(|| SettingProblem::new("a string", value))?;
         Ok(text.to_owned())
     }
 
@@ -173,12 +173,12 @@ impl Setting for Document {
     }
 }
 
-/// A set of texts.
+/// A set of strings.
 impl Setting for Vec<String> {
     fn read(value: &Value) -> Result<Self, SettingProblem> {
         match value {
             Value::Array(values) => values.iter().map(String::read).collect(),
-            other => Err(SettingProblem::new("a list of texts", other)),
+            other => Err(SettingProblem::new("a list of strings", other)),
         }
     }
 
@@ -187,7 +187,7 @@ impl Setting for Vec<String> {
     }
 }
 
-/// A map from text to text, in order.
+/// A map from strings to strings, in order.
 impl Setting for Vec<(String, String)> {
     fn read(value: &Value) -> Result<Self, SettingProblem> {
         let read = |(key, value): (&str, &Value)| {
@@ -220,7 +220,7 @@ impl Setting for ProviderConfig {
     }
 }
 
-/// A value as plain JSON, if it is that.
+/// Converts a value to plain JSON, if possible.
 fn to_serde(value: &Value) -> Option<serde_json::Value> {
     use serde_json::Value as Json;
     Some(match value {
@@ -240,7 +240,7 @@ fn to_serde(value: &Value) -> Option<serde_json::Value> {
     })
 }
 
-/// Plain JSON as a value.
+/// Converts plain JSON to a value.
 fn from_serde(json: &serde_json::Value) -> Value {
     use serde_json::Value as Json;
     match json {
@@ -262,7 +262,7 @@ fn from_serde(json: &serde_json::Value) -> Value {
     }
 }
 
-/// Reads a provider from a field of a document, if it is there.
+/// Reads a provider from a key of a document, or returns `None` if it is missing.
 pub(crate) fn provider_in(
     document: &Document,
     key: &str,
@@ -270,7 +270,7 @@ pub(crate) fn provider_in(
     read_key(document, key)
 }
 
-/// The field that a provider is.
+/// Converts a provider to a value.
 pub(crate) fn provider_value(provider: &ProviderConfig) -> Value {
     from_serde(&provider.to_json())
 }
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn long_values_are_cut_in_messages() {
+    fn long_values_are_truncated_in_messages() {
         let value = Value::String("\u{e9}".repeat(100));
         let problem = SettingProblem::new("short", &value).inside("B").inside("A");
         assert_eq!(problem.key, "A.B");

@@ -1,4 +1,4 @@
-//! [`WorldSettings`]: every key of `config.json` in the order in which the game writes them.
+//! [`WorldSettings`]: every key of `config.json`, in the order the game writes them.
 
 use hyworld_documents::{Document, Uuid, Value};
 use hyworld_providers::ProviderConfig;
@@ -11,8 +11,8 @@ use super::setting::{Setting, SettingProblem, read_key};
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $field:ident: $type:ty = $default:expr, $key:literal;)*) => {
-        /// What a world's configuration says. A key that is not there has the value that
-        /// [`default`](Self::default) gives, as in the game; `None` is a key that is left out.
+        /// The settings of a world. A missing key has the value of [`default`](Self::default), as
+        /// in the game. `None` omits the key.
         #[derive(Clone, PartialEq, Debug)]
         #[non_exhaustive]
         pub struct WorldSettings {
@@ -26,14 +26,14 @@ macro_rules! settings {
         }
 
         impl WorldSettings {
-            /// Every key but `Version`, in the order in which the game writes them.
+            /// Every key except `Version`, in the order the game writes them.
             pub const KEYS: &[&str] = &[$($key,)*];
 
             pub(super) fn read(document: &Document) -> Result<Self, SettingProblem> {
                 Ok(Self { $($field: read_key(document, $key)?.unwrap_or_else(|| $default),)* })
             }
 
-            /// The value of a key, over the value that was there; `None` if it is left out.
+            /// Returns the value of a key, based on the old value; `None` omits the key.
             pub(super) fn value(&self, key: &str, old: Option<&Value>) -> Option<Value> {
                 match key {
                     $($key => self.$field.write(old),)*
@@ -41,7 +41,7 @@ macro_rules! settings {
                 }
             }
 
-            /// The keys whose values differ.
+            /// Returns the keys whose values differ.
             pub(super) fn changed_since(&self, old: &Self) -> Vec<&'static str> {
                 let mut changed = Vec::new();
                 $(if self.$field != old.$field {
@@ -54,7 +54,7 @@ macro_rules! settings {
 }
 
 impl WorldSettings {
-    /// The switches that are not as in a new world, in the order in which the game writes them.
+    /// Returns the switches that differ from a new world, in the order the game writes them.
     ///
     /// ```
     /// let mut settings = hyworld_world::WorldSettings::default();
@@ -73,90 +73,90 @@ impl WorldSettings {
         changed.filter_map(switch).collect()
     }
 
-    /// All keys with their values.
+    /// Returns all keys with their values.
     pub(super) fn values(&self) -> impl Iterator<Item = (&'static str, Option<Value>)> {
         Self::KEYS.iter().map(|key| (*key, self.value(key, None)))
     }
 }
 
 settings! {
-    /// The identity of the world. Without one the game makes one up.
+    /// The UUID of the world. If missing, the game generates one.
     uuid: Option<Uuid> = None, "UUID";
-    /// The name that players see.
+    /// The name shown to players.
     display_name: Option<String> = None, "DisplayName";
-    /// The seed of the terrain. Without one the game takes the time, in milliseconds.
+    /// The seed of the terrain. If missing, the game uses the time in milliseconds.
     seed: Option<i64> = None, "Seed";
-    /// Where players appear. Without one the generator decides.
+    /// Where players spawn. If missing, the generator decides.
     spawn_provider: Option<SpawnProvider> = None, "SpawnProvider";
-    /// What makes new chunks.
+    /// The generator of new chunks.
     world_gen: TypedObject = TypedObject::new("Hytale"), "WorldGen";
-    /// What draws the map.
+    /// The renderer of the map.
     world_map: TypedObject = TypedObject::new("WorldGen"), "WorldMap";
-    /// Settings of the map, in newer games.
+    /// Settings of the map, in newer versions of the game.
     world_map_config: Option<Document> = None, "WorldMapConfig";
-    /// Where chunks are stored.
+    /// The provider of the chunks.
     chunk_storage: ProviderConfig = ProviderConfig::hytale(), "ChunkStorage";
-    /// Areas that are made ahead or kept in memory.
+    /// Areas that are generated in advance or kept loaded.
     chunk_config: ChunkConfig = ChunkConfig::default(), "ChunkConfig";
-    /// Whether time passes for entities.
+    /// Whether entities tick.
     is_ticking: bool = true, "IsTicking";
-    /// Whether time passes for blocks.
+    /// Whether blocks tick.
     is_block_ticking: bool = true, "IsBlockTicking";
     /// Whether players can hurt each other.
     is_pvp_enabled: bool = false, "IsPvpEnabled";
-    /// Whether falling hurts.
+    /// Whether falling causes damage.
     is_fall_damage_enabled: bool = true, "IsFallDamageEnabled";
-    /// Whether the sun stands still.
+    /// Whether the game time is paused.
     is_game_time_paused: bool = false, "IsGameTimePaused";
     /// The time in the world.
     game_time: GameTime = GameTime::START, "GameTime";
-    /// A weather that never changes.
+    /// A fixed weather.
     forced_weather: Option<String> = None, "ForcedWeather";
-    /// How the sky looks.
+    /// The appearance of the sky.
     client_effects: ClientEffects = ClientEffects::default(), "ClientEffects";
-    /// Plugins without which the world is not loaded, with the versions that will do.
+    /// Plugins required to load the world, with their accepted versions.
     required_plugins: Vec<(String, String)> = Vec::new(), "RequiredPlugins";
-    /// `Adventure` or `Creative`; without it the server's default.
+    /// `Adventure` or `Creative`; if missing, the server's default.
     game_mode: Option<String> = None, "GameMode";
-    /// The permissions of players who have none of their own, in newer games.
+    /// The permission group of players without one, in newer versions of the game.
     default_permission_group: Option<String> = None, "DefaultPermissionGroup";
-    /// Whether creatures appear.
+    /// Whether NPCs spawn.
     is_spawning_npc: bool = true, "IsSpawningNPC";
-    /// Whether markers in the world make creatures appear.
+    /// Whether spawn markers spawn NPCs.
     is_spawn_markers_enabled: bool = true, "IsSpawnMarkersEnabled";
-    /// Whether creatures stand still.
+    /// Whether NPCs are frozen.
     is_all_npc_frozen: bool = false, "IsAllNPCFrozen";
-    /// The name of the rules of play.
+    /// The name of the gameplay configuration.
     gameplay_config: String = "Default".to_owned(), "GameplayConfig";
-    /// What death costs, if not what the rules of play say.
+    /// Overrides the death settings of the gameplay configuration.
     death: Option<Document> = None, "Death";
-    /// Real seconds of a day, if not what the rules of play say.
+    /// Overrides the length of a day, in real seconds.
     daytime_duration_seconds: Option<i32> = None, "DaytimeDurationSeconds";
-    /// Real seconds of a night, if not what the rules of play say.
+    /// Overrides the length of a night, in real seconds.
     nighttime_duration_seconds: Option<i32> = None, "NighttimeDurationSeconds";
-    /// Whether the compass is kept up to date.
+    /// Whether the compass is updated.
     is_compass_updating: bool = true, "IsCompassUpdating";
     /// Whether players are saved.
     is_saving_players: bool = true, "IsSavingPlayers";
     /// Whether chunks are saved.
     is_saving_chunks: bool = true, "IsSavingChunks";
-    /// Whether chunks are saved that were made and not yet changed.
+    /// Whether newly generated chunks are saved before they change.
     save_new_chunks: bool = true, "SaveNewChunks";
-    /// Whether chunks that nobody sees leave memory.
+    /// Whether chunks that no player sees are unloaded.
     is_unloading_chunks: bool = true, "IsUnloadingChunks";
-    /// Whether markers of objectives are shown.
+    /// Whether objective markers are shown.
     is_objective_markers_enabled: bool = true, "IsObjectiveMarkersEnabled";
     /// Whether the world is deleted when the server starts.
     delete_on_universe_start: bool = false, "DeleteOnUniverseStart";
-    /// Whether its files are deleted when it is removed from the server.
+    /// Whether its files are deleted when the world is removed from the server.
     delete_on_remove: bool = false, "DeleteOnRemove";
-    /// Fluids that do not flow, in newer games.
+    /// Fluids that do not flow, in newer versions of the game.
     disabled_fluid_tickers: Vec<String> = Vec::new(), "DisabledFluidTickers";
-    /// Where resources are stored.
+    /// The storage of the resources.
     resource_storage: TypedObject = TypedObject::new("Hytale"), "ResourceStorage";
     /// Settings of plugins.
     plugin: Document = Document::new(), "Plugin";
-    /// What happens after a crash, in newer games.
+    /// The reaction to a crash, in newer versions of the game.
     crash_recovery: Option<Document> = None, "CrashRecovery";
 }
 

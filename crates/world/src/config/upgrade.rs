@@ -1,4 +1,4 @@
-//! Older versions of `config.json`: what they called things, and how that is said today.
+//! Upgrades older versions of `config.json` to the newest one.
 
 use hyworld_documents::{Document, Value};
 
@@ -8,7 +8,7 @@ use super::setting::{Setting, SettingProblem, integer, object, read_key};
 
 pub(super) const VERSION_KEY: &str = "Version";
 
-/// The newest version that is known.
+/// The newest supported version.
 pub const CONFIG_VERSION: i64 = 4;
 
 const SPAWN_POINT_KEY: &str = "SpawnPoint";
@@ -18,14 +18,14 @@ const CHUNK_CONFIG_KEY: &str = "ChunkConfig";
 const INSTANCE_KEY: &str = "Instance";
 const PLUGIN_KEY: &str = "Plugin";
 
-/// Keys that are no more, with the versions that have them.
+/// Keys that no longer exist, with the first and last version that has them.
 const OLD_KEYS: [(&str, i64, i64); 3] =
     [(SPAWN_POINT_KEY, 0, 1), (PREGENERATE_KEY, 1, 3), (INSTANCE_KEY, 0, 2)];
 
-/// The version of a configuration. One without a version has version 0.
+/// Returns the version of a configuration, or 0 if it has none.
 ///
 /// # Errors
-/// It is no number, or less than 0.
+/// Returns an error if the version is not a number or negative.
 pub fn version_of(document: &Document) -> Result<i64, SettingProblem> {
     let version = read_key(document, VERSION_KEY)?.unwrap_or(0);
     if version < 0 {
@@ -35,13 +35,13 @@ pub fn version_of(document: &Document) -> Result<i64, SettingProblem> {
     Ok(version)
 }
 
-/// Whether a key belongs to this version and no longer to the newest.
+/// Returns whether a key exists in this version but not in the newest.
 pub(super) fn is_old_key(key: &str, version: i64) -> bool {
     OLD_KEYS.iter().any(|(old, first, last)| *old == key && (*first..=*last).contains(&version))
 }
 
-/// The same configuration in the newest version. Keys outside of the versions that they belong to
-/// mean nothing to the game, and stay.
+/// Converts a configuration to the newest version. Keys outside of their versions have no meaning
+/// for the game and are preserved.
 pub(super) fn upgraded(document: &Document, version: i64) -> Result<Document, SettingProblem> {
     let mut document = document.clone();
     if version == CONFIG_VERSION {
@@ -58,39 +58,39 @@ pub(super) fn upgraded(document: &Document, version: i64) -> Result<Document, Se
         }
     }
     match document.get_mut(VERSION_KEY) {
-        Some(place) => *place = integer(CONFIG_VERSION),
+        Some(value) => *value = integer(CONFIG_VERSION),
         None => document.insert(0, VERSION_KEY, integer(CONFIG_VERSION)),
     }
     Ok(document)
 }
 
-/// `SpawnPoint` becomes a provider with one place for all, unless there is a provider.
+/// Converts `SpawnPoint` to a provider with one spawn point, unless there is a provider.
 fn spawn_point(document: &mut Document, point: &Value) -> Result<(), SettingProblem> {
     Transform::read(point)?;
     if document.get(SPAWN_PROVIDER_KEY).is_some_and(|value| *value != Value::Null) {
         return Ok(());
     }
     document.remove(SPAWN_PROVIDER_KEY);
-    let place = document.fields().position(|(key, _)| key == SPAWN_POINT_KEY).unwrap_or(0);
+    let index = document.fields().position(|(key, _)| key == SPAWN_POINT_KEY).unwrap_or(0);
     document.remove(SPAWN_POINT_KEY);
     let provider = SpawnProvider::with_point(point.clone()).document().clone();
-    document.insert(place, SPAWN_PROVIDER_KEY, Value::Document(provider));
+    document.insert(index, SPAWN_PROVIDER_KEY, Value::Document(provider));
     Ok(())
 }
 
-/// `PregenerateRegion`, a box of blocks, becomes an area of `ChunkConfig`.
+/// Converts `PregenerateRegion`, a box of blocks, to an area of `ChunkConfig`.
 fn pregenerate_region(document: &mut Document, region: &Value) -> Result<(), SettingProblem> {
     let area = read_area(region, "Z")?.write(None).unwrap_or(Value::Null);
     move_into(document, PREGENERATE_KEY, CHUNK_CONFIG_KEY, area)
 }
 
-/// `Instance` becomes the settings of the plugin of that name.
+/// Converts `Instance` to the settings of the plugin of that name.
 fn instance(document: &mut Document, instance: &Value) -> Result<(), SettingProblem> {
     object(instance)?;
     move_into(document, INSTANCE_KEY, PLUGIN_KEY, instance.clone())
 }
 
-/// Moves `key` into the object `into` as `value`. What is there already is newer, and stays.
+/// Moves `key` into the object `into` as `value`. An existing value there is newer and is kept.
 fn move_into(
     document: &mut Document,
     key: &str,
@@ -102,11 +102,11 @@ fn move_into(
         return Ok(());
     }
     parent.set(key, value);
-    if let Some(place) = document.get_mut(into) {
-        *place = Value::Document(parent);
+    if let Some(old) = document.get_mut(into) {
+        *old = Value::Document(parent);
     } else {
-        let place = document.fields().position(|(found, _)| found == key).unwrap_or(0);
-        document.insert(place, into, Value::Document(parent));
+        let index = document.fields().position(|(found, _)| found == key).unwrap_or(0);
+        document.insert(index, into, Value::Document(parent));
     }
     document.remove(key);
     Ok(())
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_to_make_ahead_becomes_an_area_in_versions_1_to_3() {
+    fn a_pregenerate_region_becomes_an_area_in_versions_1_to_3() {
         let corner = |x, y, z| format!("{{\"X\": {x}, \"Y\": {y}, \"Z\": {z}}}");
         let region = format!("\"Min\": {}, \"Max\": {}", corner(-64, 0, 10), corner(64, 320, -20));
         for version in 0..=CONFIG_VERSION {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_changed_keeps_its_version_and_what_is_changed_is_upgraded() {
+    fn only_a_changed_config_is_upgraded() {
         let document = parsed("{\"Seed\": 7, \"SpawnPoint\": {\"X\": 1}}");
         let mut config = WorldConfig::from_document(document.clone()).unwrap();
         assert_eq!((config.version(), config.to_document()), (0, document));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn old_keys_of_the_wrong_type_are_named() {
+    fn old_keys_of_the_wrong_type_are_rejected() {
         for (text, key) in [
             ("{\"SpawnPoint\": 1}", "SpawnPoint must be an object, not 1"),
             (

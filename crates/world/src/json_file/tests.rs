@@ -24,7 +24,7 @@ fn put(files: &MemoryFileSystem, name: &str, text: &str) {
 }
 
 #[test]
-fn a_file_is_replaced_and_its_old_content_kept() {
+fn a_file_is_replaced_and_its_old_contents_are_kept() {
     for rule in RULES {
         let files = MemoryFileSystem::new();
         let file = file(&files, rule);
@@ -41,8 +41,8 @@ fn a_file_is_replaced_and_its_old_content_kept() {
     }
 }
 
-/// Saves `new` over `old` and stops after each step in turn. Every content that can be left is
-/// handed to `check`.
+/// Saves a new document over an old one, stops after each step in turn, and passes every possible
+/// state to `check`.
 fn each_crash(rule: FallbackRule, check: impl Fn(u32, &JsonFile<'_>)) -> u32 {
     for steps in 0.. {
         let files = MemoryFileSystem::new();
@@ -51,12 +51,12 @@ fn each_crash(rule: FallbackRule, check: impl Fn(u32, &JsonFile<'_>)) -> u32 {
         files.stop_after(steps);
         let saved = file(&files, rule).save(&document(3));
         check(steps, &file(&files.after_kill(), rule));
-        for outcome in files.after_power_cut() {
+        for state in files.after_power_cut() {
             if saved.is_ok() {
-                let loaded = file(&outcome, rule).load().unwrap();
-                assert_eq!(loaded.document, document(3), "what was saved is durable");
+                let loaded = file(&state, rule).load().unwrap();
+                assert_eq!(loaded.document, document(3), "the saved document is durable");
             }
-            check(steps, &file(&outcome, rule));
+            check(steps, &file(&state, rule));
         }
         if saved.is_ok() {
             return steps;
@@ -66,7 +66,7 @@ fn each_crash(rule: FallbackRule, check: impl Fn(u32, &JsonFile<'_>)) -> u32 {
 }
 
 #[test]
-fn a_crash_at_each_step_leaves_the_old_or_the_new_content() {
+fn a_crash_at_any_step_leaves_the_old_or_the_new_contents() {
     for rule in RULES {
         let steps = each_crash(rule, |steps, file| {
             let loaded = file.load().unwrap();
@@ -81,7 +81,7 @@ fn a_crash_at_each_step_leaves_the_old_or_the_new_content() {
 }
 
 #[test]
-fn after_a_crash_it_can_be_saved_again() {
+fn a_file_can_be_saved_again_after_a_crash() {
     each_crash(FallbackRule::Config, |_, file| {
         file.save(&document(4)).unwrap();
         assert_eq!(file.load().unwrap().document, document(4));
@@ -89,14 +89,14 @@ fn after_a_crash_it_can_be_saved_again() {
 }
 
 #[test]
-fn a_first_save_that_crashes_leaves_nothing_or_all() {
+fn an_interrupted_first_save_leaves_no_file_or_a_complete_one() {
     for steps in 0..5 {
         let files = MemoryFileSystem::new();
         files.stop_after(steps);
         let saved = file(&files, FallbackRule::Config).save(&document(1));
         assert_eq!(saved.is_ok(), steps == 4);
-        for outcome in files.after_power_cut() {
-            let loaded = file(&outcome, FallbackRule::Config).load().unwrap();
+        for state in files.after_power_cut() {
+            let loaded = file(&state, FallbackRule::Config).load().unwrap();
             let is_new = loaded.from == LoadedFrom::File && loaded.document == document(1);
             let is_nothing = loaded.from == LoadedFrom::Nothing { problem: TextProblem::Missing };
             assert!(is_new || is_nothing, "{steps}: {loaded:?}");
@@ -105,7 +105,7 @@ fn a_first_save_that_crashes_leaves_nothing_or_all() {
 }
 
 #[test]
-fn the_moment_in_which_the_game_has_only_a_backup_is_survived() {
+fn a_crash_of_the_game_that_leaves_only_a_backup_is_handled() {
     let files = MemoryFileSystem::new();
     put(&files, "config.json.bak", "{\"A\": 1}");
     put(&files, "config.json.tmp", "{\"A\": 2}");
@@ -119,10 +119,10 @@ fn the_moment_in_which_the_game_has_only_a_backup_is_survived() {
     assert_eq!(loaded.from, LoadedFrom::Nothing { problem });
 }
 
-/// What a rule makes of a content and a backup: `F`ile, `B`ackup, `N`othing or an `E`rror.
-fn outcome(rule: FallbackRule, content: Option<&str>, backup: Option<&str>) -> char {
+/// Returns the source for a file and a backup: `F`ile, `L`egacy, `B`ackup, `N`othing or an `E`rror.
+fn source(rule: FallbackRule, text: Option<&str>, backup: Option<&str>) -> char {
     let files = MemoryFileSystem::new();
-    for (name, text) in [("config.json", content), ("config.json.bak", backup)] {
+    for (name, text) in [("config.json", text), ("config.json.bak", backup)] {
         if let Some(text) = text {
             put(&files, name, text);
         }
@@ -139,16 +139,16 @@ fn outcome(rule: FallbackRule, content: Option<&str>, backup: Option<&str>) -> c
 #[test]
 fn fallbacks_follow_the_table() {
     let texts = [None, Some(""), Some("{\"A\": "), Some("{}")];
-    // For each content, the outcomes with each of the backups.
+    // For each text of the file, the sources for each text of the backup.
     let expected = [
         (FallbackRule::Config, ["NEEB", "EEEB", "EEEB", "FFFF"]),
         (FallbackRule::Player, ["NNEB", "NNEB", "NNEB", "FFFF"]),
         (FallbackRule::Resource, ["NNNN", "NNNN", "NNNN", "FFFF"]),
     ];
     for (rule, rows) in expected {
-        for (content, row) in texts.into_iter().zip(rows) {
-            let found: String = texts.map(|backup| outcome(rule, content, backup)).iter().collect();
-            assert_eq!(found, row, "{rule:?} {content:?}");
+        for (text, row) in texts.into_iter().zip(rows) {
+            let found: String = texts.map(|backup| source(rule, text, backup)).iter().collect();
+            assert_eq!(found, row, "{rule:?} {text:?}");
         }
     }
 }
@@ -165,7 +165,7 @@ fn a_damaged_file_does_not_replace_a_good_backup() {
 }
 
 #[test]
-fn the_old_name_counts_until_the_file_is_saved() {
+fn the_old_name_is_used_until_the_file_is_saved() {
     let files = MemoryFileSystem::new();
     put(&files, "config.bson", "{\"Old\": 1}");
     put(&files, "config.json.bak", "{\"Older\": 1}");
@@ -181,7 +181,7 @@ fn the_old_name_counts_until_the_file_is_saved() {
 }
 
 #[test]
-fn what_was_removed_does_not_come_back() {
+fn a_removed_file_is_not_restored() {
     for steps in 0..7 {
         let files = MemoryFileSystem::new();
         let file = file(&files, FallbackRule::Player);

@@ -26,7 +26,7 @@ fn settings_of(path: &Path) -> WorldSettings {
 }
 
 #[test]
-fn a_new_world_has_everything_that_the_game_wants() {
+fn a_new_world_has_everything_that_the_game_needs() {
     let (_folder, universe) = universe();
     let path = universe.create_world(&name("First"), WorldSettings::default()).unwrap();
     let settings = settings_of(&path);
@@ -42,7 +42,7 @@ fn a_new_world_has_everything_that_the_game_wants() {
 }
 
 #[test]
-fn every_folder_is_a_world_and_collisions_are_said() {
+fn every_folder_is_a_world_and_collisions_are_listed() {
     let (_folder, universe) = universe();
     for world in ["b", "A", "a", "c"] {
         fs::create_dir(universe.path().join("worlds").join(world)).unwrap();
@@ -56,7 +56,7 @@ fn every_folder_is_a_world_and_collisions_are_said() {
 }
 
 #[test]
-fn a_copy_is_whole_and_somebody_else() {
+fn a_copy_is_complete_and_has_its_own_uuid() {
     let (_folder, universe) = universe();
     let path = universe.create_world(&name("a"), WorldSettings::default()).unwrap();
     let world = WorldFolder::open(&path, Access::ReadWrite).unwrap();
@@ -65,7 +65,7 @@ fn a_copy_is_whole_and_somebody_else() {
     let busy = universe.copy_world(&name("a"), &name("b"), CHECK);
     assert!(matches!(busy, Err(Error::Locked { .. })));
     drop(world);
-    write_file(&path.join("config.json.tmp"), b"left over");
+    write_file(&path.join("config.json.tmp"), b"unfinished");
     let copy = universe.copy_world(&name("a"), &name("b"), CHECK).unwrap();
     assert_eq!(names(&universe), ["a", "b"]);
     let (old, new) = (settings_of(&path), settings_of(&copy));
@@ -80,11 +80,11 @@ fn a_copy_is_whole_and_somebody_else() {
     let again = universe.copy_world(&name("a"), &name("B"), CHECK);
     assert!(matches!(again, Err(Error::Exists { .. })));
     let missing = universe.copy_world(&name("z"), &name("y"), CHECK).unwrap_err().to_string();
-    assert!(missing.ends_with("there is no world \"z\", only a, b"), "{missing}");
+    assert!(missing.ends_with("no world \"z\"; existing worlds: a, b"), "{missing}");
 }
 
 #[test]
-fn a_deleted_world_is_gone_unless_somebody_writes_it() {
+fn a_world_is_deleted_unless_it_is_locked() {
     let (_folder, universe) = universe();
     let path = universe.create_world(&name("a/b"), WorldSettings::default()).unwrap();
     let world = WorldFolder::open(&path, Access::ReadWrite).unwrap();
@@ -107,7 +107,7 @@ fn a_copy_that_fails_leaves_no_world() {
 
 #[cfg(unix)]
 #[test]
-fn links_lead_nowhere() {
+fn links_out_of_the_universe_are_rejected() {
     use std::os::unix::fs::symlink;
     let (folder, universe) = universe();
     let outside = folder.path().join("outside");
@@ -123,7 +123,7 @@ fn links_lead_nowhere() {
 }
 
 #[test]
-fn players_and_what_is_remembered_are_found() {
+fn players_and_resources_are_found() {
     let (_folder, universe) = universe();
     assert!(universe.players().list().unwrap().is_empty());
     assert!(universe.resources().ids().unwrap().is_empty());
@@ -131,7 +131,7 @@ fn players_and_what_is_remembered_are_found() {
     fs::create_dir(universe.path().join("resources")).unwrap();
     write_file(&universe.path().join("resources/Memories.json.bak"), b"{\"A\": 1}");
     let loaded = universe.resources().load("Memories").unwrap();
-    assert!(loaded.document.get("A").is_some(), "these have backups that count");
+    assert!(loaded.document.get("A").is_some(), "these backups are read");
     assert!(matches!(Universe::open(&universe.path().join("no")), Err(Error::NotFound { .. })));
 }
 

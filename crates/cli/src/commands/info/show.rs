@@ -241,7 +241,7 @@ fn write_regions(out: &mut impl Write, regions: &RegionTotals) -> io::Result<()>
     let parts = [
         ("live", regions.live_bytes, "blobs with their headers"),
         ("slack", regions.slack_bytes, "unused ends of the last segments of blobs"),
-        ("orphaned", regions.unreferenced_bytes, "segments without a slot: see `region salvage`"),
+        ("orphaned", regions.orphaned_bytes, "segments without a slot: see `region salvage`"),
         ("overhead", regions.overhead_bytes, "headers and index tables"),
     ];
     text::write_parts(out, all, &parts)

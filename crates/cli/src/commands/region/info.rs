@@ -120,7 +120,7 @@ impl<'a> Report<'a> {
                 overhead: usage.overhead_bytes,
                 live: usage.live_bytes,
                 slack: usage.slack_bytes,
-                orphaned: usage.unreferenced_bytes,
+                orphaned: usage.orphaned_bytes,
                 raw: usage.raw_bytes,
             },
             segments: Segments { all: usage.segment_count, used: usage.used_segment_count },
@@ -186,7 +186,7 @@ impl<'a> Report<'a> {
         let parts = [
             ("live", usage.live_bytes, "blobs with their headers"),
             ("slack", usage.slack_bytes, "unused ends of the last segments of blobs"),
-            ("orphaned", usage.unreferenced_bytes, "segments without a slot: see `salvage`"),
+            ("orphaned", usage.orphaned_bytes, "segments without a slot: see `salvage`"),
             ("overhead", usage.overhead_bytes, "header and index table"),
         ];
         Ok(text::write_parts(out, all, &parts)?)

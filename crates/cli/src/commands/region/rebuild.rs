@@ -134,7 +134,7 @@ fn cells(names: &SlotNames, change: &RebuildChange) -> Vec<String> {
         seal.map_or_else(dash, |seal| seal.save_counter.to_string()),
         match change {
             RebuildChange { is_removed: true, .. } => "removed",
-            RebuildChange { was_absent: true, .. } => "empty",
+            RebuildChange { was_empty: true, .. } => "empty",
             _ => "damaged",
         }
         .to_owned(),
@@ -176,7 +176,7 @@ fn line(names: &SlotNames, change: &RebuildChange) -> Line {
     Line::Change {
         slot: names.keys(Some(change.slot)),
         segment: change.segment.map(SegmentIndex::get),
-        was_absent: change.was_absent,
+        was_absent: change.was_empty,
         removed: change.is_removed,
         save_counter: seal.map(|seal| seal.save_counter),
         time_ms: seal.map(|seal| seal.time_ms),

@@ -1,5 +1,5 @@
-//! A `SeaweedFS` of several processes, each of which can be lost: three masters, three volume
-//! servers with two copies of everything, a filer and two gateways.
+//! A `SeaweedFS` cluster of processes that can be killed: three masters, three volume servers with
+//! two copies of everything, a filer and two gateways.
 
 use std::collections::BTreeMap;
 
@@ -62,17 +62,17 @@ impl Cluster {
         format!("http://127.0.0.1:{}", self.gateways[gateway])
     }
 
-    /// How a world is opened through one of the gateways.
+    /// Returns options to open a world through one of the gateways.
     pub(crate) fn options(&self, gateway: usize, world: &str) -> S3Options {
         options(&self.endpoint(gateway), world, GAME)
     }
 
-    /// Kills one of the three that hold the chunks.
+    /// Kills one of the three volume servers, which hold the chunks.
     pub(crate) fn kill_volume_server(&mut self) {
         self.volumes.pop().unwrap().kill();
     }
 
-    /// Kills the master that leads.
+    /// Kills the leading master.
     pub(crate) fn kill_leader(&mut self) {
         let leads = |port: &u16| http_status(*port, "/cluster/leader") == 200;
         let leader = self.masters.keys().copied().find(leads);

@@ -1,4 +1,4 @@
-//! A way to a server that is long, or cut.
+//! A connection to a server that is slow or cut.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Passes on what it gets, answers after a while. Its threads end with the connections.
+/// A proxy that delays responses. Its threads end with the connections.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     port: u16,
@@ -14,7 +14,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// To a port of this machine; every answer comes so much later.
+    /// Starts a proxy to a port of this machine that delays every response.
     pub(crate) fn start(to: u16, delay: Duration) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -33,7 +33,7 @@ impl Proxy {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Lets nothing through, or everything again.
+    /// Blocks or unblocks all connections.
     pub(crate) fn cut(&self, cut: bool) {
         self.is_cut.store(cut, Ordering::SeqCst);
     }
@@ -43,7 +43,7 @@ fn connect(client: &TcpStream, to: u16, delay: Duration, is_cut: &Arc<AtomicBool
     let Ok(server) = TcpStream::connect(("127.0.0.1", to)) else { return };
     let (from, onto, cut) = (client.try_clone(), server.try_clone(), Arc::clone(is_cut));
     let (Ok(from), Ok(onto)) = (from, onto) else { return };
-    // Small pieces must not wait for more of them.
+    // Send small packets without delay.
     drop((client.set_nodelay(true), server.set_nodelay(true)));
     let there = std::thread::spawn(move || copy(from, onto, Duration::ZERO, &cut));
     if let (Ok(server), Ok(client)) = (server.try_clone(), client.try_clone()) {

@@ -1,4 +1,4 @@
-//! A whole `SeaweedFS` in one process, and how the tests ask it.
+//! A complete `SeaweedFS` in one process, and a client for it.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -37,12 +37,12 @@ impl Server {
         Self(WeedServer::start())
     }
 
-    /// The same with more arguments, which may need its folder.
+    /// Starts a server with additional arguments, which may depend on its folder.
     pub(crate) fn start_with(more: impl Fn(&Path) -> Vec<String>) -> Self {
         Self(WeedServer::start_with(more))
     }
 
-    /// How the world of this name is opened.
+    /// Returns options to open the world of this name.
     pub(crate) fn options(&self, world: &str) -> S3Options {
         options(&self.endpoint(), world, GAME)
     }
@@ -55,15 +55,14 @@ impl Server {
         self.options(world).access(Access::ReadOnly).open().unwrap()
     }
 
-    /// Writes an object past the storage.
-    pub(crate) fn put(&self, name: &str, content: &[u8]) {
+    /// Writes an object directly, bypassing the storage.
+    pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         let path = ObjectPath::parse(name).unwrap();
-        let content = content.to_vec();
-        run(async move { client(&self.endpoint(), ADMIN).put(&path, content.into()).await })
-            .unwrap();
+        let bytes = bytes.to_vec();
+        run(async move { client(&self.endpoint(), ADMIN).put(&path, bytes.into()).await }).unwrap();
     }
 
-    /// Reads an object past the storage.
+    /// Reads an object directly, bypassing the storage.
     pub(crate) fn get(&self, name: &str) -> Option<Vec<u8>> {
         let path = ObjectPath::parse(name).unwrap();
         run(async move {
@@ -72,7 +71,7 @@ impl Server {
         })
     }
 
-    /// The names of all objects that begin with this.
+    /// Returns the names of all objects with this prefix.
     pub(crate) fn names(&self, prefix: &str) -> Vec<String> {
         let prefix = ObjectPath::parse(prefix).unwrap();
         run(async move {
@@ -82,7 +81,7 @@ impl Server {
     }
 }
 
-/// How a world on a server is opened by somebody, without the environment of the test.
+/// Returns options to open a world with an identity, without the environment of the test.
 pub(crate) fn options(endpoint: &str, world: &str, who: Identity) -> S3Options {
     let variables = [("AWS_ACCESS_KEY_ID", who.key), ("AWS_SECRET_ACCESS_KEY", who.secret)];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -91,7 +90,7 @@ pub(crate) fn options(endpoint: &str, world: &str, who: Identity) -> S3Options {
 }
 
 fn client(endpoint: &str, who: Identity) -> Arc<dyn ObjectStore> {
-    // As the provider does it; it may have done so already.
+    // As the provider does; it may already be installed.
     drop(rustls::crypto::ring::default_provider().install_default());
     let builder = AmazonS3Builder::new().with_endpoint(endpoint).with_allow_http(true);
     let builder = builder.with_access_key_id(who.key).with_secret_access_key(who.secret);

@@ -1,4 +1,4 @@
-//! A store that does what servers and networks do.
+//! An object store that simulates faults of servers and networks.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -15,39 +15,39 @@ use object_store::{
     PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// Gets into trouble when it is told to.
+/// An object store with faults that tests can switch on.
 #[derive(Debug, Default)]
-pub(super) struct Troubled {
+pub(super) struct FaultyStore {
     pub(super) inner: InMemory,
-    /// Writes whatever the conditions are.
+    /// Writes regardless of conditions.
     pub(super) ignores_conditions: AtomicBool,
     /// Cannot be reached.
     pub(super) is_down: AtomicBool,
-    /// Writes, but the answer is lost on the way; once.
-    pub(super) loses_answer: AtomicBool,
-    /// How long a write of a chunk takes.
+    /// Writes, but loses the response once.
+    pub(super) loses_response: AtomicBool,
+    /// Delay of writing a chunk.
     pub(super) chunk_delay: Mutex<Duration>,
 }
 
 fn broken(text: &str) -> object_store::Error {
-    object_store::Error::Generic { store: "troubled", source: text.to_owned().into() }
+    object_store::Error::Generic { store: "faulty", source: text.to_owned().into() }
 }
 
-impl Troubled {
+impl FaultyStore {
     fn reach(&self) -> Result<()> {
         let is_down = self.is_down.load(Ordering::SeqCst);
         if is_down { Err(broken("the server is down")) } else { Ok(()) }
     }
 }
 
-impl fmt::Display for Troubled {
+impl fmt::Display for FaultyStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Troubled")
+        f.write_str("FaultyStore")
     }
 }
 
 #[async_trait]
-impl ObjectStore for Troubled {
+impl ObjectStore for FaultyStore {
     async fn put_opts(
         &self,
         location: &ObjectPath,
@@ -64,8 +64,8 @@ impl ObjectStore for Troubled {
         }
         let mode = opts.mode.clone();
         let written = self.inner.put_opts(location, payload.clone(), opts.clone()).await?;
-        if self.loses_answer.swap(false, Ordering::SeqCst) {
-            // What a client does then: it sends the request again.
+        if self.loses_response.swap(false, Ordering::SeqCst) {
+            // The client then sends the request again.
             return self.inner.put_opts(location, payload, PutOptions { mode, ..opts }).await;
         }
         Ok(written)
