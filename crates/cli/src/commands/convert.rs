@@ -119,7 +119,7 @@ impl Job<'_> {
     fn summary(&self, report: &ConvertReport, time: Duration) -> String {
         let (chunks, raw) = (text::count(report.chunks, "chunk"), text::size(report.raw_bytes));
         let (took, from) = (text::duration(time), self.source.location());
-        let failed = text::count(report.findings.total(), "failure");
+        let failed = text::count(report.findings.total(), "finding");
         if self.args.dry_run {
             return format!("{from}: {chunks}, {raw} read in {took}, {failed}; nothing written");
         }

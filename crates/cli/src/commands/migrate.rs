@@ -115,7 +115,7 @@ fn lines(
     let (world, copy, took) = (world.display(), &report.copy, text::duration(time));
     let (from, to, source, target) = (&report.from, &args.to, &report.source, &report.target);
     let (chunks, raw) = (text::count(copy.chunks, "chunk"), text::size(copy.raw_bytes));
-    let failed = text::count(copy.findings.total(), "failure");
+    let failed = text::count(copy.findings.total(), "finding");
     if args.dry_run {
         let read = format!("{source} ({from}): {chunks}, {raw} read in {took}, {failed}");
         return vec![read, format!("would be moved to {target} ({to}); nothing written")];
