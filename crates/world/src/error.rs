@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hyworld_documents::JsonProblem;
+use hyworld_documents::JsonError;
 use hyworld_files::{FileError, shell_word};
 
 use crate::config::SettingProblem;
@@ -205,7 +205,7 @@ pub enum TextProblem {
     NotUtf8,
     /// It is no JSON object.
     #[error("not JSON: {0}")]
-    Syntax(JsonProblem),
+    Syntax(JsonError),
     /// It cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(String),

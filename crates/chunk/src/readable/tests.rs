@@ -130,7 +130,7 @@ fn a_bad_component_does_not_hide_the_others() {
     let readable = ReadableChunk::new(&chunk, AT);
     let problems: Vec<String> = readable.problems().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].starts_with("EnvironmentChunk.Data: at byte 0: 4 bytes are needed"));
+    assert!(problems[0].starts_with("EnvironmentChunk.Data: at byte 0: 4 bytes needed"));
     let newer = "written by game 0.7 or newer: Block version 9 is not supported yet";
     assert_eq!(problems[1], newer);
     let json = shown(&chunk);
