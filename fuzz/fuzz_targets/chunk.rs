@@ -1,5 +1,4 @@
-//! A whole chunk, from a document or built from parts, is decoded, read, changed, encoded, and
-//! decoded again.
+//! A whole chunk, from a document or from parts, is decoded, read, changed and encoded.
 #![no_main]
 
 use hyworld_chunk::{

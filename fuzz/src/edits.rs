@@ -173,8 +173,7 @@ fn set_fluid(chunk: &mut Chunk, at: ChunkBlock, choices: &mut Choices) -> bool {
     changed
 }
 
-/// Checks that the encoded chunk equals the one in memory, and that encoding it again changes
-/// nothing.
+/// Checks that the encoded chunk equals the one in memory and round-trips.
 fn check_encoded(edited: &Chunk, original: &Chunk) -> Chunk {
     let document = edited.encode();
     let again = Chunk::decode(document.clone()).expect("just encoded");

@@ -2,8 +2,7 @@
 //!
 //! An input starts with [`Choices`]: a fixed number of bytes that select the operations, such as
 //! the version to decode and the cells to change. The rest is the bytes to decode,
-//! [packed](packed), so that the fuzzer spends its time on structure instead of sixteen thousand
-//! bytes of cells.
+//! [packed](packed), so that the fuzzer spends its time on structure instead of cells.
 
 pub mod choices;
 pub mod columns;

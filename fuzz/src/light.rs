@@ -3,8 +3,7 @@
 /// The number of cells in a section.
 const CELLS: usize = 32_768;
 
-/// Returns the light of every cell, or `None` if the bytes are not exactly one tree of at most five
-/// levels.
+/// Returns the light of every cell, or `None` unless the bytes are one tree of at most five levels.
 pub fn expand(bytes: &[u8]) -> Option<Vec<u16>> {
     let mut rest = bytes;
     let mut values = Vec::new();

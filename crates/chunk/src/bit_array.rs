@@ -50,8 +50,7 @@ impl TenBitArray {
         }
     }
 
-    /// Returns the bitwise or of all numbers. It is an upper bound of the greatest number and much
-    /// faster to compute.
+    /// Returns the bitwise or of all numbers, a cheap upper bound of the greatest one.
     pub(crate) fn bits_used(&self) -> u16 {
         /// The period after which numbers and 64-bit words start at the same bit again.
         const PERIOD_BYTES: usize = 40;

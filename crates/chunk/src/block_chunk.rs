@@ -52,8 +52,7 @@ impl BlockChunk {
     /// Decodes the field of a component. `version` is its `Version`, or 0 if that is missing.
     ///
     /// # Errors
-    /// Returns [`Error::Newer`] above version 3, and [`Error::Malformed`] if the bytes do not match
-    /// the version.
+    /// Returns [`Error::Newer`] above version 3, and [`Error::Malformed`] for malformed bytes.
     pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
         Self::read_field(version, Reader::new(data))
     }
@@ -91,8 +90,7 @@ impl BlockChunk {
         self.encode_with(&self.heights, out);
     }
 
-    /// Appends the bytes of the field. Heights equal to those of `original` are written as they are
-    /// stored there.
+    /// Appends the field. Heights equal to those of `original` are written as stored there.
     pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
         let is_same = self.heights.values() == original.heights.values();
         self.encode_with(if is_same { &original.heights } else { &self.heights }, out);

@@ -67,8 +67,7 @@ impl BlockHealthChunk {
     /// Decodes the field, which contains its version.
     ///
     /// # Errors
-    /// Returns [`Error::Newer`] above version 2, and [`Error::Malformed`] if the bytes do not match
-    /// the version.
+    /// Returns [`Error::Newer`] above version 2, and [`Error::Malformed`] for malformed bytes.
     pub fn decode(data: &[u8]) -> Result<Self> {
         Self::read(Reader::new(data))
     }
@@ -165,7 +164,7 @@ fn list<'a, T>(
     (0..count).map(|_| entry(reader)).collect()
 }
 
-/// Appends a count. It always fits: i32::MAX entries would need 32 gigabytes.
+/// Appends a count. It always fits: `i32::MAX` entries would need 32 gigabytes.
 fn put_count(out: &mut Vec<u8>, count: usize) {
     out.extend(i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes());
 }

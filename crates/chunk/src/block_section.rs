@@ -101,8 +101,7 @@ impl BlockSection {
     /// Decodes the field of a component. `version` is its `Version`, or 0 if that is missing.
     ///
     /// # Errors
-    /// Returns [`Error::Newer`] above version 6, and [`Error::Malformed`] if the bytes do not match
-    /// the version.
+    /// Returns [`Error::Newer`] above version 6, and [`Error::Malformed`] for malformed bytes.
     pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
         Self::read_field(version, Reader::new(data))
     }
@@ -176,8 +175,7 @@ impl BlockSection {
         self.encode_changed_into(self, out);
     }
 
-    /// Appends the bytes of the field. A palette with the same cells as in `original` is written as
-    /// it is stored there.
+    /// Appends the field. Palettes with the same cells as in `original` are written as stored.
     pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
         out.reserve(self.encoded_bytes());
         if self.version >= 6 {

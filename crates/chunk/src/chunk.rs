@@ -107,8 +107,7 @@ impl Chunk {
     /// Encodes its document into `out`, replacing the contents of `out`. Unchanged parts are copied
     /// as they are stored; changed ones are encoded in place.
     ///
-    /// Reusing a buffer for many chunks avoids an allocation for each, which would be a large part
-    /// of the work.
+    /// Reusing a buffer for many chunks avoids allocations, a large part of the work.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         if !self.sections.iter().any(Holder::is_changed) && !self.is_column_missing() {
             return self.root.encode_into(out);
@@ -203,12 +202,10 @@ impl Chunk {
         &self.root
     }
 
-    /// Returns a component of the chunk, decoding it on first access. Returns `None` if it is
-    /// missing.
+    /// Returns a component of the chunk, or `None` if it is missing. Decodes on first access.
     ///
     /// # Errors
-    /// Returns an error if it is malformed or a newer game wrote it. Other components can still be
-    /// read.
+    /// Returns an error if it is malformed or a newer game wrote it.
     pub fn get<C: Component>(&self) -> Result<Option<&C>> {
         self.root.get()
     }
@@ -264,8 +261,7 @@ impl Chunk {
         self.sections.get(usize::from(y.index()))
     }
 
-    /// Returns the holder of a section for mutation. Adds empty sections to a chunk that has fewer
-    /// than ten.
+    /// Returns the holder of a section for mutation. Adds missing sections up to ten.
     pub fn section_mut(&mut self, y: SectionY) -> &mut Holder {
         self.forget_derived();
         self.holder_mut(y)
@@ -278,12 +274,10 @@ impl Chunk {
         &mut self.sections[usize::from(y.index())]
     }
 
-    /// Returns a component of a section, decoding it on first access. Returns `None` if it is
-    /// missing.
+    /// Returns a component of a section, or `None` if it is missing. Decodes on first access.
     ///
     /// # Errors
-    /// Returns an error if it is malformed or a newer game wrote it. Other components can still be
-    /// read.
+    /// Returns an error if it is malformed or a newer game wrote it.
     pub fn get_in<C: Component>(&self, y: SectionY) -> Result<Option<&C>> {
         let found = self.section_holder(y).map(Holder::get).transpose();
         found.map(Option::flatten).map_err(|error| in_section(error, y.index()))

@@ -34,8 +34,7 @@ pub type TintMap = ColumnPalette<i32>;
 /// compare their meaning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ColumnPalette<K> {
-    /// An empty list means the single key 0 for every index. The game accepts that but never
-    /// writes it.
+    /// An empty list means key 0 for every index. The game never writes it.
     keys: Vec<K>,
     /// Each index is less than the number of keys, if there are keys.
     indices: TenBitArray,

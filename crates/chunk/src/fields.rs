@@ -102,8 +102,7 @@ impl<'w> Fields<'w> {
         self.field(key, |writer| writer.nested(key, Kind::DOCUMENT, write));
     }
 
-    /// Returns whether there is a stored document without this field. Empty lists are not written
-    /// in that case.
+    /// Returns whether a stored document lacks this field. Empty lists are then not written.
     pub(crate) fn is_new_in_stored(&self, key: &str) -> bool {
         let is_new = match self.requested {
             Requested::Only(_) => false,

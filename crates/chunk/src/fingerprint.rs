@@ -203,8 +203,7 @@ fn narrow<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u8>>) -> Digest {
     bytes(sections, CELLS, &ZEROS, cells)
 }
 
-/// Returns the digest of ten sections. Chunks with only zeros are common, so their digest is
-/// cached.
+/// Returns the digest of ten sections. The digest of zeros, a common one, is cached.
 fn bytes<S>(
     sections: &[&S],
     section_bytes: usize,

@@ -6,8 +6,7 @@
 //! 16384  levels, four bits for each cell, the cell with the even index in the LOW half
 //! ```
 //!
-//! The halves of a byte are in the opposite order compared with palettes and `BlockPhysics`; sample
-//! worlds confirm it.
+//! The halves of a byte are swapped compared with palettes and `BlockPhysics`.
 
 use hyworld_coords::LocalBlock;
 
@@ -44,8 +43,7 @@ pub struct FluidSection {
 struct Levels {
     /// The stored flag, kept as it was read. The game writes 1; any value except 0 is accepted.
     flag: u8,
-    /// The halves of each byte are swapped, so the level of a cell is at the index of its
-    /// neighbour.
+    /// With swapped halves: the level of a cell is at `index ^ 1`.
     swapped: Nibbles,
 }
 
@@ -172,8 +170,7 @@ impl FluidSection {
         Ok(true)
     }
 
-    /// Sets the fluid in all cells of a box, both corners included. Returns whether any cell
-    /// changed.
+    /// Sets the fluid in all cells of a box, corners included. Returns whether any cell changed.
     ///
     /// # Errors
     /// Returns an [`EditError`] and changes nothing.

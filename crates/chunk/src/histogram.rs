@@ -53,8 +53,7 @@ fn add_decoded<'a>(sums: &mut Histogram<'a>, section: &'a BlockSection) {
     }
 }
 
-/// Adds the counts of a section without decoding it. Returns `false` if it is already decoded or
-/// has an old version.
+/// Adds the counts of a section unless it is decoded or old. Returns whether it did.
 fn add<'a>(sums: &mut Histogram<'a>, section: &'a Holder) -> Result<bool> {
     if section.decoded::<BlockSection>().is_some() {
         return Ok(false);

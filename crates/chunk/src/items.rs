@@ -1,5 +1,4 @@
-//! Items in chests, benches and the inventories of creatures and players, in both generations of
-//! the format.
+//! Items in chests, benches and inventories, in both generations of the format.
 //!
 //! A container is the same document everywhere; only its path changed between January and June
 //! 2026. A [`ContainerPath`] is the path and purpose of a container in a holder. It reads and

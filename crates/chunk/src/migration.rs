@@ -32,8 +32,7 @@ impl BlockMigration {
     /// Other fields are ignored.
     ///
     /// # Errors
-    /// Returns [`MigrationError::Malformed`] if it is not JSON, or a map contains a value that is
-    /// not a string.
+    /// Returns [`MigrationError::Malformed`] if it is not JSON or a value is not a string.
     pub fn from_json(text: &str) -> Result<Self, MigrationError> {
         Self::from_value(&parse(text)?)
     }

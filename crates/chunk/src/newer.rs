@@ -35,8 +35,7 @@ fn known_id(id: &str) -> Option<&'static str> {
 }
 
 impl Error {
-    /// Returns the id and the version of a component that a newer game wrote; `None` for other
-    /// errors.
+    /// Returns the id and version of the component of [`Self::Newer`]; `None` for other errors.
     pub fn newer_component(&self) -> Option<(&str, i32)> {
         let Self::Newer { path, found, .. } = self else { return None };
         let id = path.rsplit('.').find(|part| *part != component::DATA_KEY);

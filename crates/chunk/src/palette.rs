@@ -122,8 +122,7 @@ impl PaletteType {
         }
     }
 
-    /// Returns the size of an id in the list of entries, in bytes. It differs from the size in a
-    /// cell.
+    /// Returns the size of an id in the list of entries, which differs from that in a cell.
     const fn id_bytes(self) -> usize {
         match self {
             Self::Empty | Self::HalfByte | Self::Byte => 1,

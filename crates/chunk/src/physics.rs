@@ -89,8 +89,7 @@ impl BlockPhysics {
         values.and_then(SectionArray::from_vec).unwrap_or_else(|| SectionArray::filled(0))
     }
 
-    /// Sets the support of one block. Returns whether it changed. When all values are 0, none are
-    /// stored any more.
+    /// Sets the support of one block. Returns whether it changed. All zeros are not stored.
     ///
     /// # Errors
     /// Returns [`EditError::Value`] above 15.

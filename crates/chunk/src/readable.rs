@@ -37,8 +37,7 @@ use section::Numbered;
 /// the holder.
 type ComponentIndex = (Option<usize>, usize);
 
-/// Displays a chunk as JSON on one line. Components that cannot be decoded are `null`, with the
-/// reason.
+/// Displays a chunk as JSON on one line. Undecodable components are `null`, with the reason.
 ///
 /// ```
 /// use hyworld_chunk::{Chunk, ReadableChunk};

@@ -30,8 +30,7 @@ impl SharedBytes {
         Self { all: Arc::clone(&self.all), range: start..end }
     }
 
-    /// Returns the bytes for mutation. Copies them unless this value is the only owner of the whole
-    /// buffer.
+    /// Returns the bytes for mutation. Copies them unless this value owns the whole buffer.
     pub(crate) fn make_mut(&mut self) -> &mut [u8] {
         if self.range != (0..self.all.len()) || Arc::get_mut(&mut self.all).is_none() {
             *self = Self::new(self.as_slice().to_vec());

@@ -1,5 +1,4 @@
-//! Items in containers of both generations are found, read, changed and written back without other
-//! changes.
+//! Finds, reads, changes and writes item containers of both generations.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,6 @@
 //! Rectangles of columns, chunks or regions, and the orders of iterating over them.
 //!
-//! A [`Rect`] includes both of its corners, so that it can reach the ends of `i32`. It is never
-//! empty.
+//! A [`Rect`] includes both corners, so it can reach the ends of `i32` and is never empty.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -99,8 +98,7 @@ impl<P: FlatPos> Rect<P> {
         self.z.coordinates().flat_map(move |z| self.x.coordinates().map(move |x| P::from_xz(x, z)))
     }
 
-    /// Converts to a unit `1 << bits` times as large. Includes positions that are only partly
-    /// inside.
+    /// Converts to a unit `1 << bits` times as large, including units partly inside.
     fn coarser<Q: FlatPos>(self, bits: u32) -> Rect<Q> {
         Rect::from_spans(self.x.coarser(bits), self.z.coarser(bits))
     }

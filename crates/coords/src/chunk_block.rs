@@ -26,8 +26,7 @@ pub struct ChunkBlock {
 display_coordinates!(ChunkBlock, |block| [block.x().into(), block.y(), block.z().into()]);
 
 impl ChunkBlock {
-    /// Returns the block at these coordinates, or `None` unless x and z are below 32 and y is below
-    /// 320.
+    /// Returns the block at these coordinates, or `None` unless x, z < 32 and y < 320.
     pub fn new(x: u8, y: u16, z: u8) -> Option<Self> {
         let section = SectionY::from_block_y(y.into())?;
         let local = LocalBlock::new(x, (y & 31) as u8, z)?;

@@ -57,8 +57,7 @@ pub(crate) const CHUNK_TO_REGION_BITS: u32 = 5;
 /// Bits between a block coordinate and its region coordinate.
 pub(crate) const BLOCK_TO_REGION_BITS: u32 = BLOCK_TO_CHUNK_BITS + CHUNK_TO_REGION_BITS;
 
-/// Returns whether a coordinate is within the 32 positions along a side of a chunk, section or
-/// region.
+/// Returns whether a coordinate is a position along a side of a chunk, section or region.
 pub(crate) const fn is_local(coordinate: u8) -> bool {
     coordinate < 32
 }

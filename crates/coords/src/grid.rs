@@ -30,8 +30,7 @@ pub type SectionArray<T> = CellArray<LocalBlock, T>;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct CellArray<C, T> {
-    // Exactly `C::COUNT` long. Boxed, because a section of large values would be too large for the
-    // stack.
+    // Exactly `C::COUNT` long. Boxed, because a section may be too large for the stack.
     values: Box<[T]>,
     indexed_by: PhantomData<C>,
 }

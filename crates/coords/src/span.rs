@@ -16,8 +16,7 @@ impl Span {
         Self { first: end.min(other_end), last: end.max(other_end) }
     }
 
-    /// Creates the span of coordinates at most `radius` away from a centre, cut off at the ends of
-    /// `i32`.
+    /// Creates the span of `radius` around a centre, cut off at the ends of `i32`.
     pub(crate) fn around(center: i32, radius: u32) -> Self {
         Self {
             first: center.saturating_sub_unsigned(radius),
@@ -42,8 +41,7 @@ impl Span {
         self.coordinates().contains(&coordinate)
     }
 
-    /// Returns every coordinate in ascending order. The range is inclusive, so it can end at
-    /// `i32::MAX`.
+    /// Returns every coordinate in ascending order. Inclusive, so it can end at `i32::MAX`.
     pub(crate) fn coordinates(self) -> RangeInclusive<i32> {
         self.first..=self.last
     }

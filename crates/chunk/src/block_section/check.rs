@@ -7,8 +7,7 @@ use crate::palette::{
     AssetKey, NAME_CHARS_MAX, Palette, PaletteAnomaly, PaletteKey, chars_too_many,
 };
 
-/// An anomaly that the game never writes. A section with anomalies can be read, and is kept as it
-/// is.
+/// An anomaly that the game never writes. A section with anomalies can be read and is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SectionAnomaly {

@@ -39,8 +39,7 @@ impl Rotation {
         Self::new(turns(yaw)?, turns(pitch)?, turns(roll)?)
     }
 
-    /// Creates a rotation from its stored form. Values of 64 and more are invalid, but are kept as
-    /// they are.
+    /// Creates a rotation from its stored form. Values above 63 are invalid but are kept.
     pub const fn from_index(index: u8) -> Self {
         Self(index)
     }

@@ -16,8 +16,7 @@ const WORDS_MAX: u16 = BLOCKS_PER_SECTION / 64;
 ///  4  8*n  words; bit b of word w, from the lowest, is the cell with index 64 * w + b
 /// ```
 ///
-/// The game omits zero words at the end. Any other stored form is kept until a cell is added or
-/// removed.
+/// The game omits zero words at the end. Any other form is kept until the set changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TickingBlocks {
     listed_count: u16,

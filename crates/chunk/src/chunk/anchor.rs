@@ -45,8 +45,7 @@ impl Anchor {
         }
     }
 
-    /// Returns the cell in this chunk, or `None` if it is in a neighbouring chunk or outside the
-    /// height of the world.
+    /// Returns the cell in this chunk, or `None` if it is outside the chunk.
     pub fn in_chunk(self) -> Option<ChunkBlock> {
         let (x, z) = (u8::try_from(self.x).ok()?, u8::try_from(self.z).ok()?);
         ChunkBlock::new(x, u16::try_from(self.y).ok()?, z)
@@ -57,8 +56,7 @@ impl Anchor {
         (self.x.div_euclid(CHUNK_SIDE_BLOCKS), self.z.div_euclid(CHUNK_SIDE_BLOCKS))
     }
 
-    /// Returns the position in the world if this chunk is at `chunk`. Returns `None` if it is out
-    /// of range.
+    /// Returns the position in the world if this chunk is at `chunk`, or `None` out of range.
     pub fn in_world(self, chunk: ChunkPos) -> Option<BlockPos> {
         let first = chunk.first_block()?;
         let (x, z) = (first.x.checked_add(self.x)?, first.z.checked_add(self.z)?);

@@ -94,8 +94,7 @@ impl Chunk {
         Ok(sections.iter().fold(of_chunk, |sum, (_, list)| sum.saturating_add(list.len())))
     }
 
-    /// Returns the containers of its block entities and entities, in both generations of the
-    /// format.
+    /// Returns the containers of its block entities and entities, in both format generations.
     ///
     /// # Errors
     /// Returns an error if a component is malformed or a newer game wrote it.

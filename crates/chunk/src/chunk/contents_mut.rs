@@ -214,8 +214,7 @@ impl EntitiesMut<'_> {
         Home::Section(section_of(entity).unwrap_or(lowest))
     }
 
-    /// Calls `change` with every entity in stored order, and removes those for which it returns
-    /// `false`.
+    /// Calls `change` with every entity, and removes those for which it returns `false`.
     ///
     /// # Errors
     /// Same as [`push`](Self::push).

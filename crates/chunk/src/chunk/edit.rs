@@ -1,5 +1,4 @@
-//! Changes to blocks and fluids. Counts, ticking, change counters and heights are updated once per
-//! operation.
+//! Changes to blocks and fluids. Each updates counts, ticking, change counters and heights once.
 
 use hyworld_coords::{ChunkBlock, ChunkBox, LocalBlock, SectionY};
 

@@ -248,8 +248,7 @@ impl Chunk {
 }
 
 impl Holder {
-    /// Returns the version of a component without decoding it. Returns `None` if the component is
-    /// missing or malformed.
+    /// Returns the version of a component without decoding it; `None` if missing or malformed.
     pub(crate) fn stored_version<C: Component>(&self) -> Option<i32> {
         match self.decoded::<C>() {
             Some(component) => Some(component.version()),

@@ -12,8 +12,7 @@ use hyworld_documents::RawDocument;
 
 pub(super) const BLOCKS_KEY: &str = "BlockComponents";
 
-/// Holders by the decimal index of a cell, in stored order. Entries with any other key are kept
-/// unchanged.
+/// Holders by the decimal index of a cell, in stored order. Entries with other keys are kept.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct HolderMap(Vec<(Box<str>, Holder)>);
 
@@ -58,8 +57,7 @@ impl HolderMap {
         Some(self.0.remove(position).1)
     }
 
-    /// Writes the holders to a field. An empty map is not added to a stored document without the
-    /// field.
+    /// Writes the holders to a field. An empty map is not added to a stored document.
     pub(crate) fn write(&self, fields: &mut Fields<'_>, field: &str) {
         if self.0.is_empty() && fields.is_new_in_stored(field) {
             return;
@@ -95,8 +93,7 @@ impl BlockComponentChunk {
         self.len() == 0
     }
 
-    /// Returns every block entity with its block, in stored order. Skips those whose key is not
-    /// a block of a chunk.
+    /// Returns every block entity with its block, in stored order. Skips invalid keys.
     pub fn iter(&self) -> impl Iterator<Item = (ChunkBlock, &Holder)> {
         self.0.iter().filter_map(|(index, holder)| Some((ChunkBlock::from_index(index)?, holder)))
     }

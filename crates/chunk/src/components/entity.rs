@@ -113,8 +113,7 @@ impl<'a> Entity<'a> {
         elements(found).filter_map(|interaction| Some((interaction.key(), interaction.as_str()?)))
     }
 
-    /// Returns the document of its effects. Its fields are unknown: it is empty in every sample
-    /// world.
+    /// Returns the document of its effects, which is empty in every sample world.
     pub fn effects(self) -> Option<RawDocument<'a>> {
         self.0.raw("EffectController")
     }

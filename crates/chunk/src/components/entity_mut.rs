@@ -99,8 +99,7 @@ impl EntityMut<'_> {
         self.set_numbers("NPC", &["LeashPos"], XYZ, position).map(|()| true)
     }
 
-    /// Sets the value of a stat. Returns `false` if it has no such stat. Does not check the limits
-    /// in the game's assets.
+    /// Sets a stat without checking its limits. Returns `false` if there is no such stat.
     ///
     /// # Errors
     /// Same as [`set_position`](Self::set_position).

@@ -50,8 +50,7 @@ impl BlockComponentSection {
         self.len() == 0
     }
 
-    /// Returns every block entity with its cell, in stored order. Skips those whose key is not a
-    /// cell of a section.
+    /// Returns every block entity with its cell, in stored order. Skips invalid keys.
     pub fn iter(&self) -> impl Iterator<Item = (LocalBlock, &Holder)> {
         let entries = self.entries.iter();
         entries.filter_map(|(index, holder)| Some((cell_of_index(index)?, holder)))

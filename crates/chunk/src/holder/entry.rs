@@ -28,8 +28,7 @@ pub(super) const KNOWN_IDS: [&str; 14] = [
     "BlockComponentSection",
 ];
 
-/// A keyed value of a holder's document. A component is decoded on first access and encoded again
-/// only after a change.
+/// A keyed value of a holder's document.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: Cow<'static, str>,

@@ -160,8 +160,7 @@ impl ContainerPath {
     /// Replaces the container in the holder. Everything else stays as it is.
     ///
     /// # Errors
-    /// Returns an error and changes nothing if the container is missing or a document on the path
-    /// is malformed.
+    /// Returns an error and changes nothing if the path is missing or malformed.
     pub fn write(&self, holder: &mut Holder, container: &ItemContainer) -> Result<()> {
         nested::write(holder, &self.path, &container.encode())
     }

@@ -48,8 +48,7 @@ impl ItemStack {
     /// Decodes the document of a stack.
     ///
     /// # Errors
-    /// Returns an error if the document is malformed, lacks `Id` or `Quantity`, or a field has the
-    /// wrong type.
+    /// Returns an error if it is malformed, lacks `Id` or `Quantity`, or has a wrong type.
     pub fn decode(document: RawDocument<'_>) -> Result<Self> {
         field::required(document, ID_KEY, &TEXT)?;
         field::required(document, QUANTITY_KEY, &INT32)?;

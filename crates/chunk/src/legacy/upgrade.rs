@@ -31,8 +31,7 @@ impl BlockSection {
     /// [applied](Self::rename_blocks) first.
     ///
     /// # Errors
-    /// Returns [`EditError::PaletteFull`] if the section has too many kinds of blocks. No known
-    /// world comes close.
+    /// Returns [`EditError::PaletteFull`] if the section has too many kinds of blocks.
     pub fn upgrade(mut self) -> Result<UpgradedSection, EditError> {
         let has_properties = self.version <= 4;
         let has_fillers = self.version >= 4;

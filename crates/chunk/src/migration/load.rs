@@ -11,8 +11,7 @@ use super::{BlockMigration, BlockMigrations, asset_number};
 /// The path of the assets inside the game's asset folder or zip.
 const FOLDER: &str = "Server/Item/Block/Migrations";
 
-/// The maximum size of an asset. The game's are a few kilobytes; this limits the cost of reading an
-/// unrelated file.
+/// The maximum size of an asset, in case a file is unrelated. The game's are a few kilobytes.
 const ASSET_BYTES_MAX: u64 = 16 << 20;
 
 /// The maximum number of assets. The game has about ten.

@@ -18,8 +18,7 @@ impl Cells {
     }
 }
 
-/// Finds cells that differ from the next one by comparing a 64-bit word with itself shifted by one
-/// cell.
+/// Finds the ends of runs by comparing a 64-bit word with itself shifted by one cell.
 #[derive(Clone)]
 pub(super) struct CellRuns<'a> {
     /// The words after the current one. The first cell of a word is in its highest bits.

@@ -61,9 +61,8 @@ impl<K: PaletteKey> Palette<K> {
     /// and shrinks as the game's does. If no other cell has the old value, the new value takes its
     /// id and its position in the list. Otherwise it takes the lowest free id and the position
     /// where the game would list it, or the end if the list is long or not in an order that the
-    /// game writes. A value that no cell has any more is removed. The other entries keep their
-    /// ids and order, unless the palette shrinks to a smaller type, which renumbers and reorders
-    /// them.
+    /// game writes. A value that no cell has any more is removed. The other entries keep their ids
+    /// and order, unless the palette shrinks to a smaller type, which renumbers and reorders them.
     ///
     /// Setting a cell and setting it back restores every byte, unless the palette changed its type
     /// in between, or a value was removed and added again and either its id was not the lowest

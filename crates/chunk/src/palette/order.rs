@@ -22,8 +22,7 @@ pub(super) enum TableSize {
 /// The default number of slots.
 const FRESH_SLOTS: usize = 32;
 
-/// Returns the entries in iteration order after inserting them in the given order. Ids must be
-/// unique.
+/// Inserts the entries in order and returns them in iteration order. Ids must be unique.
 pub(super) fn arrange<K>(
     entries: Vec<PaletteEntry<K>>,
     kind: PaletteType,
@@ -200,8 +199,7 @@ mod tests {
         }
     }
 
-    /// Every removed id gets its old position back, except in a list whose order the game never
-    /// writes.
+    /// Every removed id gets its old position back, except in a list in unknown order.
     #[test]
     fn a_removed_id_gets_its_old_position() {
         let entry = |internal_id| PaletteEntry { internal_id, key: (), count: 1 };

@@ -111,8 +111,7 @@ impl<'a> Environments<'a> {
         found
     }
 
-    /// Returns the pattern of the column to the west or to the north if this one is stored in the
-    /// same way.
+    /// Returns the pattern of the column to the west or north if it is stored in the same way.
     fn neighbour_pattern(&self, column: LocalColumn) -> Option<u16> {
         let (x, z) = (column.x(), column.z());
         let neighbours = [(x.checked_sub(1), Some(z)), (Some(x), z.checked_sub(1))];

@@ -1,5 +1,4 @@
-//! Block entities, entities, and the counts of spawned creatures: their documents, and their common
-//! fields.
+//! Block entities, entities and counts of spawned creatures.
 
 use std::fmt::{self, Display};
 

@@ -21,8 +21,7 @@ use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_testkit::{CONVERTED_WORLDS, WORLDS, region_files, shared};
 use serde_json::Value;
 
-/// Calls `work` for every chunk of a world, on two threads. Returns `None` if the world is not
-/// available.
+/// Calls `work` for every chunk of a world. Returns `None` if the world is not available.
 fn for_each_chunk(world: &str, work: impl Fn(ChunkPos, Vec<u8>) + Sync) -> Option<()> {
     let regions = Mutex::new(region_files(world)?);
     std::thread::scope(|scope| {
