@@ -1,4 +1,4 @@
-//! Takes the chunks of region files apart, and writes each field as a first input of its target.
+//! Splits the chunks of region files into fields, and writes each as a seed input of its target.
 //! Run by `fuzz/seed`.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use hyworld_indexed_storage::{MemoryFile, OpenOptions};
 
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// Targets that take one binary field, and the component that has it.
+/// Targets that decode one binary field, and the component with that field.
 const FIELDS: [(&str, &str); 6] = [
     ("block_section", "Block"),
     ("fluid", "Fluid"),
@@ -67,10 +67,10 @@ fn add_chunk(document: Vec<u8>, seeds: &mut Seeds) -> Result {
     for holder in chunk.sections().iter().chain([chunk.holder()]) {
         for (target, id) in FIELDS {
             let Some((version, field)) = parts::field(holder, id) else { continue };
-            // The targets with versions count them from -1.
+            // The version choice of the targets starts at -1.
             let version = u8::try_from(version + 1)?;
             seeds.insert((target, join(&[version], &field)));
-            // The fixtures have none of version 0, which looks like version 1.
+            // The fixtures have no version 0, which looks like version 1.
             if version == 2 {
                 seeds.insert((target, join(&[1], &field)));
             }
@@ -86,7 +86,7 @@ fn add_chunk(document: Vec<u8>, seeds: &mut Seeds) -> Result {
     Ok(())
 }
 
-/// A holder with a container, as blocks have it.
+/// Returns a holder with a container in the form of blocks.
 fn chest() -> Result<Vec<u8>> {
     let json = r#"{ "Components": { "container": { "ItemContainer": {
         "Capacity": 18,
@@ -95,7 +95,7 @@ fn chest() -> Result<Vec<u8>> {
     Ok(Document::from_json(json)?.to_bytes())
 }
 
-/// A section with so many kinds of blocks, in rows, so that it is short when it is packed.
+/// Returns a section with `kinds` kinds of blocks in rows, so that it is short when packed.
 fn section(kinds: u16) -> Result<BlockSection> {
     let mut section = BlockSection::new(0);
     for kind in 0..kinds {
@@ -107,7 +107,7 @@ fn section(kinds: u16) -> Result<BlockSection> {
     Ok(section)
 }
 
-/// The same with fluids.
+/// Returns a section with `kinds` kinds of fluids in rows.
 fn fluids(kinds: u16) -> Result<FluidSection> {
     let mut section = FluidSection::new();
     for kind in 0..kinds {
@@ -126,7 +126,7 @@ fn key(kind: u16) -> Result<AssetKey> {
     Ok(AssetKey::new(&format!("Kind_{kind}")).ok_or("too long")?)
 }
 
-/// What no chunk of the fixtures has: a damaged and a fragile block.
+/// Returns a damaged and a fragile block, which no chunk of the fixtures has.
 fn health() -> BlockHealthChunk {
     let pos = BlockPos::new(-1, 70, 256);
     let mut health = BlockHealthChunk::new();
@@ -141,7 +141,7 @@ fn add_light(section: &BlockSection, seeds: &mut Seeds) {
     }
 }
 
-/// Components without large binary fields, as documents and as text.
+/// Adds components without large binary fields, as documents and as JSON.
 fn add_documents(holder: &Holder, seeds: &mut Seeds) -> Result {
     const DOCUMENT_BYTES_MAX: usize = 20_000;
     for raw in holder.ids().filter_map(|id| holder.raw(id)).map(RawDocument::as_bytes) {

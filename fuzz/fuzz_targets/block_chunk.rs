@@ -1,5 +1,5 @@
-//! `BlockChunk.Data` of every version: kept as it was read, and the sections inside of old ones
-//! move to where newer ones have them as soon as something changes.
+//! `BlockChunk.Data` of every version round-trips, and a change moves the sections inside old ones
+//! to where newer versions store them.
 #![no_main]
 
 use hyworld_chunk::{BlockChunk, Chunk};
@@ -20,10 +20,10 @@ fuzz_target!(|data: &[u8]| {
     }
     edited.set_needs_physics(!columns.needs_physics());
     assert_ne!(edited.needs_physics(), columns.needs_physics());
-    assert!(BlockChunk::decode(version, &edited.encode()).expect("we wrote it") == edited);
+    assert!(BlockChunk::decode(version, &edited.encode()).expect("just encoded") == edited);
     let inline = edited.upgrade();
     assert_eq!(inline.as_ref(), columns.inline_sections());
-    assert!(BlockChunk::decode(3, &edited.encode()).expect("we wrote it") == edited);
+    assert!(BlockChunk::decode(3, &edited.encode()).expect("just encoded") == edited);
 
     let mut chunk = Chunk::new();
     chunk.put(&columns).expect("nothing is malformed");

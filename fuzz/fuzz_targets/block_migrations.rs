@@ -1,5 +1,5 @@
-//! Block migrations from JSON text, applied to the names of a section: all that is known is
-//! applied, and then there is nothing left to apply.
+//! Block migrations from JSON text, applied to the names of a section: all known migrations are
+//! applied, and a second run changes nothing.
 #![no_main]
 
 use hyworld_chunk::{
@@ -15,9 +15,9 @@ fuzz_target!(|data: &[u8]| {
     let migrations = BlockMigrations::from_json(text);
     let Ok(migrations) = migrations.map_err(|error| error.to_string()) else { return };
     let from = i32::from(choices.byte()) - 2;
-    // A name that occurs in the text, whatever it is there.
-    let place = usize::from(choices.byte()) * 2 + 1;
-    let name = text.split('"').nth(place).unwrap_or("Empty");
+    // Any quoted string of the text.
+    let index = usize::from(choices.byte()) * 2 + 1;
+    let name = text.split('"').nth(index).unwrap_or("Empty");
     let (migrated, to) = migrations.migrate(name, from);
     assert!(to >= from && migrations.migrate(migrated, to) == (migrated, to));
     assert!(migrations.get(to.try_into().unwrap_or(u32::MAX)).is_none());
@@ -37,13 +37,13 @@ fn check_chunk(migrations: &BlockMigrations, from: i32, to: i32, old: &AssetKey,
     let mut chunk = Chunk::new();
     chunk.put_in(y, &section).expect("nothing is malformed");
     chunk.migrate(migrations).expect("nothing is malformed");
-    let mut chunk = Chunk::decode(chunk.encode()).expect("we wrote it");
-    let saved = chunk.get_in::<BlockSection>(y).expect("we wrote it").expect("we wrote it");
+    let mut chunk = Chunk::decode(chunk.encode()).expect("just encoded");
+    let saved = chunk.get_in::<BlockSection>(y).expect("just encoded").expect("just encoded");
     assert_eq!(saved.migration_version(), to);
     for cell in cells.into_iter().flatten() {
         assert_eq!(saved.block(cell), new);
     }
     let document = chunk.encode();
-    assert!(!chunk.migrate(migrations).expect("we wrote it"));
+    assert!(!chunk.migrate(migrations).expect("just encoded"));
     assert!(chunk.encode() == document);
 }

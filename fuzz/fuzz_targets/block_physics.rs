@@ -1,4 +1,4 @@
-//! `BlockPhysics.Data`: kept as it was read, and changed only where it was changed.
+//! `BlockPhysics.Data` round-trips, and a change affects only its cell.
 #![no_main]
 
 use hyworld_chunk::BlockPhysics;
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     }
     assert!(edited.to_array() == expected);
     assert_eq!(physics == edited || !physics.same_cells(&edited), true);
-    assert!(BlockPhysics::decode(&edited.encode()).expect("we wrote it") == edited);
+    assert!(BlockPhysics::decode(&edited.encode()).expect("just encoded") == edited);
     let mut both = physics.clone();
     both.overlay(&edited);
     for cell in LocalBlock::all() {

@@ -1,5 +1,5 @@
-//! `Block.Data` of every version: kept as it was read, changed only where it was changed, and
-//! upgraded as the old names of its blocks say.
+//! `Block.Data` of every version round-trips, a change affects only its cells, and an upgrade
+//! follows the old names of its blocks.
 #![no_main]
 
 use hyworld_chunk::{BlockSection, LegacyBlock, UpgradedSection};
@@ -49,19 +49,19 @@ fn check_edits(mut section: BlockSection, choices: &mut Choices) {
         }
     }
     let again = BlockSection::decode(section.version(), &section.encode());
-    assert!(again.expect("we wrote it") == section);
+    assert!(again.expect("just encoded") == section);
     section.forget_light();
     let (light, counter) = (&section.local_light, section.local_change_counter);
     assert!(!light.is_current(counter) && light.tree.is_none());
 }
 
 fn check_upgrade(old: &BlockSection) {
-    // It takes 32,768 different values to fail.
+    // Fails only with 32,768 different values.
     let Ok(upgraded) = old.clone().upgrade() else { return };
     let section = &upgraded.section;
     assert_eq!(section.version(), BlockSection::VERSION);
     let again = BlockSection::decode(section.version(), &section.encode());
-    assert!(again.expect("we wrote it") == *section);
+    assert!(again.expect("just encoded") == *section);
     if old.version() > 4 {
         assert!(section.same_cells(old));
         assert!(upgraded.fluids.is_empty() && !upgraded.support.has_data());
@@ -70,18 +70,19 @@ fn check_upgrade(old: &BlockSection) {
     }
 }
 
-/// Every cell has what its old name says, or the old name if that makes no sense.
+/// Checks that every cell has the properties of its old name, or keeps a name that cannot be
+/// parsed.
 fn check_names(old: &BlockSection, upgraded: &UpgradedSection) {
     let (names, blocks) = (old.blocks().indices(), upgraded.section.blocks().indices());
     let parsed: Vec<_> = names.keys.iter().map(|key| LegacyBlock::parse(key.as_str())).collect();
     let fluids = upgraded.fluids.fluids().indices();
     for cell in LocalBlock::all() {
-        let place = usize::from(names.indices[cell]);
+        let index = usize::from(names.indices[cell]);
         let block = blocks.keys[usize::from(blocks.indices[cell])];
         let fluid = fluids.keys[usize::from(fluids.indices[cell])];
         let level = upgraded.fluids.level(cell);
-        let Ok(parsed) = &parsed[place] else {
-            assert!(block == names.keys[place] && upgraded.kept.contains(block));
+        let Ok(parsed) = &parsed[index] else {
+            assert!(block == names.keys[index] && upgraded.kept.contains(block));
             assert!(fluid.is_air() && level == 0);
             continue;
         };
@@ -91,9 +92,9 @@ fn check_names(old: &BlockSection, upgraded: &UpgradedSection) {
         assert_eq!(upgraded.support.support(cell), parsed.support);
     }
     assert_eq!(upgraded.section.fillers() == old.fillers(), {
-        let says_filler = |place: &u16| {
-            parsed[usize::from(*place)].as_ref().is_ok_and(|block| !block.filler.is_base())
+        let has_filler = |index: &u16| {
+            parsed[usize::from(*index)].as_ref().is_ok_and(|block| !block.filler.is_base())
         };
-        old.version() == 4 || !names.indices.values().any(says_filler)
+        old.version() == 4 || !names.indices.values().any(has_filler)
     });
 }

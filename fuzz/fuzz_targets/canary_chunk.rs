@@ -1,5 +1,5 @@
-//! Must fail: it panics as soon as a chunk shows a block that is not air. If the fuzzer does not
-//! report that within seconds, the seeds do not reach what is inside of chunks.
+//! Must fail: it panics as soon as a chunk contains a block other than air. If the fuzzer does not
+//! report that within seconds, the seeds do not reach the contents of chunks.
 #![no_main]
 
 use hyworld_chunk::{AssetKey, Chunk};

@@ -1,5 +1,4 @@
-//! A whole chunk, from a document or put together from parts: decoded, looked at, changed, saved,
-//! and decoded again.
+//! A whole chunk, from a document or from parts, is decoded, read, changed and encoded.
 #![no_main]
 
 use hyworld_chunk::{
@@ -32,20 +31,20 @@ fuzz_target!(|data: &[u8]| {
     edits::check(&chunk, &mut choices);
 });
 
-/// Written over what it was read from, it is the same when it is read again.
+/// Checks that a component written over its stored document round-trips.
 fn check_component<C: Component>(holder: &Holder) {
     let Ok(Some(component)) = holder.get::<C>() else { return };
     let mut written = holder.clone();
-    // A document that could be read up to what was asked for may be broken behind that.
+    // Decoding may stop before a malformed element at the end of the document.
     if written.put(component).is_err() {
         return;
     }
-    let written = Holder::decode(written.encode()).expect("we wrote it");
-    let again = written.get::<C>().expect("we wrote it").expect("we wrote it");
+    let written = Holder::decode(written.encode()).expect("just encoded");
+    let again = written.get::<C>().expect("just encoded").expect("just encoded");
     let mut twice = written.clone();
-    twice.put(again).expect("we wrote it");
+    twice.put(again).expect("just encoded");
     assert!(twice.encode() == written.encode(), "{}", C::ID);
-    // A value that counts as changed is written as it would be written anew.
+    // A value that counts as changed is encoded like a new one.
     let mut changed = holder.clone();
     assert!(changed.get_mut::<C>().expect("it was read before").is_some());
     assert!(changed.encode() == written.encode(), "{}", C::ID);

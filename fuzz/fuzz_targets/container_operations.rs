@@ -1,13 +1,13 @@
-//! Operations that the fuzzer chooses, on a disk that stops where the fuzzer says, against a map.
-//! After a kill every slot is old or new; after a power cut too, if each write is synced.
+//! Compares chosen operations, on a disk that stops at a chosen point, with a map. After a kill
+//! every slot is old or new; also after a power cut, if each write is synced.
 #![no_main]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyworld_indexed_storage::{
-    Slot, Durability, FaultPlan, FaultyFile, Geometry, IndexedStorageFile, MemoryFile,
-    OpenOptions, SealTag,
+    Durability, FaultPlan, FaultyFile, Geometry, IndexedStorageFile, MemoryFile, OpenOptions,
+    SealTag, Slot,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -24,7 +24,7 @@ impl Input<'_> {
         Some(*first)
     }
 
-    fn content(&mut self) -> Option<Vec<u8>> {
+    fn blob(&mut self) -> Option<Vec<u8>> {
         let (len, step) = (usize::from(self.byte()?) * 7, self.byte()?);
         let byte = |number: usize| u8::try_from(number * usize::from(step) % 256).unwrap_or(0);
         Some((0..len).map(byte).collect())
@@ -66,7 +66,7 @@ fn run(input: &mut Input<'_>) -> Option<()> {
     Some(())
 }
 
-/// One operation; whether it succeeded, `None` at the end of the input.
+/// Runs one operation and returns whether it succeeded. Returns `None` at the end of the input.
 fn step(file: &IndexedStorageFile, input: &mut Input<'_>, world: &mut World) -> Option<bool> {
     let operation = input.byte()?;
     let slot = u32::from(operation >> 3) % SLOTS;
@@ -78,15 +78,15 @@ fn step(file: &IndexedStorageFile, input: &mut Input<'_>, world: &mut World) -> 
             file.remove(index).map(|_| ())
         }
         3 => {
-            let content = input.content()?;
-            world.insert(slot, Some(content.clone()));
+            let blob = input.blob()?;
+            world.insert(slot, Some(blob.clone()));
             let tag = SealTag::new(*b"fuzz").expect("short");
-            file.write_sealed(index, &content, &tag)
+            file.write_sealed(index, &blob, &tag)
         }
         _ => {
-            let content = input.content()?;
-            world.insert(slot, Some(content.clone()));
-            file.write(index, &content)
+            let blob = input.blob()?;
+            world.insert(slot, Some(blob.clone()));
+            file.write(index, &blob)
         }
     };
     Some(result.is_ok())

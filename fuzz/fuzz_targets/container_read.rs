@@ -1,11 +1,11 @@
-//! Opens arbitrary bytes and asks everything that a reader can ask. Nothing may panic, hang, or
-//! take more memory than the limits allow; what is served must be served again.
+//! Opens arbitrary bytes and calls every read operation. Nothing may panic, hang, or use more
+//! memory than the limits allow, and repeated reads must return the same.
 #![no_main]
 
 use hyworld_indexed_storage::{Geometry, IndexedStorageFile, MemoryFile, OpenOptions};
 use libfuzzer_sys::fuzz_target;
 
-/// Small, so that the fuzzer looks for other things than large allocations.
+/// Small, so that the fuzzer does not spend its time on large allocations.
 const BLOB_BYTES_MAX: u32 = 1 << 16;
 
 fuzz_target!(|data: &[u8]| {
@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(file) = options.open_raw(memory(), "fuzz") {
         exercise(&file);
     }
-    // The same bytes with the header ignored reach the index and the blobs more often.
+    // Ignoring the header reaches the index and the blobs more often.
     let geometry = Geometry::new(16, 64).expect("within limits");
     if let Ok(file) = options.assume_geometry(geometry).open_raw(memory(), "fuzz") {
         exercise(&file);
@@ -33,7 +33,7 @@ fn exercise(file: &IndexedStorageFile) {
     assert!(usage.overhead_bytes <= usage.file_bytes || usage.live_bytes > 0);
     for blob in file.salvage().expect("memory does not fail").blobs {
         let found = file.salvage_at(blob.segment).expect("it was found");
-        found.decompress().expect("it was whole");
+        found.decompress().expect("salvaged blobs are valid");
     }
     file.plan_rebuild().expect("memory does not fail");
 }

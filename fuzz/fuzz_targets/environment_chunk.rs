@@ -1,4 +1,4 @@
-//! `EnvironmentChunk.Data`: kept as it was read, and changed only where it was changed.
+//! `EnvironmentChunk.Data` round-trips, and a change affects only its column and heights.
 #![no_main]
 
 use hyworld_chunk::EnvironmentChunk;
@@ -6,7 +6,7 @@ use hyworld_coords::LocalColumn;
 use hyworld_fuzz::Choices;
 use libfuzzer_sys::fuzz_target;
 
-/// Heights at which something may go wrong.
+/// Heights at limits.
 const HEIGHTS: [i32; 12] =
     [i32::MIN, i32::MIN + 1, -2, -1, 0, 1, 64, 318, 319, 320, i32::MAX - 1, i32::MAX];
 
@@ -32,10 +32,10 @@ fuzz_target!(|data: &[u8]| {
     let renamed = chunk.rename("Fuzz", "Renamed").expect("short");
     assert!(renamed == chunk.list().len() || !chunk.list().is_empty());
     assert!(!chunk.list().iter().any(|entry| entry.name == "Fuzz"));
-    assert!(EnvironmentChunk::decode(&chunk.encode()).expect("we wrote it") == chunk);
+    assert!(EnvironmentChunk::decode(&chunk.encode()).expect("just encoded") == chunk);
 });
 
-/// Runs cover every height once, and say what is said for each height alone.
+/// Checks that runs cover every height once, and agree with single heights.
 fn check_runs(chunk: &EnvironmentChunk, column: LocalColumn) {
     let mut next = i64::from(i32::MIN);
     for run in chunk.runs(column) {
@@ -52,7 +52,7 @@ fn check_set(chunk: &mut EnvironmentChunk, choices: &mut Choices) {
     let before = chunk.clone();
     let (column, height, kind) = (choices.column(), choices.word(), choices.byte());
     let end = |choice: u16| match usize::from(choice % 16) {
-        place if place < HEIGHTS.len() => HEIGHTS[place],
+        index if index < HEIGHTS.len() => HEIGHTS[index],
         _ => i32::from(choice / 16),
     };
     let ys = end(height & 0xff)..=end(height >> 8);

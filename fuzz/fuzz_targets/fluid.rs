@@ -1,4 +1,4 @@
-//! `Fluid.Data`: kept as it was read, and changed only where it was changed.
+//! `Fluid.Data` round-trips, and a change affects only its cells.
 #![no_main]
 
 use hyworld_chunk::FluidSection;
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     while !choices.is_empty() {
         check_edit(&mut edited, &mut choices);
     }
-    assert!(FluidSection::decode(&edited.encode()).expect("we wrote it") == edited);
+    assert!(FluidSection::decode(&edited.encode()).expect("just encoded") == edited);
     if checks == 1 {
         check_overlay(&section, &edited);
     }
@@ -42,7 +42,7 @@ fn check_edit(section: &mut FluidSection, choices: &mut Choices) {
         return;
     }
     palette::check_change(before.fluids(), section.fluids(), corners, &key);
-    // Levels where there is no fluid are gone when no fluid is left.
+    // Levels without a fluid are removed with the last fluid.
     let keeps_levels = !section.is_empty();
     for cell in palette::samples(corners) {
         match palette::is_between(cell, corners) {
@@ -52,7 +52,7 @@ fn check_edit(section: &mut FluidSection, choices: &mut Choices) {
     }
 }
 
-/// Cells with a fluid in the other section have that, and the others what they had.
+/// Checks that cells with a fluid in the other section have that one, and the others are unchanged.
 fn check_overlay(section: &FluidSection, other: &FluidSection) {
     let mut both = section.clone();
     both.overlay(other).expect("few kinds of fluids");

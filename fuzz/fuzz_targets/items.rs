@@ -1,26 +1,25 @@
-//! Containers of items in any holder: kept as they were read, and changed only where they were
-//! changed.
+//! Item containers in any holder round-trip, and a change affects only its slot.
 #![no_main]
 
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{ContainerPath, Holder, ItemStack};
 use libfuzzer_sys::fuzz_target;
 
-/// Enough for a few containers, and quickly done.
+/// Enough for a few containers, and still fast.
 const STEPS_MAX: usize = 4096;
 
 fuzz_target!(|data: &[u8]| {
     let Some((mut choices, bytes)) = hyworld_fuzz::split(data) else { return };
     let Some(holder) = holder(choices.byte(), bytes) else { return };
     check_dropped(&holder);
-    let Ok(places) = ContainerPath::find(&holder) else { return };
-    for place in places.into_iter().take(20) {
-        drop((place.to_string(), place.active_slot(&holder).map_err(|error| error.to_string())));
-        check_place(&holder, &place, u32::from(choices.byte()));
+    let Ok(paths) = ContainerPath::find(&holder) else { return };
+    for path in paths.into_iter().take(20) {
+        drop((path.to_string(), path.active_slot(&holder).map_err(|error| error.to_string())));
+        check_container(&holder, &path, u32::from(choices.byte()));
     }
 });
 
-/// The holder itself, or one whose only component is the document.
+/// Returns the holder itself, or one whose only component is the document.
 fn holder(choice: u8, bytes: Vec<u8>) -> Option<Holder> {
     let document = match choice & 1 {
         0 => bytes,
@@ -36,26 +35,26 @@ fn holder(choice: u8, bytes: Vec<u8>) -> Option<Holder> {
     Holder::decode(writer.finish()).ok()
 }
 
-fn check_place(holder: &Holder, place: &ContainerPath, slot: u32) {
-    let Ok(mut items) = place.read(holder) else { return };
+fn check_container(holder: &Holder, path: &ContainerPath, slot: u32) {
+    let Ok(mut items) = path.read(holder) else { return };
     let mut written = holder.clone();
-    place.write(&mut written, &items).expect("it was read from there");
-    assert!(written.encode() == holder.encode(), "{place}");
+    path.write(&mut written, &items).expect("it was read from there");
+    assert!(written.encode() == holder.encode(), "{path}");
     let others: Vec<_> = items.iter().map(|(slot, stack)| (slot, stack.clone())).collect();
-    let is_there = items.get(slot).is_some();
+    let has_stack = items.get(slot).is_some();
     let set = items.set(slot, ItemStack::new("Fuzz", 7));
-    assert_eq!(set.is_ok(), is_there || slot < items.capacity());
-    place.write(&mut written, &items).expect("it was written before");
-    let written = Holder::decode(written.encode()).expect("we wrote it");
-    let again = place.read(&written).expect("we wrote it");
+    assert_eq!(set.is_ok(), has_stack || slot < items.capacity());
+    path.write(&mut written, &items).expect("it was written before");
+    let written = Holder::decode(written.encode()).expect("just encoded");
+    let again = path.read(&written).expect("just encoded");
     assert_eq!(again.get(slot).map(ItemStack::quantity), set.is_ok().then_some(7));
     for (other, stack) in others.iter().filter(|(other, _)| *other != slot) {
-        // Not compared as values: a float may be one that does not equal itself.
+        // Compared as bytes, because a float may be NaN.
         assert_eq!(again.get(*other).map(ItemStack::encode), Some(stack.encode()));
     }
 }
 
-/// An item on the ground, written over itself.
+/// Checks that writing an item on the ground over itself changes nothing.
 fn check_dropped(holder: &Holder) {
     let Ok(Some(stack)) = ItemStack::of_dropped(holder) else { return };
     let mut written = holder.clone();

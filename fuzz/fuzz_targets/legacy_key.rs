@@ -1,4 +1,4 @@
-//! Old names of blocks: what is taken out of one is in range, and leaves a name of today.
+//! Old block names: parsed properties are in range, and the remaining name is a current one.
 #![no_main]
 
 use hyworld_chunk::{AssetKey, LegacyBlock};
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
         true => assert!(block.block == AssetKey::EMPTY_NAME || text.starts_with(block.block)),
     }
     assert!(!LegacyBlock::is_legacy(block.block));
-    let again = LegacyBlock::parse(block.block).expect("a name of today");
+    let again = LegacyBlock::parse(block.block).expect("a current name");
     assert_eq!((again.block, again.support, again.fluid), (block.block, 0, None));
     assert!(again.filler.is_base() && again.rotation.index() == 0);
     assert_eq!(AssetKey::new(text).is_some(), text.len() < 65_535);

@@ -1,5 +1,5 @@
-//! A light tree, in the smallest section that has one: accepted exactly if it is one tree and no
-//! more, and with the light that its specification says.
+//! A light tree in the smallest section that can contain one: accepted exactly if the bytes are one
+//! tree, and with the light that the specification defines.
 #![no_main]
 
 use hyworld_chunk::{BlockSection, Light, LightTree};
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     let (Ok(section), Some(expected)) = (section, expected) else { return };
     assert!(section.encode() == field);
     let Light { change_id: 7, tree: Some(tree) } = &section.local_light else {
-        panic!("the light is not where it was stored");
+        panic!("the light was not decoded");
     };
     check(tree, &expected);
     for _ in 0..8 {
@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Version 3, no blocks, a local light, no global light, counters 8 and 9.
+/// Encodes a section of version 3 with no blocks, a local light, no global light, counters 8 and 9.
 fn section_with(flag: u8, tree: &[u8]) -> Vec<u8> {
     let len = u32::try_from(tree.len()).expect("short").to_be_bytes();
     [&[0, 0, 7, flag], &len, tree, &[0, 0, 0], &[0, 8, 0, 9]].concat()

@@ -1,12 +1,12 @@
-//! The part of an input that says what is done.
+//! The part of an input that selects the operations.
 
 use hyworld_chunk::{AssetKey, Filler, Palette, Rotation};
 use hyworld_coords::{ChunkBlock, LocalBlock, LocalColumn};
 
-/// How many bytes of an input are choices.
+/// The number of choice bytes in an input.
 pub const BYTES: usize = 32;
 
-/// Choices, one after the other. When they are used up, all further ones are 0.
+/// A sequence of choices. When it is used up, all further choices are 0.
 #[derive(Clone, Debug)]
 pub struct Choices {
     bytes: [u8; BYTES],
@@ -18,7 +18,7 @@ impl Choices {
         Self { bytes, at: 0 }
     }
 
-    /// Whether all were used.
+    /// Returns whether all choices are used up.
     pub fn is_empty(&self) -> bool {
         self.at >= BYTES
     }
@@ -33,34 +33,34 @@ impl Choices {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    /// A cell of a section.
+    /// Chooses a cell of a section.
     pub fn cell(&mut self) -> LocalBlock {
         LocalBlock::from_index(self.word() % 32_768).expect("below 32,768")
     }
 
-    /// A block of a chunk.
+    /// Chooses a block of a chunk.
     pub fn block(&mut self) -> ChunkBlock {
         let index = u32::from(self.word()) << 8 | u32::from(self.byte());
         ChunkBlock::from_index(index % 327_680).expect("below 327,680")
     }
 
-    /// A column of a chunk.
+    /// Chooses a column of a chunk.
     pub fn column(&mut self) -> LocalColumn {
         LocalColumn::from_index(self.word() % 1024).expect("below 1024")
     }
 
-    /// A name: air, one that the palette lists, or a new one.
+    /// Chooses a name: air, one that the palette lists, or a new one.
     pub fn key(&mut self, palette: &Palette<AssetKey>) -> AssetKey {
         let choice = self.byte();
         let listed = palette.entries().len().min(255);
         match usize::from(choice) {
             0 => AssetKey::EMPTY,
-            place if place <= listed => palette.entries()[place - 1].key.clone(),
+            number if number <= listed => palette.entries()[number - 1].key.clone(),
             _ => AssetKey::new(&format!("Fuzz_{choice}")).expect("short"),
         }
     }
 
-    /// A rotation and a filler, both of them zero half of the time.
+    /// Chooses a rotation and a filler, each of them zero half of the time.
     pub fn turn(&mut self) -> (Rotation, Filler) {
         let choice = self.byte();
         let rotation = if choice & 1 == 0 { 0 } else { choice };

@@ -1,9 +1,9 @@
-//! What must hold for height and tint maps.
+//! Invariants of height and tint maps.
 
 use hyworld_chunk::{ColumnKey, ColumnPalette};
 use hyworld_coords::LocalColumn;
 
-/// Gives a column a value: it has that afterwards, and the others are as they were.
+/// Sets the value of a column, and checks that only this column changes.
 pub fn check_set<K: ColumnKey>(palette: &mut ColumnPalette<K>, column: LocalColumn, value: K) {
     let mut expected = palette.values();
     let before = palette.clone();

@@ -1,12 +1,12 @@
-//! A document that is put together from a list of steps, so that the fuzzer need not get lengths
-//! right to nest documents.
+//! Builds a document from a list of steps, so that the fuzzer can nest documents without getting
+//! their lengths right.
 //!
-//! A step is a byte for what it appends, a byte for the key, and what the value needs. Any bytes
-//! are steps.
+//! A step is a byte for the element type, a byte for the key, and the bytes of the value. Any bytes
+//! are valid steps.
 
 use hyworld_chunk::bson::{DocumentWriter, Kind};
 
-/// Keys, among them those that mean something in JSON, and texts.
+/// Keys, including those with a meaning in JSON, and strings.
 const WORDS: [&str; 22] = [
     "a",
     "",
@@ -32,7 +32,7 @@ const WORDS: [&str; 22] = [
     "\u{e9}\0\"\\\n\u{1f600}",
 ];
 
-/// Types whose values have a length that does not depend on them.
+/// Types whose values have a fixed length, with that length.
 const FIXED: [(u8, usize); 12] = [
     (0x06, 0),
     (0x07, 12),
@@ -48,7 +48,7 @@ const FIXED: [(u8, usize); 12] = [
     (0xFF, 0),
 ];
 
-/// The bytes of a document with what these steps append.
+/// Builds a document from steps and returns its bytes.
 pub fn build(steps: &[u8]) -> Vec<u8> {
     let mut steps = steps.iter().copied();
     let mut open = vec![(DocumentWriter::new(), Kind::DOCUMENT, String::new())];
@@ -75,7 +75,7 @@ pub fn build(steps: &[u8]) -> Vec<u8> {
     open.pop().map(|(writer, _, _)| writer.finish()).expect("one is always open")
 }
 
-/// Small numbers are words, greater ones numbers, as the keys of an array are.
+/// Converts small numbers to words and greater ones to decimal numbers, like the keys of arrays.
 fn word(choice: u8) -> String {
     match WORDS.get(usize::from(choice)) {
         Some(word) => (*word).to_owned(),
@@ -83,7 +83,7 @@ fn word(choice: u8) -> String {
     }
 }
 
-/// Appends the innermost document to the one around it, unless it is the outermost.
+/// Closes the innermost document and appends it to its parent, unless it is the outermost.
 fn close(open: &mut Vec<(DocumentWriter, Kind, String)>) {
     let [.., (around, _, _), (inner, kind, key)] = &mut **open else { return };
     around.raw(key, *kind, &std::mem::take(inner).finish());
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_make_a_document() {
+    fn steps_build_a_document() {
         // {"a": {"$type": "1"}, "": null}
         let bytes = build(&[0, 0, 6 * 3 + 3, 5, 2, 0, 6 * 4 + 5, 1]);
         let document = RawDocument::new(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Everything that a program does with a chunk: look at it, change it, encode it.
+//! The operations of a program on a chunk: reading, changing and encoding it.
 
 use hyworld_chunk::{
     AssetKey, Block, BlockChunk, BlockSection, CellDigests, Chunk, Fingerprint, Palette,
@@ -8,19 +8,19 @@ use hyworld_coords::{ChunkBlock, ChunkPos, SectionY};
 
 use crate::Choices;
 
-/// Looks at a chunk, changes it as chosen, and checks that all of it and nothing else is encoded.
+/// Reads and changes a chunk as chosen, and checks that exactly the changes are encoded.
 pub fn check(chunk: &Chunk, choices: &mut Choices) {
     let document = chunk.encode();
     let chunk = &Chunk::decode(document.clone()).expect("it is a chunk");
     if chunk.decode_blocks().is_err() {
-        Fingerprint::of(document).expect_err("it needs all blocks, too");
+        Fingerprint::of(document).expect_err("a fingerprint needs all blocks");
         check_edit_of_damaged(chunk, choices);
         return;
     }
-    // Digests take most of the time, and are taken half of the time.
-    let takes_digests = choices.byte() & 1 == 1;
+    // Digests take most of the time, so they are computed half of the time.
+    let checks_digests = choices.byte() & 1 == 1;
     let digests = |chunk: &Chunk| CellDigests::of(chunk).expect("it was decoded before");
-    if takes_digests && let Ok(fingerprint) = Fingerprint::of(document.clone()) {
+    if checks_digests && let Ok(fingerprint) = Fingerprint::of(document.clone()) {
         assert_eq!(fingerprint.cells, digests(chunk));
     }
     check_histogram(chunk);
@@ -35,19 +35,19 @@ pub fn check(chunk: &Chunk, choices: &mut Choices) {
     }
     assert!(is_changed || edited.encode() == document);
     let again = check_encoded(&edited, chunk);
-    assert!(!takes_digests || digests(&again) == digests(&edited));
+    assert!(!checks_digests || digests(&again) == digests(&edited));
     edited.forget_decoded().expect("it was encoded before");
     assert!(edited == again);
 }
 
-/// An edit of a chunk that is damaged somewhere works or changes nothing.
+/// Checks that an edit of a damaged chunk succeeds or changes nothing.
 fn check_edit_of_damaged(chunk: &Chunk, choices: &mut Choices) {
     let mut edited = chunk.clone();
     let at = choices.block();
     match edited.set_block(at, "Fuzz_Damaged") {
         Ok(_) => {
-            let again = Chunk::decode(edited.encode()).expect("we wrote it");
-            assert_eq!(again.block(at).expect("we wrote it").name(), "Fuzz_Damaged");
+            let again = Chunk::decode(edited.encode()).expect("just encoded");
+            assert_eq!(again.block(at).expect("just encoded").name(), "Fuzz_Damaged");
         }
         Err(_) => assert!(edited.encode() == chunk.encode()),
     }
@@ -57,18 +57,18 @@ fn check_histogram(chunk: &Chunk) {
     let skimmed = Chunk::decode(chunk.encode()).expect("it is a chunk");
     let skimmed = skimmed.histogram().expect("its blocks were decoded");
     assert_eq!(skimmed, chunk.histogram().expect("its blocks were decoded"));
-    let is_tidy = |y| {
+    let has_no_anomalies = |y| {
         let section = chunk.section(y).blocks().expect("it was decoded before");
         section.blocks().check().is_empty()
     };
-    if SectionY::all().all(is_tidy) {
+    if SectionY::all().all(has_no_anomalies) {
         assert_eq!(skimmed.values().sum::<u64>(), 327_680);
     }
 }
 
-/// What people are shown is JSON for everybody.
+/// Checks that the readable form is valid JSON.
 fn check_readable(chunk: &Chunk, choice: u8) {
-    // It is long, and so is the time that it takes.
+    // The text is long, so this is slow.
     if choice.is_multiple_of(8) {
         let readable = ReadableChunk::new(chunk, ChunkPos::new(choice.into(), -1));
         readable.problems().for_each(|problem| drop(problem.to_string()));
@@ -87,7 +87,8 @@ fn names(chunk: &Chunk, at: ChunkBlock) -> Palette<AssetKey> {
     section.blocks().clone()
 }
 
-/// Blocks that are set and set back leave a chunk of today as it was, but for the counters.
+/// Checks that setting blocks and setting them back leaves a chunk of the current version as it
+/// was, except for the counters.
 fn check_set_back(chunk: &Chunk, choices: &mut Choices) {
     let mut edited = chunk.clone();
     let (first, second) = (choices.block(), choices.block());
@@ -109,7 +110,7 @@ fn check_set_back(chunk: &Chunk, choices: &mut Choices) {
     if SectionY::all().any(is_old) || columns.version() != BlockChunk::VERSION {
         return;
     }
-    let saved = Chunk::decode(edited.encode()).expect("we wrote it");
+    let saved = Chunk::decode(edited.encode()).expect("just encoded");
     assert_eq!(saved.get::<BlockChunk>(), chunk.get::<BlockChunk>());
     for y in SectionY::all() {
         assert_eq!(without_counters(&saved, y), without_counters(chunk, y), "{y:?}");
@@ -122,7 +123,7 @@ fn without_counters(chunk: &Chunk, y: SectionY) -> Option<BlockSection> {
     Some(section)
 }
 
-/// What is known about a block: itself, fluid and level, support and environment.
+/// The properties of a block: itself, fluid and level, support and environment.
 type Known = (Block, Option<(AssetKey, u8)>, u8, String);
 
 fn known(chunk: &Chunk, at: ChunkBlock) -> Known {
@@ -134,7 +135,7 @@ fn known(chunk: &Chunk, at: ChunkBlock) -> Known {
     (found.to_block(), fluid, support, environment)
 }
 
-/// One change. It must be there afterwards, and another cell must be as it was.
+/// Makes one change, and checks that it took effect and that another cell did not change.
 fn edit(chunk: &mut Chunk, choices: &mut Choices) -> bool {
     let (at, witness, kind) = (choices.block(), choices.block(), choices.byte());
     let (before, elsewhere) = (known(chunk, at), known(chunk, witness));
@@ -147,7 +148,7 @@ fn edit(chunk: &mut Chunk, choices: &mut Choices) -> bool {
     let other = known(chunk, witness);
     let is_height_same = chunk.height(witness.column()) == Ok(height);
     assert!(at.column() == witness.column() || is_height_same);
-    // Levels without a fluid go when the last fluid goes.
+    // Levels without a fluid are removed with the last fluid.
     let fluid = |known: &Known| known.1.as_ref().map(|(key, _)| key.clone());
     let fluid = |known: &Known| fluid(known).filter(|key| !key.is_air());
     assert!(at == witness || (&other.0, fluid(&other)) == (&elsewhere.0, fluid(&elsewhere)));
@@ -157,9 +158,9 @@ fn edit(chunk: &mut Chunk, choices: &mut Choices) -> bool {
 
 fn set_block(chunk: &mut Chunk, at: ChunkBlock, choices: &mut Choices) -> bool {
     let (key, (rotation, filler)) = (choices.key(&names(chunk, at)), choices.turn());
-    let wanted = Block { key, rotation, filler };
-    let Ok(outcome) = chunk.set_block(at, wanted.clone()) else { return false };
-    assert_eq!(block(chunk, at), wanted);
+    let expected = Block { key, rotation, filler };
+    let Ok(outcome) = chunk.set_block(at, expected.clone()) else { return false };
+    assert_eq!(block(chunk, at), expected);
     outcome.changed
 }
 
@@ -172,11 +173,11 @@ fn set_fluid(chunk: &mut Chunk, at: ChunkBlock, choices: &mut Choices) -> bool {
     changed
 }
 
-/// What was encoded is what was seen, and encoding it again changes nothing.
+/// Checks that the encoded chunk equals the one in memory and round-trips.
 fn check_encoded(edited: &Chunk, original: &Chunk) -> Chunk {
     let document = edited.encode();
-    let again = Chunk::decode(document.clone()).expect("we wrote it");
-    again.decode_blocks().expect("we wrote it");
+    let again = Chunk::decode(document.clone()).expect("just encoded");
+    again.decode_blocks().expect("just encoded");
     let columns = |chunk: &Chunk| chunk.columns().expect("it was decoded before").clone();
     assert!(columns(&again).heights.values() == columns(edited).heights.values());
     assert!(columns(&again).tints.values() == columns(edited).tints.values());

@@ -1,9 +1,8 @@
-//! What the fuzz targets for chunks share.
+//! Shared code of the fuzz targets for chunks.
 //!
-//! An input of theirs begins with [`Choices`]: a fixed number of bytes that say what is done, such
-//! as which version is decoded and which cells are changed. The rest is the bytes to decode,
-//! [packed](packed), so that the fuzzer spends its time on what has structure and not on the
-//! sixteen thousand bytes of cells.
+//! An input starts with [`Choices`]: a fixed number of bytes that select the operations, such as
+//! the version to decode and the cells to change. The rest is the bytes to decode,
+//! [packed](packed), so that the fuzzer spends its time on structure instead of cells.
 
 pub mod choices;
 pub mod columns;
@@ -16,13 +15,13 @@ pub mod parts;
 
 pub use choices::Choices;
 
-/// What an input does, and the bytes that it does it with; `None` if it is too short for that.
+/// Splits an input into its choices and the bytes to decode. Returns `None` if it is too short.
 pub fn split(input: &[u8]) -> Option<(Choices, Vec<u8>)> {
     let (choices, packed) = input.split_first_chunk()?;
     Some((Choices::new(*choices), packed::expand(packed)))
 }
 
-/// The input for a target that makes these choices first and decodes these bytes.
+/// Builds an input from its first choices and the bytes to decode.
 pub fn join(choices: &[u8], bytes: &[u8]) -> Vec<u8> {
     let mut input = choices.to_vec();
     input.resize(choices::BYTES, 0);

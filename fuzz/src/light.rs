@@ -1,9 +1,9 @@
-//! The light tree in the words of its specification, to compare with.
+//! A direct implementation of the light tree specification, to compare with.
 
-/// Cells of a section.
+/// The number of cells in a section.
 const CELLS: usize = 32_768;
 
-/// The light of every cell; `None` if the bytes are not exactly one tree of at most five levels.
+/// Returns the light of every cell, or `None` unless the bytes are one tree of at most five levels.
 pub fn expand(bytes: &[u8]) -> Option<Vec<u16>> {
     let mut rest = bytes;
     let mut values = Vec::new();
@@ -11,7 +11,7 @@ pub fn expand(bytes: &[u8]) -> Option<Vec<u16>> {
     rest.is_empty().then_some(values)
 }
 
-/// A mask, and for each of its bits a node, or one value for all cells of that eighth.
+/// Reads a mask and, for each of its bits, a node or one value for all cells of that eighth.
 fn node(rest: &mut &[u8], cells: usize, values: &mut Vec<u16>) -> Option<()> {
     let (&mask, after) = rest.split_first()?;
     *rest = after;

@@ -1,22 +1,22 @@
-//! Bytes in which repetitions are written shortly: those of a chunk are mostly repetition, and a
-//! fuzzer that changes one of sixteen thousand equal cells learns nothing.
+//! Bytes with compressed repetitions. The bytes of a chunk are mostly repetitions, and a fuzzer
+//! learns nothing from changing one of sixteen thousand equal cells.
 //!
-//! Every sequence of bytes is a packed one. [`ESCAPE`] is followed by a distance and a length, both
-//! little-endian u16: so many bytes are repeated from so far back, and before the beginning all is
-//! 0. A distance of 0 stands for the escape byte itself.
+//! Every sequence of bytes is valid. [`ESCAPE`] is followed by a distance and a length, both
+//! little-endian u16: that many bytes are copied from that far back. Bytes before the start are 0.
+//! A distance of 0 stands for the escape byte itself.
 
 use std::collections::HashMap;
 
 /// A byte that is rare in chunks.
 pub const ESCAPE: u8 = 0xC5;
 
-/// How many bytes come out at most: a chunk of ten full sections.
+/// The maximum size of the expanded bytes: a chunk of ten full sections.
 pub const EXPANDED_BYTES_MAX: usize = 1 << 20;
 
-/// Repetitions of fewer bytes are not worth an escape.
+/// The minimum length of a repetition that is worth an escape.
 const REPEATED_BYTES_MIN: usize = 8;
 
-/// The bytes that these stand for.
+/// Expands packed bytes.
 pub fn expand(mut packed: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     while let Some((&byte, rest)) = packed.split_first() {
@@ -44,7 +44,7 @@ pub fn expand(mut packed: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A short form of these bytes.
+/// Packs bytes.
 pub fn compact(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     let mut seen: HashMap<&[u8], usize> = HashMap::new();
@@ -61,9 +61,9 @@ pub fn compact(bytes: &[u8]) -> Vec<u8> {
             }
             1
         };
-        for place in at..at + step {
-            if let Some(four) = bytes.get(place..place + 4) {
-                seen.insert(four, place);
+        for start in at..at + step {
+            if let Some(four) = bytes.get(start..start + 4) {
+                seen.insert(four, start);
             }
         }
         at += step;
@@ -78,7 +78,7 @@ fn put_repeated(packed: &mut Vec<u8>, distance: usize, len: usize) {
     }
 }
 
-/// How far back the bytes at `at` occurred last, and how many of them are the same there.
+/// Returns how far back the bytes at `at` last occurred, and how many of them are equal there.
 fn repeated(bytes: &[u8], at: usize, seen: &HashMap<&[u8], usize>) -> (usize, usize) {
     let last = bytes.get(at..at + 4).and_then(|four| seen.get(four));
     let Some(distance) = last.map(|last| at - last).filter(|distance| *distance < 65_536) else {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_back() {
+    fn packed_bytes_round_trip() {
         let columns: Vec<u8> = [0, 0, 0, 0, 0, 0, 0, 7].repeat(1024);
         let odd: Vec<u8> = (0..70_000_u32).map(|n| (u64::from(n).pow(2) / 7 % 256) as u8).collect();
         for bytes in [vec![], vec![ESCAPE; 5], vec![0; 200_000], columns, odd] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_is_packed() {
+    fn any_bytes_can_be_expanded() {
         assert_eq!(expand(&[1, ESCAPE, 9, 0, 3, 0, 2]), [1, 0, 0, 0, 2]);
         assert_eq!(expand(&[7, ESCAPE, 1]), [7]);
         let bomb = [ESCAPE, 1, 0, 0xff, 0xff].repeat(1000);

@@ -1,9 +1,9 @@
-//! What must hold for every palette.
+//! Invariants of palettes.
 
 use hyworld_chunk::{Palette, PaletteKey};
 use hyworld_coords::LocalBlock;
 
-/// All ways to look at a palette show the same cells.
+/// Checks that all queries of a palette return the same cells.
 pub fn check<K: PaletteKey>(palette: &Palette<K>, probe: LocalBlock) {
     let found = palette.indices();
     let key = |cell: LocalBlock| found.keys[usize::from(found.indices[cell])];
@@ -12,9 +12,9 @@ pub fn check<K: PaletteKey>(palette: &Palette<K>, probe: LocalBlock) {
     let mut last = None;
     for run in palette.runs() {
         assert!(run.start.index() == cells && last != Some(run.key));
-        let mut places = run.cells().map(|cell| found.indices[cell]).collect::<Vec<_>>();
-        places.dedup();
-        assert!(places.iter().all(|place| found.keys[usize::from(*place)] == run.key));
+        let mut indices = run.cells().map(|cell| found.indices[cell]).collect::<Vec<_>>();
+        indices.dedup();
+        assert!(indices.iter().all(|index| found.keys[usize::from(*index)] == run.key));
         cells += run.len;
         last = Some(run.key);
     }
@@ -33,8 +33,8 @@ pub fn check<K: PaletteKey>(palette: &Palette<K>, probe: LocalBlock) {
     drop(palette.check().into_iter().map(|anomaly| anomaly.to_string()).collect::<Vec<_>>());
 }
 
-/// After a change of the cells between two corners they have the new value, the others the old
-/// one, and nothing is odd any more.
+/// Checks a change of the cells between two corners: they have the new value, the others the old
+/// one, and there are no anomalies any more.
 pub fn check_change<K: PaletteKey>(
     before: &Palette<K>,
     after: &Palette<K>,
@@ -48,8 +48,8 @@ pub fn check_change<K: PaletteKey>(
     assert!(before == after || after.check().is_empty());
 }
 
-/// Cells all over a section, and all near two corners. To look at every cell takes so long that
-/// less is found.
+/// Returns cells all over a section, and those near two corners. Visiting every cell would be so
+/// slow that the fuzzer finds less.
 pub fn samples(corners: [LocalBlock; 2]) -> impl Iterator<Item = LocalBlock> {
     let near = corners.into_iter().flat_map(|corner| {
         let index = corner.index();

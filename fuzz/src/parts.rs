@@ -1,8 +1,8 @@
-//! A chunk that is put together from parts, so that the fuzzer need not get the lengths of a
-//! hundred nested documents right to reach what is inside of them.
+//! Builds a chunk from parts, so that the fuzzer can reach the fields without getting the lengths
+//! of a hundred nested documents right.
 //!
-//! A list of parts is stored as, for each: its place, its version, its length as a little-endian
-//! u32, and its bytes. A length that is too great means all that is left.
+//! A part is stored as its index, its version, its length as a little-endian u32, and its bytes. A
+//! length that is too great means all remaining bytes.
 
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{Chunk, Holder};
@@ -14,67 +14,67 @@ pub const IN_SECTION: [&str; 3] = ["Block", "Fluid", "BlockPhysics"];
 /// Components of chunks that have a binary field.
 pub const IN_CHUNK: [&str; 3] = ["BlockChunk", "EnvironmentChunk", "BlockHealthChunk"];
 
-/// Components of chunks that have none: their whole document is a part.
+/// Components of chunks without a binary field: their whole document is a part.
 pub const DOCUMENTS: [&str; 4] =
     ["EntityChunk", "BlockComponentChunk", "ChunkSpawnedNPCData", "ChunkColumn"];
 
 /// The binary field, or the document, of one component.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Part {
-    /// Which component of what. The ten sections come first, then [`IN_CHUNK`], then
-    /// [`DOCUMENTS`]; greater numbers begin anew.
-    pub place: u8,
-    /// The version that the component states. With 0 it states none.
+    /// The component. The components of the ten sections come first, then [`IN_CHUNK`], then
+    /// [`DOCUMENTS`]; greater numbers wrap around.
+    pub index: u8,
+    /// The version of the component. With 0 the field is missing.
     pub version: i8,
     pub bytes: Vec<u8>,
 }
 
-const SECTION_PLACES: usize = 10 * IN_SECTION.len();
-const FIELD_PLACES: usize = SECTION_PLACES + IN_CHUNK.len();
-const PLACES: usize = FIELD_PLACES + DOCUMENTS.len();
+const SECTION_PARTS: usize = 10 * IN_SECTION.len();
+const FIELD_PARTS: usize = SECTION_PARTS + IN_CHUNK.len();
+const ALL_PARTS: usize = FIELD_PARTS + DOCUMENTS.len();
 
-/// The parts that bytes stand for. Any bytes do.
+/// Parses parts. Any bytes are valid.
 pub fn read(mut bytes: &[u8]) -> Vec<Part> {
     let mut parts = Vec::new();
-    while let Some((&[place, version, l0, l1, l2, l3], rest)) = bytes.split_first_chunk() {
+    while let Some((&[index, version, l0, l1, l2, l3], rest)) = bytes.split_first_chunk() {
         let len = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
         let (part, rest) = rest.split_at(len.min(rest.len()));
-        parts.push(Part { place, version: version.cast_signed(), bytes: part.to_vec() });
+        parts.push(Part { index, version: version.cast_signed(), bytes: part.to_vec() });
         bytes = rest;
     }
     parts
 }
 
-/// The bytes that stand for parts.
+/// Encodes parts.
 pub fn write(parts: &[Part]) -> Vec<u8> {
     let mut out = Vec::new();
-    for Part { place, version, bytes } in parts {
-        out.extend([*place, version.cast_unsigned()]);
+    for Part { index, version, bytes } in parts {
+        out.extend([*index, version.cast_unsigned()]);
         out.extend(u32::try_from(bytes.len()).expect("far below 4 GiB").to_le_bytes());
         out.extend(bytes);
     }
     out
 }
 
-/// The document of a chunk of air with these parts in it.
+/// Builds the document of a chunk of air with these parts.
 pub fn build(parts: &[Part]) -> Vec<u8> {
     let mut chunk = Chunk::new();
     for part in parts {
-        match usize::from(part.place) % PLACES {
-            place @ ..SECTION_PLACES => {
-                let number = u8::try_from(place / IN_SECTION.len()).expect("below ten");
+        match usize::from(part.index) % ALL_PARTS {
+            index @ ..SECTION_PARTS => {
+                let number = u8::try_from(index / IN_SECTION.len()).expect("below ten");
                 let y = SectionY::new(number).expect("below ten");
                 let section = chunk.section_mut(y);
-                let id = IN_SECTION[place % IN_SECTION.len()];
+                let id = IN_SECTION[index % IN_SECTION.len()];
                 section.set_raw(id, &component(part)).expect("a document");
             }
-            place @ SECTION_PLACES..FIELD_PLACES => {
-                let id = IN_CHUNK[place - SECTION_PLACES];
+            index @ SECTION_PARTS..FIELD_PARTS => {
+                let id = IN_CHUNK[index - SECTION_PARTS];
                 chunk.set_raw(id, &component(part)).expect("a document");
             }
-            place => {
-                // What is not a document is left out.
-                let _ = chunk.set_raw(DOCUMENTS[place - FIELD_PLACES], &part.bytes);
+            index => {
+                // Bytes that are not a document are ignored.
+                let _ = chunk.set_raw(DOCUMENTS[index - FIELD_PARTS], &part.bytes);
             }
         }
     }
@@ -90,12 +90,12 @@ fn component(part: &Part) -> Vec<u8> {
     writer.finish()
 }
 
-/// The parts of a chunk, for seeds.
+/// Returns the parts of a chunk, for seeds.
 pub fn of(chunk: &Chunk) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut push = |place: usize, found: Option<(i8, Vec<u8>)>| {
-        let place = u8::try_from(place).expect("below 256");
-        parts.extend(found.map(|(version, bytes)| Part { place, version, bytes }));
+    let mut push = |index: usize, found: Option<(i8, Vec<u8>)>| {
+        let index = u8::try_from(index).expect("below 256");
+        parts.extend(found.map(|(version, bytes)| Part { index, version, bytes }));
     };
     for (number, section) in chunk.section_holders().iter().enumerate() {
         for (kind, id) in IN_SECTION.iter().enumerate() {
@@ -103,16 +103,16 @@ pub fn of(chunk: &Chunk) -> Vec<Part> {
         }
     }
     for (kind, id) in IN_CHUNK.iter().enumerate() {
-        push(SECTION_PLACES + kind, field(chunk.holder(), id));
+        push(SECTION_PARTS + kind, field(chunk.holder(), id));
     }
     for (kind, id) in DOCUMENTS.iter().enumerate().filter(|(_, id)| **id != "ChunkColumn") {
         let document = chunk.holder().raw(id).map(|document| (0, document.as_bytes().to_vec()));
-        push(FIELD_PLACES + kind, document);
+        push(FIELD_PARTS + kind, document);
     }
     parts
 }
 
-/// The version and the binary field of a component.
+/// Returns the version and the binary field of a component.
 pub fn field(holder: &Holder, id: &str) -> Option<(i8, Vec<u8>)> {
     let document = holder.raw(id)?;
     let version = document.get("Version").ok()?.and_then(|version| version.as_i32()).unwrap_or(0);
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chunk_comes_back_from_its_parts() {
+    fn parts_round_trip() {
         let document = Chunk::new().encode();
         let parts = of(&Chunk::decode(document.clone()).unwrap());
         assert_eq!(parts.len(), 25);

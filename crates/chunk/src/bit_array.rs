@@ -1,24 +1,23 @@
 //! Ten-bit numbers, one for each column of a chunk.
 //!
-//! Number `k` has bits `10k` to `10k + 9` of a stream whose bit `j` is bit `j % 8` of byte `j / 8`.
-//! So five bytes hold four numbers, 1,024 of them fill 1,280 bytes, and no bit is left over.
+//! Number `k` is in bits `10k` to `10k + 9` of a stream whose bit `j` is bit `j % 8` of byte
+//! `j / 8`. Five bytes hold four numbers, and 1,024 numbers fill 1,280 bytes exactly.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 
 use std::fmt;
 
 use hyworld_coords::{COLUMNS_PER_CHUNK, LocalColumn};
 
-/// How many numbers there are.
+/// The number of columns.
 pub(crate) const COUNT: usize = COLUMNS_PER_CHUNK as usize;
 
-/// How many bytes they take.
+/// The size of the packed numbers.
 pub(crate) const PACKED_BYTES: usize = 1280;
 
-/// The greatest number that fits.
+/// The greatest ten-bit number.
 const MASK: u16 = 1023;
 
-/// The numbers as they are stored, so that writing them is a copy and reading one touches two
-/// bytes.
+/// The numbers in their stored form, so that encoding is a copy and reading one touches two bytes.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct TenBitArray(Box<[u8; PACKED_BYTES]>);
 
@@ -27,7 +26,7 @@ impl TenBitArray {
         Self(Box::new([0; PACKED_BYTES]))
     }
 
-    /// The stored form; `None` unless the length is right.
+    /// Creates an array from its stored form. Returns `None` if the length is wrong.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self(Box::new(*bytes.as_array()?)))
     }
@@ -37,24 +36,23 @@ impl TenBitArray {
     }
 
     pub(crate) fn get(&self, column: LocalColumn) -> u16 {
-        let (byte, shift) = place(column);
+        let (byte, shift) = bit_offset(column);
         let pair = self.0.get(byte..).and_then(<[u8]>::first_chunk);
         pair.map_or(0, |&pair| u16::from_le_bytes(pair) >> shift & MASK)
     }
 
-    /// Only the low ten bits of `number` are kept.
+    /// Sets a number. Only its low ten bits are kept.
     pub(crate) fn set(&mut self, column: LocalColumn, number: u16) {
-        let (byte, shift) = place(column);
+        let (byte, shift) = bit_offset(column);
         if let Some(pair) = self.0.get_mut(byte..).and_then(<[u8]>::first_chunk_mut) {
             let others = u16::from_le_bytes(*pair) & !(MASK << shift);
             *pair = (others | (number & MASK) << shift).to_le_bytes();
         }
     }
 
-    /// The bits that are set in any of the numbers: at least as much as the greatest number, and
-    /// found in a fraction of the time.
+    /// Returns the bitwise or of all numbers, a cheap upper bound of the greatest one.
     pub(crate) fn bits_used(&self) -> u16 {
-        /// Where numbers and machine words begin at the same bit again.
+        /// The period after which numbers and 64-bit words start at the same bit again.
         const PERIOD_BYTES: usize = 40;
         let mut bits = [0; PERIOD_BYTES / 8];
         for period in self.0.as_chunks::<PERIOD_BYTES>().0 {
@@ -68,7 +66,7 @@ impl TenBitArray {
         a | b | c | d
     }
 
-    /// All numbers in the order of the columns.
+    /// Returns all numbers in column order.
     pub(crate) fn unpack(&self) -> [u16; COUNT] {
         let mut numbers = [0; COUNT];
         let (packed, _) = self.0.as_chunks::<5>();
@@ -79,7 +77,7 @@ impl TenBitArray {
         numbers
     }
 
-    /// Only the low ten bits of each number are kept.
+    /// Packs numbers. Only the low ten bits of each are kept.
     pub(crate) fn pack(numbers: &[u16; COUNT]) -> Self {
         let mut bytes = Self::zeros();
         let (unpacked, _) = numbers.as_chunks();
@@ -95,21 +93,21 @@ impl TenBitArray {
     }
 }
 
-/// Shows the numbers, not the bytes.
+/// Prints the numbers instead of the bytes.
 impl fmt::Debug for TenBitArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.unpack()).finish()
     }
 }
 
-/// The first of the two bytes that hold the number of a column, and where in them it begins: at
-/// bit 0, 2, 4 or 6, so that ten more bits always fit.
-fn place(column: LocalColumn) -> (usize, u16) {
+/// Returns the first of the two bytes with the number of a column, and the bit in them at which it
+/// starts: 0, 2, 4 or 6, so the number never reaches a third byte.
+fn bit_offset(column: LocalColumn) -> (usize, u16) {
     let bit = column.index().saturating_mul(10);
     (usize::from(bit / 8), bit % 8)
 }
 
-/// The bits of four numbers.
+/// Returns five bytes, which hold four numbers, as one integer.
 fn word(five: [u8; 5]) -> u64 {
     let [low @ .., high] = five;
     u64::from(u32::from_le_bytes(low)) | u64::from(high) << 32
@@ -129,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// The format in its own words, one bit after the other.
+    /// Reads a number one bit at a time, as the format states it.
     fn bit_by_bit(bytes: &[u8], k: usize) -> u16 {
         (0..10)
             .map(|i| {
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_where_the_format_says() {
+    fn numbers_match_a_bitwise_reader() {
         let bytes = Random::new(7).bytes(PACKED_BYTES);
         let packed = TenBitArray::from_bytes(&bytes).unwrap();
         let numbers = packed.unpack();
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_one_leaves_the_others() {
+    fn setting_a_number_keeps_the_others() {
         let mut random = Random::new(8);
         let mut packed = TenBitArray::from_bytes(&random.bytes(PACKED_BYTES)).unwrap();
         let mut numbers = packed.unpack();
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_too_large_stay_in_their_place() {
+    fn too_large_numbers_do_not_overflow() {
         let mut packed = TenBitArray::zeros();
         packed.set(column(1), u16::MAX);
         assert_eq!(packed.unpack()[..3], [0, 1023, 0]);
@@ -191,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_length_is_refused() {
+    fn other_lengths_are_rejected() {
         for len in [0, 1, 1279, 1281] {
             assert_eq!(TenBitArray::from_bytes(&vec![0; len]), None, "{len} bytes");
         }

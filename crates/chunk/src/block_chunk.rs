@@ -1,10 +1,10 @@
-//! `BlockChunk.Data`: heights and tints of a chunk, and in old versions its blocks.
+//! `BlockChunk.Data`: the heights and tints of a chunk, and in old versions its blocks.
 //!
 //! ```text
 //! u8       whether block physics must run
 //! heights  column palette of i16
 //! tints    column palette of i32
-//! ---      versions 1 and 2 go on
+//! ---      only in versions 1 and 2:
 //! i32 BE   section count
 //! sections block sections of that version
 //! ```
@@ -14,18 +14,18 @@ use crate::error::{Error, Result};
 use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
-/// What the least section needs: an empty palette, two lights that are absent, two counters.
+/// The minimum size of a section: an empty palette, two missing lights, two counters.
 const SECTION_BYTES_MIN: usize = 11;
 
 /// The column data of a chunk.
 ///
-/// Version 3 is what the game has always written in public. Versions 1 and 2 also hold the blocks,
-/// which newer ones keep in `ChunkColumn`. No sample of version 0 is known; the two layouts differ
-/// only in their tail, so that of version 0 is taken for sections if there is one.
+/// All public releases of the game write version 3. Versions 1 and 2 also contain the blocks, which
+/// newer versions store in `ChunkColumn`. No sample of version 0 is known; bytes after its tints
+/// are read as sections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BlockChunk {
     version: i32,
-    /// As stored: anything but 0 means yes.
+    /// The stored byte. Any value other than 0 means `true`.
     needs_physics: u8,
     /// The height map.
     pub heights: HeightMap,
@@ -35,10 +35,10 @@ pub struct BlockChunk {
 }
 
 impl BlockChunk {
-    /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
+    /// The version that [`new`](Self::new) creates, and the newest that can be decoded.
     pub const VERSION: i32 = 3;
 
-    /// All heights and tints 0.
+    /// Creates column data with all heights and tints 0.
     pub fn new() -> Self {
         Self {
             version: Self::VERSION,
@@ -49,11 +49,10 @@ impl BlockChunk {
         }
     }
 
-    /// Reads the field of a component of this `Version`, which is 0 if the component has none.
+    /// Decodes the field of a component. `version` is its `Version`, or 0 if that is missing.
     ///
     /// # Errors
-    /// [`Error::Newer`] above version 3, [`Error::Malformed`] if the bytes are not what the
-    /// version says.
+    /// Returns [`Error::Newer`] above version 3, and [`Error::Malformed`] for malformed bytes.
     pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
         Self::read_field(version, Reader::new(data))
     }
@@ -80,7 +79,7 @@ impl BlockChunk {
         Ok(Self { version, needs_physics, heights, tints, inline_sections })
     }
 
-    /// The bytes for a component of version [`version`](Self::version).
+    /// Encodes the field of a component with version [`version`](Self::version).
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_into(&mut out);
@@ -91,7 +90,7 @@ impl BlockChunk {
         self.encode_with(&self.heights, out);
     }
 
-    /// Appends the bytes of the field, with the heights as `original` has them if none differs.
+    /// Appends the field. Heights equal to those of `original` are written as stored there.
     pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
         let is_same = self.heights.values() == original.heights.values();
         self.encode_with(if is_same { &original.heights } else { &self.heights }, out);
@@ -106,17 +105,17 @@ impl BlockChunk {
         }
     }
 
-    /// The `Version` that the component must state beside these bytes.
+    /// Returns the `Version` that the component must have beside these bytes.
     pub fn version(&self) -> i32 {
         self.version
     }
 
-    /// Whether the game must let blocks fall in this chunk once it is loaded.
+    /// Returns whether the game must run block physics in this chunk after loading it.
     pub fn needs_physics(&self) -> bool {
         self.needs_physics != 0
     }
 
-    /// Sets whether the game must let blocks fall, and says whether that is a change.
+    /// Sets whether the game must run block physics. Returns whether that changed.
     pub fn set_needs_physics(&mut self, needs_physics: bool) -> bool {
         let changed = self.needs_physics() != needs_physics;
         if changed {
@@ -125,13 +124,12 @@ impl BlockChunk {
         changed
     }
 
-    /// The blocks of an old chunk. They count instead of those in `ChunkColumn`.
+    /// Returns the blocks of an old chunk. They replace those in `ChunkColumn`.
     pub fn inline_sections(&self) -> Option<&InlineSections> {
         self.inline_sections.as_ref()
     }
 
-    /// Makes this a block chunk of version 3 and hands out the sections that it can no longer
-    /// hold.
+    /// Upgrades to version 3 and returns the sections, which version 3 does not contain.
     pub fn upgrade(&mut self) -> Option<InlineSections> {
         self.version = Self::VERSION;
         self.inline_sections.take()
@@ -144,8 +142,8 @@ impl Default for BlockChunk {
     }
 }
 
-/// The block sections inside an old block chunk, from the bottom up, one after the other and
-/// without lengths: only decoding them shows where one ends.
+/// The block sections inside an old block chunk, from the bottom up. They are stored without
+/// lengths, so only decoding them shows where each one ends.
 #[derive(Clone, Debug)]
 pub struct InlineSections {
     version: i32,
@@ -154,7 +152,7 @@ pub struct InlineSections {
     bytes: Vec<u8>,
 }
 
-/// They are equal if their bytes are, wherever those stood.
+/// Inline sections are equal if their bytes are equal, at any offset.
 impl PartialEq for InlineSections {
     fn eq(&self, other: &Self) -> bool {
         (self.version, self.count) == (other.version, other.count) && self.bytes == other.bytes
@@ -164,7 +162,7 @@ impl PartialEq for InlineSections {
 impl Eq for InlineSections {}
 
 impl InlineSections {
-    /// All that is left is taken for sections; their own decoder must find the end.
+    /// Reads all remaining bytes. The decoder of the sections checks where they end.
     fn decode(version: i32, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.i32()?;
         let count = reader.count(count, SECTION_BYTES_MIN)?;
@@ -174,27 +172,27 @@ impl InlineSections {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        // The count was read from an i32.
+        // The count was read from an i32, so it fits.
         out.extend(i32::try_from(self.count).unwrap_or(i32::MAX).to_be_bytes());
         out.extend(&self.bytes);
     }
 
-    /// The version of the sections, which is that of the block chunk.
+    /// Returns the version of the sections, which is that of the block chunk.
     pub fn version(&self) -> i32 {
         self.version
     }
 
-    /// How many sections there should be.
+    /// Returns the stored number of sections.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Where they began in the field that was read, for positions in errors.
+    /// Returns their byte offset in the field, for error offsets.
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// Their bytes.
+    /// Returns their bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -206,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// Two sections of the least size, all air and no light, with different counters.
+    /// Two sections of the minimum size, all air and no light, with different counters.
     const TWO_SECTIONS: [u8; 22] =
         [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 4];
 
@@ -274,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_chunk_with_another_height_did_not_equal_itself_read_again() {
+    fn an_old_chunk_with_a_changed_height_round_trips() {
         let mut chunk = BlockChunk::decode(2, &version_2()).unwrap();
         assert!(chunk.heights.set(LocalColumn::new(31, 31).unwrap(), 70));
         assert_eq!(BlockChunk::decode(2, &chunk.encode()), Ok(chunk));
@@ -315,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_are_refused() {
+    fn other_versions_are_rejected() {
         let newer = Error::Newer { path: String::new(), found: 4, known: 3 };
         assert_eq!(BlockChunk::decode(4, &version_3()), Err(newer));
         assert_eq!(malformed(BlockChunk::decode(-1, &version_3())).at, 0);
     }
 
     #[test]
-    fn any_true_is_kept_until_it_changes() {
+    fn any_nonzero_flag_is_kept_until_it_changes() {
         let mut bytes = version_3();
         bytes[0] = 7;
         let mut chunk = BlockChunk::decode(3, &bytes).unwrap();
@@ -335,9 +333,9 @@ mod tests {
         assert_eq!(chunk.encode()[0], 1);
     }
 
-    /// The sections of old versions are not looked into here, so theirs must be noticed later.
+    /// Truncated sections of old versions are only detected when they are decoded.
     #[test]
-    fn every_truncation_is_noticed_up_to_the_sections() {
+    fn truncations_are_detected() {
         let bytes = version_3();
         for len in 0..bytes.len() {
             assert!(BlockChunk::decode(3, &bytes[..len]).is_err(), "{len} bytes");
@@ -349,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flip_is_an_error_or_is_kept() {
+    fn bit_flips_are_errors_or_kept() {
         for (version, good) in [(3, version_3()), (2, version_2())] {
             for position in 0..good.len() {
                 let mut bytes = good.clone();

@@ -1,4 +1,4 @@
-//! `BlockHealthChunk.Data`: the blocks of a chunk that are damaged or about to break.
+//! `BlockHealthChunk.Data`: the damaged and fragile blocks of a chunk.
 //!
 //! ```text
 //! u8   version, 1 or 2
@@ -6,7 +6,7 @@
 //! i32  fragile count, each:  i32 x, i32 y, i32 z, f32 seconds            not in version 1
 //! ```
 //!
-//! All big-endian.
+//! All integers are big-endian.
 
 use hyworld_coords::BlockPos;
 
@@ -14,61 +14,60 @@ use crate::error::{Error, Result};
 use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
-/// Bytes of a [`DamagedBlock`].
+/// The size of a [`DamagedBlock`].
 const DAMAGED_BYTES: usize = 24;
 
-/// Bytes of a [`FragileBlock`].
+/// The size of a [`FragileBlock`].
 const FRAGILE_BYTES: usize = 16;
 
-/// The damaged and fragile blocks of a chunk, in the order in which they are stored.
+/// The damaged and fragile blocks of a chunk, in stored order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlockHealthChunk {
     version: u8,
-    /// Blocks that are not whole. A block that is not listed is.
+    /// Blocks with reduced health. Unlisted blocks have full health.
     pub damaged: Vec<DamagedBlock>,
-    /// Blocks that break after some time. Version 1 has none.
+    /// Blocks that break after some time. Version 1 does not have any.
     pub fragile: Vec<FragileBlock>,
 }
 
-/// A block that somebody has begun to break.
+/// A partially broken block.
 ///
-/// The position is one in the world, so it must be shifted where a chunk is moved.
+/// The position is in world coordinates, so it must be shifted when a chunk is moved.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DamagedBlock {
-    /// Where.
+    /// The position in the world.
     pub pos: BlockPos,
-    /// What is left, from 0 to 1. Other numbers are kept too.
+    /// The remaining health from 0 to 1. Values outside that range are kept.
     pub health: f32,
-    /// When it was last damaged, in milliseconds since 1970 on the clock of the game. That stands
-    /// in the year 1, so the number is negative.
+    /// The game time of the last damage, in milliseconds since 1970. The game clock starts in the
+    /// year 1, so the number is negative.
     pub last_damage_ms: i64,
 }
 
 /// A block that breaks by itself.
 ///
-/// The position is one in the world, so it must be shifted where a chunk is moved.
+/// The position is in world coordinates, so it must be shifted when a chunk is moved.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FragileBlock {
-    /// Where.
+    /// The position in the world.
     pub pos: BlockPos,
-    /// How long it lasts.
+    /// The remaining time in seconds.
     pub seconds: f32,
 }
 
 impl BlockHealthChunk {
-    /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
+    /// The version that [`new`](Self::new) creates, and the newest that can be decoded.
     pub const VERSION: u8 = 2;
 
-    /// All blocks whole.
+    /// Creates block health with no damaged or fragile blocks.
     pub fn new() -> Self {
         Self { version: Self::VERSION, damaged: Vec::new(), fragile: Vec::new() }
     }
 
-    /// Reads the field. It states its version itself.
+    /// Decodes the field, which contains its version.
     ///
     /// # Errors
-    /// [`Error::Newer`] above version 2, [`Error::Malformed`] if the bytes are not what the
-    /// version says.
+    /// Returns [`Error::Newer`] above version 2, and [`Error::Malformed`] for malformed bytes.
     pub fn decode(data: &[u8]) -> Result<Self> {
         Self::read(Reader::new(data))
     }
@@ -93,7 +92,7 @@ impl BlockHealthChunk {
         Ok(Self { version, damaged, fragile })
     }
 
-    /// The bytes of the field, of version [`version`](Self::version).
+    /// Encodes the field in version [`version`](Self::version).
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_into(&mut out);
@@ -114,12 +113,12 @@ impl BlockHealthChunk {
         }
     }
 
-    /// The version that was read, or 2 if a fragile block was added to version 1.
+    /// Returns the decoded version, or 2 if a fragile block was added to version 1.
     pub fn version(&self) -> u8 {
         if self.fragile.is_empty() { self.version } else { Self::VERSION }
     }
 
-    /// Whether all blocks are whole, as in nearly every chunk.
+    /// Returns whether there are no damaged or fragile blocks, as in most chunks.
     pub fn is_empty(&self) -> bool {
         self.damaged.is_empty() && self.fragile.is_empty()
     }
@@ -165,7 +164,7 @@ fn list<'a, T>(
     (0..count).map(|_| entry(reader)).collect()
 }
 
-/// More entries than an i32 can say would fill 32 gigabytes and are not reached.
+/// Appends a count. It always fits: `i32::MAX` entries would need 32 gigabytes.
 fn put_count(out: &mut Vec<u8>, count: usize) {
     out.extend(i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes());
 }
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_are_refused() {
+    fn other_versions_are_rejected() {
         let mut bytes = NONE;
         bytes[0] = 3;
         let newer = Error::Newer { path: String::new(), found: 3, known: 2 };
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_cannot_be_true_are_refused() {
+    fn impossible_counts_are_rejected() {
         for count in [2, -1, i32::MAX, i32::MIN] {
             let mut bytes = one_of_each();
             bytes[1..5].copy_from_slice(&count.to_be_bytes());
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_noticed() {
+    fn truncations_are_detected() {
         let bytes = one_of_each();
         for len in 0..bytes.len() {
             assert!(BlockHealthChunk::decode(&bytes[..len]).is_err(), "{len} bytes");
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flip_is_an_error_or_is_kept() {
+    fn bit_flips_are_errors_or_kept() {
         for position in 0..one_of_each().len() {
             for bit in 0..8 {
                 let mut bytes = one_of_each();

@@ -1,4 +1,4 @@
-//! `Block.Data`: the blocks of a section, with all that belongs to them.
+//! `Block.Data`: the blocks of a section with their rotations, fillers, ticking flags and light.
 //!
 //! ```text
 //! i32  migration version        from version 6
@@ -12,8 +12,8 @@
 //! u16  global change counter
 //! ```
 //!
-//! Everything is big-endian; `docs/format/section.md` has the parts. Before version 5 rotation and
-//! filler stood in the names of blocks: [`upgrade`](BlockSection::upgrade) takes them out.
+//! Everything is big-endian; `docs/format/section.md` describes the parts. Before version 5, block
+//! names contained rotation and filler: [`upgrade`](BlockSection::upgrade) extracts them.
 
 mod check;
 mod filler;
@@ -59,22 +59,22 @@ pub struct BlockSection {
     pub(crate) ticking: TickingBlocks,
     pub(crate) fillers: Palette<Filler>,
     pub(crate) rotations: Palette<Rotation>,
-    /// Light from emitters and the open sky.
+    /// Light from light sources and the sky in this section.
     pub local_light: Light,
-    /// Light that has spread, from other sections too.
+    /// Light after it has spread, including light from other sections.
     pub global_light: Light,
-    /// Goes up with every change of a block; the local light is current if it has this number.
+    /// Incremented on every block change. The local light is current if its change id is equal.
     pub local_change_counter: u16,
     /// The same for the global light.
     pub global_change_counter: u16,
 }
 
 impl BlockSection {
-    /// The version that [`new`](Self::new) makes, and the newest that can be decoded.
+    /// The version that [`new`](Self::new) creates, and the newest that can be decoded.
     pub const VERSION: i32 = 6;
 
-    /// A section of air, without light. The migration version is the number of block migrations
-    /// that the names which will be put in have behind them.
+    /// Creates a section of air without light. `migration_version` is the number of block
+    /// migrations already applied to the names that the caller is going to set.
     pub fn new(migration_version: i32) -> Self {
         Self {
             version: Self::VERSION,
@@ -90,19 +90,18 @@ impl BlockSection {
         }
     }
 
-    /// A section with these blocks, none of them turned, part of a larger one or ticking. It has no
-    /// light, and the game computes it.
+    /// Creates a section with these blocks, without rotations, fillers, ticking blocks or light.
+    /// The game computes the light.
     pub fn from_blocks(migration_version: i32, blocks: Palette<AssetKey>) -> Self {
         let mut section = Self { blocks, ..Self::new(migration_version) };
         section.forget_light();
         section
     }
 
-    /// Reads the field of a component of this `Version`, which is 0 if the component has none.
+    /// Decodes the field of a component. `version` is its `Version`, or 0 if that is missing.
     ///
     /// # Errors
-    /// [`Error::Newer`] above version 6, [`Error::Malformed`] if the bytes are not what the
-    /// version says.
+    /// Returns [`Error::Newer`] above version 6, and [`Error::Malformed`] for malformed bytes.
     pub fn decode(version: i32, data: &[u8]) -> Result<Self> {
         Self::read_field(version, Reader::new(data))
     }
@@ -116,7 +115,7 @@ impl BlockSection {
         Ok(section)
     }
 
-    /// Reads no more than the names of blocks and their counts, of a version that is known.
+    /// Reads only the block names and their counts. The version must be known.
     pub(crate) fn skim<'a>(
         version: i32,
         reader: &mut Reader<'a>,
@@ -127,7 +126,7 @@ impl BlockSection {
         skim_names(reader)
     }
 
-    /// Reads a section that other things may follow.
+    /// Reads a section without requiring the end of the bytes after it.
     pub(crate) fn read(version: i32, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         if !(0..=Self::VERSION).contains(&version) {
             let (what, expected) = ("the version of a block section", "0 to 6");
@@ -155,7 +154,7 @@ impl BlockSection {
         })
     }
 
-    /// The bytes for a component of version [`version`](Self::version).
+    /// Encodes the field of a component with version [`version`](Self::version).
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.encoded_bytes());
         self.encode_into(&mut out);
@@ -176,7 +175,7 @@ impl BlockSection {
         self.encode_changed_into(self, out);
     }
 
-    /// Appends the bytes of the field, each palette as `original` has it if no cell differs.
+    /// Appends the field. Palettes with the same cells as in `original` are written as stored.
     pub(crate) fn encode_changed_into(&self, original: &Self, out: &mut Vec<u8>) {
         out.reserve(self.encoded_bytes());
         if self.version >= 6 {
@@ -199,53 +198,53 @@ impl BlockSection {
         out.extend(self.global_change_counter.to_be_bytes());
     }
 
-    /// The `Version` that the component must state beside these bytes.
+    /// Returns the `Version` that the component must have beside these bytes.
     pub fn version(&self) -> i32 {
         self.version
     }
 
-    /// How many block migrations the names have behind them; 0 before version 6.
+    /// Returns the number of block migrations applied to the names; 0 before version 6.
     pub fn migration_version(&self) -> i32 {
         self.migration_version
     }
 
-    /// The names of all blocks.
+    /// Returns the names of all blocks.
     pub fn blocks(&self) -> &Palette<AssetKey> {
         &self.blocks
     }
 
-    /// The fillers of all blocks.
+    /// Returns the fillers of all blocks.
     pub fn fillers(&self) -> &Palette<Filler> {
         &self.fillers
     }
 
-    /// The rotations of all blocks.
+    /// Returns the rotations of all blocks.
     pub fn rotations(&self) -> &Palette<Rotation> {
         &self.rotations
     }
 
-    /// The blocks that tick.
+    /// Returns the cells whose blocks tick.
     pub fn ticking(&self) -> &TickingBlocks {
         &self.ticking
     }
 
-    /// The name of one block.
+    /// Returns the name of one block.
     pub fn block(&self, cell: LocalBlock) -> &AssetKey {
         self.blocks.get(cell)
     }
 
-    /// Which cell of a large block this is.
+    /// Returns the offset of a cell from the base cell of its block.
     pub fn filler(&self, cell: LocalBlock) -> Filler {
         *self.fillers.get(cell)
     }
 
-    /// Which way a block is turned.
+    /// Returns the rotation of a block.
     pub fn rotation(&self, cell: LocalBlock) -> Rotation {
         *self.rotations.get(cell)
     }
 
-    /// Whether blocks, fillers, rotations and ticking are the same in both, however they are
-    /// stored. Light and counters are not compared.
+    /// Returns whether blocks, fillers, rotations and ticking cells are the same in both, however
+    /// they are stored. Does not compare light and counters.
     pub fn same_cells(&self, other: &Self) -> bool {
         self.blocks.same_cells(&other.blocks)
             && self.fillers.same_cells(&other.fillers)
@@ -253,14 +252,14 @@ impl BlockSection {
             && self.ticking.iter().eq(other.ticking.iter())
     }
 
-    /// Puts a block into a cell, and says whether that was a change. A change raises both
-    /// counters by one, so that the game computes the light anew.
+    /// Sets the block in a cell. Returns whether the cell changed. A change increments both
+    /// counters, so that the game recomputes the light.
     ///
-    /// Whether the cell ticks stays as it is; but a section in which only air is left stores
-    /// nothing about ticking, and forgets it.
+    /// The ticking flag of the cell does not change, except that a section with only air left
+    /// stores no ticking flags and drops all of them.
     ///
     /// # Errors
-    /// [`EditError`], and nothing is changed.
+    /// Returns an [`EditError`] and changes nothing.
     pub fn set_block(
         &mut self,
         cell: LocalBlock,
@@ -271,10 +270,10 @@ impl BlockSection {
         self.fill_blocks(cell, cell, block, rotation, filler)
     }
 
-    /// Puts a block into all cells of a box, both corners included. It counts as one change.
+    /// Sets the block in all cells of a box, both corners included. Counts as one change.
     ///
     /// # Errors
-    /// [`EditError`], and nothing is changed.
+    /// Returns an [`EditError`] and changes nothing.
     pub fn fill_blocks(
         &mut self,
         corner: LocalBlock,
@@ -285,9 +284,9 @@ impl BlockSection {
     ) -> Result<bool, EditError> {
         self.require_current()?;
         block.check_can_be_saved()?;
-        rotation.check_meaning()?;
-        // Asked before the blocks change, so that it is all or nothing. Rotations are never too
-        // many.
+        rotation.check_valid()?;
+        // Checked before the blocks change, so that an error changes nothing. The palette of
+        // rotations cannot become full.
         if !self.fillers.can_fill(corner, opposite, &filler) {
             return Err(EditError::PaletteFull);
         }
@@ -317,11 +316,10 @@ impl BlockSection {
         in_box(corner, opposite).filter(|cell| self.blocks.get(*cell) == name).collect()
     }
 
-    /// Gives the blocks in some cells another name; air also loses rotation and filler. It counts
-    /// as one change.
+    /// Renames the blocks in some cells; air also clears rotation and filler. Counts as one change.
     ///
     /// # Errors
-    /// [`EditError`], and nothing is changed.
+    /// Returns an [`EditError`] and changes nothing.
     pub(crate) fn rename_cells(
         &mut self,
         cells: &[LocalBlock],
@@ -332,7 +330,7 @@ impl BlockSection {
         let all = || cells.iter().copied();
         self.blocks.set_all(all(), name)?;
         if name.is_air() {
-            // The default values never need more room than there is.
+            // Default values always fit.
             self.fillers.set_all(all(), &Filler::BASE)?;
             self.rotations.set_all(all(), &Rotation::NONE)?;
         }
@@ -343,8 +341,8 @@ impl BlockSection {
         Ok(true)
     }
 
-    /// Lets the blocks tick that do in another state of this section, if they are the same.
-    pub(crate) fn tick_as_in(&mut self, other: &Self) {
+    /// Copies the ticking flags of cells that have the same block in `other`.
+    pub(crate) fn copy_ticking(&mut self, other: &Self) {
         let is_same = |cell: &LocalBlock| self.blocks.get(*cell) == other.blocks.get(*cell);
         let cells: Vec<LocalBlock> = other.ticking.iter().filter(is_same).collect();
         for cell in cells {
@@ -352,19 +350,18 @@ impl BlockSection {
         }
     }
 
-    /// Raises both change counters by one, as every change of a block does.
+    /// Increments both change counters, as every block change must.
     pub fn count_change(&mut self) {
         self.local_change_counter = self.local_change_counter.wrapping_add(1);
         self.global_change_counter = self.global_change_counter.wrapping_add(1);
     }
 
-    /// Lets a cell tick, or stops it, and says whether that was a change. In a section of air
-    /// nothing ticks.
+    /// Sets whether a cell ticks. Returns whether that changed. In a section of air no cell ticks.
     pub fn set_ticking(&mut self, cell: LocalBlock, ticks: bool) -> bool {
         self.blocks.kind() != PaletteType::Empty && self.ticking.set(cell, ticks)
     }
 
-    /// Throws both lights away, in a way that makes the game compute them anew.
+    /// Removes both lights and makes the game recompute them.
     pub fn forget_light(&mut self) {
         self.count_change();
         for (light, counter) in [
@@ -375,16 +372,16 @@ impl BlockSection {
         }
     }
 
-    /// Renames blocks, as a block migration does: `rename` gives the new name, or `None` to keep
-    /// the old one. Light stays valid. Says whether anything was renamed.
+    /// Renames blocks, as a block migration does. `rename` returns the new name, or `None` to keep
+    /// the old one. Light stays valid. Returns whether any block was renamed.
     pub fn rename_blocks(&mut self, rename: impl FnMut(&AssetKey) -> Option<AssetKey>) -> bool {
         self.blocks.map_keys(rename)
     }
 
-    /// Says how many block migrations the names have behind them now.
+    /// Sets the number of block migrations applied to the names.
     ///
     /// # Errors
-    /// [`EditError::OldVersion`]: before version 6 there is no place for it.
+    /// Returns [`EditError::OldVersion`] before version 6, which does not store the number.
     pub fn set_migration_version(&mut self, migration_version: i32) -> Result<(), EditError> {
         self.require_current()?;
         self.migration_version = migration_version;

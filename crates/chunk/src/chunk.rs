@@ -1,4 +1,4 @@
-//! [`Chunk`]: one chunk, from its stored bytes to its blocks.
+//! [`Chunk`]: a chunk with its stored bytes, components and blocks.
 
 mod anchor;
 mod block;
@@ -9,7 +9,7 @@ mod edit;
 mod heights;
 mod layout;
 mod old_versions;
-mod questions;
+mod queries;
 mod section;
 
 use std::collections::HashSet;
@@ -35,19 +35,18 @@ pub use contents::{ChunkContainer, ContainerOwner};
 pub use contents_mut::{BlockEntitiesMut, EntitiesMut, EntityDocuments};
 pub use edit::EditOutcome;
 pub use layout::EntityLayout;
-pub use questions::Surface;
+pub use queries::Surface;
 pub use section::Section;
 
 /// The component that holds the sections.
 const COLUMN_ID: &str = "ChunkColumn";
 const SECTIONS_KEY: &str = "Sections";
 
-/// A chunk: 32 x 320 x 32 blocks and everything that is stored with them.
+/// A chunk: 32 x 320 x 32 blocks and everything stored with them.
 ///
-/// It owns the bytes that it was read from. Each component is decoded when it is first asked for,
-/// and encoded again only if it was changed: encoding a chunk in which nothing was changed returns
-/// the identical bytes, and after a change only what was changed differs. What is not understood
-/// is kept.
+/// It owns the bytes that it was decoded from. Each component is decoded on first access and
+/// encoded again only if it was changed. An unchanged chunk encodes to the identical bytes, and
+/// after a change only the changed components differ. Unknown fields and components are kept.
 ///
 /// ```
 /// use hyworld_chunk::Chunk;
@@ -65,15 +64,15 @@ const SECTIONS_KEY: &str = "Sections";
 #[derive(Clone, Debug)]
 pub struct Chunk {
     root: Holder,
-    /// The holders of the sections. They are written in place of those in `ChunkColumn`.
+    /// The holders of the sections. They are written instead of those in `ChunkColumn`.
     sections: Vec<Holder>,
-    /// Sections of old versions in the form of the newest; `None` if there are none.
+    /// Sections of old versions, upgraded to the newest; `None` if there are none.
     old: OnceLock<Option<Arc<OldVersions>>>,
-    /// Blocks that do not count for heights; computed when a height first depends on it.
-    see_through: OnceLock<Arc<HashSet<AssetKey>>>,
+    /// Blocks that do not count for heights, computed when a height first depends on it.
+    transparent_blocks: OnceLock<Arc<HashSet<AssetKey>>>,
 }
 
-/// Chunks are equal if their documents are.
+/// Chunks are equal if their documents are equal.
 impl PartialEq for Chunk {
     fn eq(&self, other: &Self) -> bool {
         self.encode() == other.encode()
@@ -82,13 +81,13 @@ impl PartialEq for Chunk {
 
 impl Chunk {
     pub(crate) fn from_parts(root: Holder, sections: Vec<Holder>) -> Self {
-        Self { root, sections, old: OnceLock::new(), see_through: OnceLock::new() }
+        Self { root, sections, old: OnceLock::new(), transparent_blocks: OnceLock::new() }
     }
 
-    /// Reads the document of a chunk. Components are found, not decoded.
+    /// Reads the document of a chunk without decoding its components.
     ///
     /// # Errors
-    /// The document, or the list of its sections, is malformed.
+    /// Returns an error if the document or the list of its sections is malformed.
     pub fn decode(document: Vec<u8>) -> Result<Self> {
         let root = Holder::decode(document)?;
         let sections = match root.shared(COLUMN_ID) {
@@ -98,18 +97,17 @@ impl Chunk {
         Ok(Self::from_parts(root, sections))
     }
 
-    /// Returns its document.
+    /// Returns the encoded document.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_into(&mut out);
         out
     }
 
-    /// Writes its document into a buffer, whose content is replaced. What was not changed is
-    /// copied as it is stored; what was changed is encoded in place.
+    /// Encodes its document into `out`, replacing the contents of `out`. Unchanged parts are copied
+    /// as they are stored; changed ones are encoded in place.
     ///
-    /// Where many chunks are encoded, fresh memory for each is a large part of the work; a buffer
-    /// that is used again saves it.
+    /// Reusing a buffer for many chunks avoids allocations, a large part of the work.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         if !self.sections.iter().any(Holder::is_changed) && !self.is_column_missing() {
             return self.root.encode_into(out);
@@ -134,12 +132,12 @@ impl Chunk {
         *out = writer.finish();
     }
 
-    /// Returns whether the sections were created here and the document does not have them yet.
+    /// Returns whether there are sections that the stored document does not have yet.
     fn is_column_missing(&self) -> bool {
         !self.sections.is_empty() && !self.root.contains(COLUMN_ID)
     }
 
-    /// Appends the document of the sections, over the one that was read.
+    /// Appends the document of the sections, based on the stored one.
     fn write_column(&self, column: &mut DocumentWriter) {
         let mut is_written = false;
         let found = self.root.raw(COLUMN_ID).into_iter().flat_map(RawDocument::elements);
@@ -164,16 +162,16 @@ impl Chunk {
         });
     }
 
-    /// Returns whether it was changed since it was read; a new one always was.
+    /// Returns whether it was changed since it was decoded. A new chunk counts as changed.
     pub fn is_changed(&self) -> bool {
         self.root.is_changed() || self.sections.iter().any(Holder::is_changed)
     }
 
     /// Frees the memory of decoded components. A changed chunk is encoded first, and its new
-    /// document takes the place of the one that was read.
+    /// document replaces the stored one.
     ///
     /// # Errors
-    /// The new document cannot be read, and the chunk stays as it is.
+    /// Returns an error and leaves the chunk as it is if the new document cannot be decoded.
     pub fn forget_decoded(&mut self) -> Result<()> {
         if self.is_changed() {
             *self = Self::decode(self.encode())?;
@@ -185,37 +183,37 @@ impl Chunk {
         Ok(())
     }
 
-    /// Must be called when components of sections may have got other documents.
+    /// Must be called when a component of a section may have changed.
     fn forget_derived(&mut self) {
         self.old = OnceLock::new();
-        self.see_through = OnceLock::new();
+        self.transparent_blocks = OnceLock::new();
     }
 
-    /// Must be called when a component of the chunk may have got another document.
+    /// Must be called when this component of the chunk may have changed.
     fn forget_derived_from(&mut self, id: &str) {
         if [COLUMN_ID, BlockChunk::ID].contains(&id) {
             self.forget_derived();
         }
     }
 
-    /// Returns the holder of its components. `ChunkColumn` in it is as it was read: the sections
-    /// have holders of their own.
+    /// Returns the holder of its components. `ChunkColumn` in it is as it was read, because the
+    /// sections have separate holders.
     pub fn holder(&self) -> &Holder {
         &self.root
     }
 
-    /// Returns a component of the chunk, which is decoded the first time; `None` if it has none.
+    /// Returns a component of the chunk, or `None` if it is missing. Decodes on first access.
     ///
     /// # Errors
-    /// It is malformed, or a newer game wrote it. Other components can still be read.
+    /// Returns an error if it is malformed or a newer game wrote it.
     pub fn get<C: Component>(&self) -> Result<Option<&C>> {
         self.root.get()
     }
 
-    /// Returns a component of the chunk to change it; `None` if it has none.
+    /// Returns a component of the chunk for mutation, or `None` if it is missing.
     ///
     /// # Errors
-    /// As for [`get`](Self::get).
+    /// Same as [`get`](Self::get).
     pub fn get_mut<C: Component>(&mut self) -> Result<Option<&mut C>> {
         self.forget_derived_from(C::ID);
         self.root.get_mut()
@@ -224,16 +222,16 @@ impl Chunk {
     /// Writes a component of the chunk.
     ///
     /// # Errors
-    /// The document that is there is malformed.
+    /// Returns an error if the stored document is malformed.
     pub fn put<C: Component>(&mut self, component: &C) -> Result<()> {
         self.forget_derived_from(C::ID);
         self.root.put(component)
     }
 
-    /// Gives a component of the chunk a document.
+    /// Sets the document of a component of the chunk.
     ///
     /// # Errors
-    /// `document` is not a document, or it is one of sections that are malformed.
+    /// Returns an error if `document` is not a BSON document, or contains malformed sections.
     pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
         self.forget_derived_from(id);
         if id == COLUMN_ID {
@@ -243,7 +241,7 @@ impl Chunk {
         self.root.set_raw(id, document)
     }
 
-    /// Removes a component of the chunk. Returns whether it was there.
+    /// Removes a component of the chunk. Returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         self.forget_derived_from(id);
         if id == COLUMN_ID {
@@ -252,19 +250,18 @@ impl Chunk {
         self.root.remove(id)
     }
 
-    /// Returns the holders of its sections from the bottom up; ten, but an old chunk can have
+    /// Returns the holders of its sections from the bottom up. Usually ten; an old chunk can have
     /// none, and a damaged one any number.
     pub fn section_holders(&self) -> &[Holder] {
         &self.sections
     }
 
-    /// Returns the holder of a section; `None` where an old or damaged chunk has none.
+    /// Returns the holder of a section, or `None` if an old or damaged chunk does not have it.
     pub fn section_holder(&self, y: SectionY) -> Option<&Holder> {
         self.sections.get(usize::from(y.index()))
     }
 
-    /// Returns the holder of a section to change it. A chunk with fewer than ten sections gets
-    /// empty ones.
+    /// Returns the holder of a section for mutation. Adds missing sections up to ten.
     pub fn section_mut(&mut self, y: SectionY) -> &mut Holder {
         self.forget_derived();
         self.holder_mut(y)
@@ -273,14 +270,14 @@ impl Chunk {
     fn holder_mut(&mut self, y: SectionY) -> &mut Holder {
         let count = usize::from(SECTIONS_PER_CHUNK).max(self.sections.len());
         self.sections.resize_with(count, Holder::new);
-        #[expect(clippy::indexing_slicing, reason = "there are ten, and ten values of `SectionY`")]
+        #[expect(clippy::indexing_slicing, reason = "at least ten, and `SectionY` is below ten")]
         &mut self.sections[usize::from(y.index())]
     }
 
-    /// Returns a component of a section, which is decoded the first time; `None` if it has none.
+    /// Returns a component of a section, or `None` if it is missing. Decodes on first access.
     ///
     /// # Errors
-    /// It is malformed, or a newer game wrote it. Other components can still be read.
+    /// Returns an error if it is malformed or a newer game wrote it.
     pub fn get_in<C: Component>(&self, y: SectionY) -> Result<Option<&C>> {
         let found = self.section_holder(y).map(Holder::get).transpose();
         found.map(Option::flatten).map_err(|error| in_section(error, y.index()))
@@ -289,7 +286,7 @@ impl Chunk {
     /// Writes a component of a section.
     ///
     /// # Errors
-    /// The document that is there is malformed.
+    /// Returns an error if the stored document is malformed.
     pub fn put_in<C: Component>(&mut self, y: SectionY, component: &C) -> Result<()> {
         let put = self.section_mut(y).put(component);
         put.map_err(|error| in_section(error, y.index()))
@@ -300,9 +297,9 @@ pub(crate) fn in_section(error: Error, number: u8) -> Error {
     error.inside(&format!("{SECTIONS_KEY}.{number}")).inside(COLUMN_ID)
 }
 
-/// Finds the sections in the document of a chunk's column, as parts of its bytes.
+/// Returns the sections in the document of a chunk's column. They share its bytes.
 fn find_sections(column: &SharedBytes) -> Result<Vec<Holder>> {
-    // All of it is walked over, because all of it is written again with the sections.
+    // Checks all elements, because a changed chunk writes all of them again.
     let mut array = None;
     for element in RawDocument::new(column.as_slice())?.elements() {
         let element = element?;
@@ -334,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_chunk_comes_back_as_it_was() {
+    fn a_new_chunk_round_trips() {
         let bytes = Chunk::new().encode();
         let chunk = Chunk::decode(bytes.clone()).unwrap();
         assert!(!chunk.is_changed());
@@ -361,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_without_sections_gets_them_when_one_is_changed() {
+    fn changing_a_section_adds_missing_sections() {
         let mut chunk = Chunk::new();
         chunk.remove("ChunkColumn");
         let old = Chunk::decode(chunk.encode()).unwrap();
@@ -373,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_broken_behind_the_sections_was_lost_with_a_change() {
+    fn malformed_fields_after_the_sections_are_errors() {
         let mut column = DocumentWriter::new();
         column.raw(SECTIONS_KEY, Kind::ARRAY, &DocumentWriter::new().finish());
         column.raw("Later", Kind(0x66), b"not a type that is known");
@@ -384,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn errors_have_a_location() {
         let mut chunk = Chunk::new();
         let section = chunk.section_mut(y(7));
         section.set_raw("BlockChunk", &DocumentWriter::new().finish()).unwrap();
@@ -394,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_refused_and_sampled_flips_are_survived() {
+    fn truncations_are_rejected_and_flips_do_not_panic() {
         let bytes = Chunk::new().encode();
         for len in (0..bytes.len()).step_by(7) {
             assert!(Chunk::decode(bytes[..len].to_vec()).is_err(), "{len}");
@@ -409,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn fixtures_of_the_game_are_found() {
+    fn fixtures_are_found() {
         assert!(!fixture("original/chunks/synthetic_v6.region.bin").is_empty());
     }
 }

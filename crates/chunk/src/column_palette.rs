@@ -1,4 +1,4 @@
-//! One value for each column of a chunk, as a list of keys and an index into it per column.
+//! One value for each column of a chunk: a list of keys, and an index into it per column.
 //!
 //! ```text
 //! i16 LE   key count
@@ -17,68 +17,66 @@ use crate::bit_array::{COUNT, PACKED_BYTES, TenBitArray};
 use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
-/// How many keys an index of ten bits can name.
+/// The number of keys that a ten-bit index can address.
 const KEYS_MAX: usize = 1024;
 
-/// The greatest height of a block in each column that one cannot see through, 0 where there is
-/// none.
+/// The height of the highest opaque block in each column; 0 if there is none.
 pub type HeightMap = ColumnPalette<i16>;
 
-/// The colour of grass and leaves in each column, as the bits of `0xAARRGGBB`. The game always
-/// writes an alpha of 255 and uses only the other three.
+/// The colour of grass and leaves in each column, as `0xAARRGGBB`. The game always writes an alpha
+/// of 255 and uses only the colour.
 pub type TintMap = ColumnPalette<i32>;
 
-/// One value for each column of a chunk, as stored. Use it as [`HeightMap`] or [`TintMap`].
+/// One value for each column of a chunk in its stored form. Use it as [`HeightMap`] or [`TintMap`].
 ///
-/// Keys are kept as they were read, in order and including those that no column uses, so that
-/// what is not changed encodes to the bytes that it came from. Two palettes are equal if their
-/// bytes are; to compare what they mean compare their [`values`](Self::values).
+/// Keys keep their stored order, including unused ones, so that an unchanged palette encodes to the
+/// same bytes. Two palettes are equal if their bytes are equal. Compare [`values`](Self::values) to
+/// compare their meaning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ColumnPalette<K> {
-    /// No keys at all stand for the single key 0, whatever the indices say. The game accepts
-    /// that but never writes it.
+    /// An empty list means key 0 for every index. The game never writes it.
     keys: Vec<K>,
-    /// Each less than the number of keys, if there are keys.
+    /// Each index is less than the number of keys, if there are keys.
     indices: TenBitArray,
 }
 
 impl<K: ColumnKey> ColumnPalette<K> {
-    /// The same value in every column.
+    /// Creates a palette with the same value in every column.
     pub fn uniform(value: K) -> Self {
         Self::from_values(&ColumnArray::filled(value))
     }
 
-    /// The palette that the game has after setting these values in a new chunk, column by column:
-    /// key 0 first, used or not, then the other values as they appear.
+    /// Creates the palette that results in the game from setting these values in a new chunk in
+    /// column order: key 0 first, used or not, then the other values in order of occurrence.
     pub fn from_values(values: &ColumnArray<K>) -> Self {
         let (keys, indices) = number_values(values, vec![K::default()]);
-        // The leading 0 is one too many if 1024 other values are there.
+        // With 1024 other values there is no room for the leading 0.
         let (keys, indices) =
             if keys.len() > KEYS_MAX { number_values(values, Vec::new()) } else { (keys, indices) };
         Self { keys, indices: TenBitArray::pack(&indices) }
     }
 
-    /// The value of one column.
+    /// Returns the value of one column.
     pub fn value(&self, column: LocalColumn) -> K {
         self.key(self.indices.get(column))
     }
 
-    /// The values of all columns; faster than to ask for each.
+    /// Returns the values of all columns. Faster than calling [`value`](Self::value) for each.
     pub fn values(&self) -> ColumnArray<K> {
         let indices = self.indices.unpack();
         let values: Vec<K> = indices.iter().map(|&index| self.key(index)).collect();
         ColumnArray::from_vec(values).unwrap_or_else(|| ColumnArray::filled(K::default()))
     }
 
-    /// The distinct values as listed, also those that no column has.
+    /// Returns the listed values, including unused ones.
     pub fn keys(&self) -> &[K] {
         &self.keys
     }
 
-    /// Gives a column another value, and says whether that changed anything.
+    /// Sets the value of a column. Returns whether it changed.
     ///
-    /// As in the game, a new value becomes the last key, and keys that are no longer used stay
-    /// until there are too many: then they are listed anew in the order of the columns.
+    /// As in the game, a new value is appended to the keys. Unused keys stay until the list is
+    /// full; it is then rebuilt in column order.
     pub fn set(&mut self, column: LocalColumn, value: K) -> bool {
         if self.value(column) == value {
             return false;
@@ -86,7 +84,7 @@ impl<K: ColumnKey> ColumnPalette<K> {
         if self.keys.is_empty() {
             *self = Self::default();
         }
-        // Behind the last key that an index can name, known is as good as new.
+        // A key past the last addressable index counts as new.
         let known = self.keys.iter().position(|&key| key == value);
         let index = known.unwrap_or(self.keys.len());
         match u16::try_from(index) {
@@ -101,8 +99,8 @@ impl<K: ColumnKey> ColumnPalette<K> {
         true
     }
 
-    /// Takes a value off the list if it is the last one there and no column has it. The game would
-    /// leave it there; without it a value that came and went leaves no trace.
+    /// Removes `value` from the list if it is the last key and no column has it. The game would
+    /// keep it; removing it restores the bytes from before the value was added.
     pub(crate) fn forget_last(&mut self, value: K) {
         let Some((last, others)) = self.keys.split_last() else { return };
         let is_used = |number: usize| {
@@ -126,8 +124,8 @@ impl<K: ColumnKey> ColumnPalette<K> {
     }
 
     /// # Errors
-    /// If the bytes end, the key count is negative, the indices have another length than 1280
-    /// bytes, or an index names no key.
+    /// Returns an error if the bytes are truncated, the key count is negative, the indices are not
+    /// 1280 bytes long, or an index has no key.
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.i16_le()?;
         let count = reader.count(count.into(), K::BYTES)?;
@@ -150,7 +148,7 @@ impl<K: ColumnKey> ColumnPalette<K> {
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        // Never more than an i16 can say: read from one, or at most 1024.
+        // Always fits: the count was read from an i16 or is at most 1024.
         out.extend(i16::try_from(self.keys.len()).unwrap_or(i16::MAX).to_le_bytes());
         for &key in &self.keys {
             key.put(out);
@@ -161,14 +159,14 @@ impl<K: ColumnKey> ColumnPalette<K> {
     }
 }
 
-/// Value 0 in every column: what a new chunk has.
+/// Value 0 in every column, as in a new chunk.
 impl<K: ColumnKey> Default for ColumnPalette<K> {
     fn default() -> Self {
         Self { keys: vec![K::default()], indices: TenBitArray::zeros() }
     }
 }
 
-/// Numbers the values in the order of the columns, after those that are numbered already.
+/// Assigns an index to each value in column order, after the given keys.
 fn number_values<K: ColumnKey>(
     values: &ColumnArray<K>,
     mut keys: Vec<K>,
@@ -185,13 +183,13 @@ fn number_values<K: ColumnKey>(
     (keys, indices)
 }
 
-/// An index that names no key would have no value. Without keys nothing looks at the indices.
+/// Checks that every index has a key. Without keys the indices are not used.
 fn check_indices(indices: &TenBitArray, keys: usize, start: usize) -> Result<(), Malformed> {
     if keys == 0 || keys >= KEYS_MAX || usize::from(indices.bits_used()) < keys {
         return Ok(());
     }
     let numbers = indices.unpack();
-    // Asked without a way out of the loop, this takes a tenth of the time.
+    // A loop without an early exit takes a tenth of the time.
     let greatest = numbers.iter().fold(0, |greatest, &index| index.max(greatest));
     if usize::from(greatest) < keys {
         return Ok(());
@@ -207,15 +205,15 @@ fn check_indices(indices: &TenBitArray, keys: usize, start: usize) -> Result<(),
     }
 }
 
-/// What a [`ColumnPalette`] holds: `i16` or `i32`, and no other type.
+/// The value type of a [`ColumnPalette`]: `i16` or `i32`.
 pub trait ColumnKey: Copy + Default + Eq + Hash + fmt::Debug + stored::Stored {}
 
 mod stored {
-    /// How a key is stored. Keeps other crates from adding keys that the format does not have.
+    /// The stored form of a key. Prevents other crates from adding key types.
     pub trait Stored: Sized {
         const BYTES: usize;
 
-        /// As many keys as are in the bytes.
+        /// Reads all keys in the bytes.
         fn read_all(bytes: &[u8]) -> Vec<Self>;
 
         fn put(self, out: &mut Vec<u8>);

@@ -1,4 +1,4 @@
-//! What a component type must be able to do, and the rules for versions (`docs/format/chunk.md`).
+//! The [`Component`] trait, and the rules for versions (`docs/format/chunk.md`).
 
 use std::any::Any;
 use std::fmt;
@@ -46,7 +46,7 @@ pub(crate) const DATA_KEY: &str = "Data";
 /// # Ok::<(), hyworld_chunk::Error>(())
 /// ```
 pub trait Component: Clone + fmt::Debug + Send + Sync + 'static {
-    /// The id under which it is stored.
+    /// The id that the component is stored under.
     const ID: &'static str;
 
     /// The version that new values are written as. 0 is not stored.
@@ -56,46 +56,46 @@ pub trait Component: Clone + fmt::Debug + Send + Sync + 'static {
     /// kept as it is and cannot be decoded.
     const NEWEST_READ: i32 = Self::VERSION;
 
-    /// Reads the component from its document.
+    /// Decodes the component from its document.
     ///
     /// # Errors
-    /// The document is not what the format says.
+    /// Returns an error if the document does not follow the format.
     fn decode(document: RawDocument<'_>, version: i32) -> Result<Self>;
 
-    /// Reads the component from bytes that it may share instead of copying them.
+    /// Decodes the component from bytes that it may share instead of copying.
     ///
     /// # Errors
-    /// As for [`decode`](Self::decode).
+    /// Same as [`decode`](Self::decode).
     #[doc(hidden)]
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
         Self::decode(stored.document, stored.version)
     }
 
-    /// The version that this value is written as. A value that was read keeps the version it was
-    /// read with until an upgrade is asked for.
+    /// Returns the version that this value is written as. A decoded value keeps its stored version
+    /// until it is upgraded.
     fn version(&self) -> i32 {
         Self::VERSION
     }
 
-    /// Writes its fields. Fields of the stored document that it does not mention stay as they
-    /// are, where they are. It may be called several times for one document.
+    /// Writes its fields. Stored fields that it does not write keep their value and their position.
+    /// May be called several times for one document.
     fn encode(&self, fields: &mut Fields<'_>);
 
-    /// Writes its fields after a change. What means the same as in `original` is written the way
-    /// it was stored there, so that a change that is undone leaves no trace.
+    /// Writes its fields after a change. Fields equal in meaning to those of `original` are written
+    /// as they were stored, so a change and its reversal restore the same bytes.
     #[doc(hidden)]
     fn encode_changed(&self, _original: &Self, fields: &mut Fields<'_>) {
         self.encode(fields);
     }
 }
 
-/// The document of a component as it is stored, walked over once.
+/// The stored document of a component, with the offsets of its common fields.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
     pub(crate) bytes: &'a SharedBytes,
     pub(crate) document: RawDocument<'a>,
-    /// What `Version` says; 0 if there is none.
+    /// The value of `Version`; 0 if the field is missing.
     pub(crate) version: i32,
     /// The field that most of the game's components consist of.
     pub(crate) data: Option<Element<'a>>,
@@ -121,9 +121,9 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// A component of any type, decoded.
+/// A decoded component of any type.
 pub(crate) trait Value: Any + Send + Sync + fmt::Debug {
-    /// Appends the elements of its document: those of `found`, changed where the component says.
+    /// Appends the elements of its document: those of `found`, with the component's own replaced.
     fn write(
         &self,
         original: Option<&dyn Value>,
@@ -154,7 +154,7 @@ impl<C: Component> Value for C {
 }
 
 /// Appends the elements of a component's document: those of `found` in their order, with the
-/// fields that `encode` writes in place of the stored ones, and the new fields behind them.
+/// fields that `encode` writes replacing the stored ones, then the new fields.
 fn write(
     version: i32,
     found: Option<RawDocument<'_>>,
@@ -166,7 +166,7 @@ fn write(
         writer.int32(VERSION_KEY, version);
     }
     let mut written: Vec<&str> = Vec::new();
-    // Callers check with `check_elements` that every element can be read.
+    // Callers have checked with `check_elements` that every element can be read.
     for element in found.into_iter().flat_map(RawDocument::elements).flatten() {
         let is_version = Some(element) == stored_version;
         if is_version && element.as_i32().unwrap_or(0) != version {
@@ -176,7 +176,7 @@ fn write(
         let is_written = !is_version && !written.contains(&element.key()) && {
             let mut fields = Fields::only(element.key(), writer);
             encode(&mut fields);
-            fields.is_any_written()
+            fields.has_written()
         };
         if is_written {
             written.push(element.key());
@@ -187,16 +187,16 @@ fn write(
     encode(&mut Fields::except(&written, writer, found.is_some()));
 }
 
-/// Returns the version of a component's document; 0 if it states none.
+/// Returns the version of a component's document; 0 if the field is missing.
 ///
 /// # Errors
-/// The document is malformed.
+/// Returns an error if the document is malformed.
 pub(crate) fn version(document: RawDocument<'_>) -> Result<i32> {
     let version = document.get(VERSION_KEY)?;
     Ok(version.and_then(|version| version.as_i32()).unwrap_or(0))
 }
 
-/// Returns the version of a component's document, unless a newer game wrote it.
+/// Returns the version of a component's document, or an error if a newer game wrote it.
 pub(crate) fn known_version<C: Component>(document: RawDocument<'_>) -> Result<i32> {
     let found = version(document)?;
     check_version::<C>(found)?;
@@ -210,17 +210,17 @@ fn check_version<C: Component>(found: i32) -> Result<()> {
     Ok(())
 }
 
-/// Decodes a component, unless a newer game wrote it.
+/// Decodes a component. Returns an error if a newer game wrote it.
 pub(crate) fn decode<C: Component>(bytes: &SharedBytes) -> Result<C> {
     let stored = Stored::find(bytes)?;
     check_version::<C>(stored.version)?;
     C::decode_shared(&stored)
 }
 
-/// Encodes a component over the document that it was read from.
+/// Encodes a component over the document that it was decoded from.
 ///
 /// # Errors
-/// That document is malformed.
+/// Returns an error if that document is malformed.
 pub(crate) fn encode<C: Component>(
     component: &C,
     found: Option<RawDocument<'_>>,
@@ -231,10 +231,10 @@ pub(crate) fn encode<C: Component>(
     Ok(writer.finish())
 }
 
-/// Checks that all elements of a document can be copied, as they are when one of them changes.
+/// Checks that all elements of a document can be read, and so copied when one of them changes.
 ///
 /// # Errors
-/// The document is malformed.
+/// Returns an error if the document is malformed.
 pub(crate) fn check_elements(found: Option<RawDocument<'_>>) -> Result<()> {
     for element in found.into_iter().flat_map(RawDocument::elements) {
         element?;
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_not_understood_stay_in_their_places() {
+    fn unknown_fields_keep_their_position() {
         let bytes = document(Some(3), &[1, 2, 3]);
         let raw = RawDocument::new(&bytes).unwrap();
         let encoded = encode(&Data(vec![9]), Some(raw)).unwrap();
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_version_is_raised_and_goes_first() {
+    fn an_older_version_is_raised_and_written_first() {
         for version in [None, Some(1)] {
             let bytes = document(version, &[5]);
             let raw = RawDocument::new(&bytes).unwrap();
@@ -305,9 +305,9 @@ mod tests {
         }
     }
 
-    /// Other programs write `Version: 0`, or the version behind the data.
+    /// Other programs write `Version: 0`, or the version after the data.
     #[test]
-    fn a_version_stays_where_it_was_found() {
+    fn a_version_keeps_its_position() {
         for (version, is_first) in [(0, true), (0, false), (3, false)] {
             let mut writer = DocumentWriter::new();
             if is_first {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn of_fields_with_one_key_the_first_is_written() {
+    fn only_the_first_of_duplicate_fields_is_replaced() {
         let mut writer = DocumentWriter::new();
         writer.binary("Data", 0, &[1]);
         writer.binary("Data", 0, &[2]);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_version_is_refused() {
+    fn a_newer_version_is_rejected() {
         let bytes = document(Some(4), &[]);
         let refused = decode::<Data>(&shared(&bytes));
         let expected = Error::Newer { path: String::new(), found: 4, known: 3 };

@@ -1,5 +1,5 @@
-//! The game's own components as types. Those that are one binary field keep everything else in
-//! their document; those that hold further holders keep them as they are until one is changed.
+//! The game's own components as types. Components with one binary field keep all other fields of
+//! their document; lists of holders keep each holder's bytes until it is changed.
 
 mod block_entities;
 mod data;

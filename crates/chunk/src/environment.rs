@@ -1,13 +1,13 @@
-//! `EnvironmentChunk.Data`: which environment there is at each height of each column.
+//! `EnvironmentChunk.Data`: the environment at each height of each column.
 //!
 //! ```text
 //! i32  environment count, each:  i32 id, utf name
 //! 1024 columns, each:  i32 m, m x i32 greatest height, (m + 1) x i32 id
 //! ```
 //!
-//! All big-endian. Run 0 of a column reaches up to height 0 of its list, run i from there to height
-//! i, and the last one has no end. Ids mean something only through the list: they are what some
-//! session of the game happened to give, and differ between chunks of one world.
+//! All integers are big-endian. Run 0 of a column ends at height 0 of its list (inclusive), run i
+//! at height i, and the last run is unbounded. Ids have a meaning only through the list: the game
+//! assigns them per session, so they differ between chunks of one world.
 
 mod edit;
 
@@ -22,24 +22,24 @@ use crate::shared_bytes::SharedBytes;
 use crate::wire::{Reader, put_utf};
 use hyworld_documents::{Malformed, Problem};
 
-/// The name of environments whose id is not listed. The game lists them under it when it saves.
+/// The name of environments whose id is not listed. The game adds it to the list when it saves.
 pub const UNKNOWN_ENVIRONMENT: &str = "Unknown";
 
-/// What a listed environment needs at least: its id and the length of its name.
+/// The minimum size of a listed environment: its id and the length of its name.
 const LISTED_BYTES_MIN: usize = 6;
 
 /// The environments of a chunk.
 ///
-/// All is kept as it was read: the order of the list, environments that no column uses, and runs
-/// that the game would write otherwise. Only a column that is changed is put in order.
+/// Everything is kept as it was read: the order of the list, unused environments, and runs that the
+/// game would store differently. Only a changed column is normalized.
 ///
-/// Two values are equal if their bytes are, which is more than that they mean the same.
+/// Two values are equal if their bytes are equal, even if other bytes have the same meaning.
 #[derive(Clone, Debug)]
 pub struct EnvironmentChunk {
     list: Vec<ListedEnvironment>,
-    /// All columns behind each other, as stored: a multiple of four bytes.
+    /// All columns in order, as stored: a multiple of four bytes.
     columns: SharedBytes,
-    /// The word each column begins at; computed when a column is first read.
+    /// The index of the first word of each column, computed when a column is first read.
     starts: OnceLock<ColumnArray<usize>>,
 }
 
@@ -51,24 +51,24 @@ impl PartialEq for EnvironmentChunk {
 
 impl Eq for EnvironmentChunk {}
 
-/// A big-endian number, as stored: most are never asked for.
+/// A big-endian integer as stored. Most are never read.
 type Word = [u8; 4];
 
-/// An entry of the list that gives ids their meaning.
+/// An entry of the list of environments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedEnvironment {
-    /// The number that columns use.
+    /// The id that columns use.
     pub id: i32,
-    /// What it stands for.
+    /// The name of the environment.
     pub name: String,
 }
 
-/// Some heights of a column with one environment.
+/// A range of heights in a column with one environment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EnvironmentRun {
-    /// Which heights. The lowest run begins, and the highest ends, far outside of the world.
+    /// The heights. The lowest and the highest run extend beyond the world.
     pub ys: RangeInclusive<i32>,
-    /// The id; [`EnvironmentChunk::name_of`] says what it means.
+    /// The id; [`EnvironmentChunk::name_of`] returns its name.
     pub id: i32,
 }
 
@@ -76,20 +76,20 @@ pub struct EnvironmentRun {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Column<'a> {
     max_ys: &'a [Word],
-    /// One more than heights.
+    /// One more than `max_ys`.
     ids: &'a [Word],
 }
 
-/// Numbers of a column.
+/// Returns words as integers.
 fn numbers(words: &[Word]) -> impl ExactSizeIterator<Item = i32> {
     words.iter().map(|&word| i32::from_be_bytes(word))
 }
 
 impl EnvironmentChunk {
-    /// The same environment everywhere.
+    /// Creates a chunk with the same environment everywhere.
     ///
     /// # Errors
-    /// If the name is too long.
+    /// Returns an error if the name is too long.
     pub fn uniform(name: &str) -> Result<Self> {
         let mut chunk = Self::without_columns();
         let id = chunk.id_for(name)?;
@@ -97,11 +97,11 @@ impl EnvironmentChunk {
         Ok(chunk)
     }
 
-    /// Reads the field.
+    /// Decodes the field.
     ///
     /// # Errors
-    /// If the bytes end early or late, or a name is not UTF-8. Heights in a wrong order and ids
-    /// that are not listed are no errors: the game reads them too.
+    /// Returns an error if the bytes are truncated or too long, or a name is not UTF-8. Unsorted
+    /// heights and unlisted ids are accepted, as the game does.
     pub fn decode(data: &[u8]) -> Result<Self> {
         Self::read(Reader::new(data))
     }
@@ -131,7 +131,7 @@ impl EnvironmentChunk {
         self.starts = OnceLock::new();
     }
 
-    /// The bytes of the field.
+    /// Encodes the field.
     pub fn encode(&self) -> Vec<u8> {
         let names: usize = self.list.iter().map(|entry| LISTED_BYTES_MIN + entry.name.len()).sum();
         let mut out = Vec::with_capacity(4 + names + self.columns.as_slice().len());
@@ -140,7 +140,7 @@ impl EnvironmentChunk {
     }
 
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
-        // As many as an i32 can say would fill 12 gigabytes and are not reached.
+        // Always fits: i32::MAX entries would need 12 gigabytes.
         out.extend(i32::try_from(self.list.len()).unwrap_or(i32::MAX).to_be_bytes());
         for entry in &self.list {
             out.extend(entry.id.to_be_bytes());
@@ -149,36 +149,36 @@ impl EnvironmentChunk {
         out.extend(self.columns.as_slice());
     }
 
-    /// The environments that are listed, used or not, in the order in which they are stored.
+    /// Returns the listed environments in stored order, including unused ones.
     pub fn list(&self) -> &[ListedEnvironment] {
         &self.list
     }
 
-    /// What an id means in this chunk; [`UNKNOWN_ENVIRONMENT`] if it is not listed. Should it be
-    /// listed twice, the last entry counts.
+    /// Returns the name of an id; [`UNKNOWN_ENVIRONMENT`] if it is not listed. If it is listed
+    /// twice, the last entry wins.
     pub fn name_of(&self, id: i32) -> &str {
         let entry = self.list.iter().rev().find(|entry| entry.id == id);
         entry.map_or(UNKNOWN_ENVIRONMENT, |entry| &entry.name)
     }
 
-    /// The environment at a height of a column. Any height will do, but only those of blocks
-    /// matter: outside of them old chunks have ids that are not listed.
+    /// Returns the environment at a height of a column. Accepts any height; outside the world, old
+    /// chunks have ids that are not listed.
     pub fn name(&self, column: LocalColumn, y: i32) -> &str {
         self.name_of(self.id(column, y))
     }
 
-    /// The id of the environment at a height of a column.
+    /// Returns the id of the environment at a height of a column.
     pub fn id(&self, column: LocalColumn, y: i32) -> i32 {
         let Column { max_ys, ids } = self.column(column);
         let run = numbers(max_ys).position(|max_y| y <= max_y).unwrap_or(max_ys.len());
         ids.get(run).map_or(0, |&id| i32::from_be_bytes(id))
     }
 
-    /// The runs of a column from the bottom up, without gaps. Neighbours can have the same id if
-    /// they are stored so.
+    /// Returns the runs of a column from the bottom up, without gaps. Adjacent runs can have the
+    /// same id if they are stored that way.
     pub fn runs(&self, column: LocalColumn) -> impl Iterator<Item = EnvironmentRun> {
         let Column { max_ys, ids } = self.column(column);
-        // None once the greatest height of all is reached.
+        // None after the run that ends at i32::MAX.
         let mut next = Some(i32::MIN);
         let max_ys = numbers(max_ys).chain([i32::MAX]);
         max_ys.zip(numbers(ids)).filter_map(move |(max_y, id)| {
@@ -188,18 +188,18 @@ impl EnvironmentChunk {
         })
     }
 
-    /// Returns whether two columns are stored alike, so that they have the same runs.
+    /// Returns whether two columns are stored in the same way, and so have the same runs.
     pub(crate) fn is_same(&self, column: LocalColumn, other: LocalColumn) -> bool {
         self.column(column) == self.column(other)
     }
 
-    /// The environments that blocks of this chunk have. What is only listed, or only used above
-    /// or below the world, is left out.
+    /// Returns the environments of the blocks of this chunk. Leaves out those that are only listed,
+    /// or only used above or below the world.
     pub fn names_used(&self) -> BTreeSet<&str> {
         let in_world = |run: &EnvironmentRun| *run.ys.start() <= MAX_Y && *run.ys.end() >= MIN_Y;
         let runs = LocalColumn::all().flat_map(|column| self.runs(column).filter(in_world));
         let ids: BTreeSet<i32> = runs.map(|run| run.id).collect();
-        // The last entry for an id replaces the ones before.
+        // The last entry for an id replaces the earlier ones.
         let names: BTreeMap<i32, &str> =
             self.list.iter().map(|entry| (entry.id, entry.name.as_str())).collect();
         ids.into_iter().map(|id| names.get(&id).copied().unwrap_or(UNKNOWN_ENVIRONMENT)).collect()
@@ -208,7 +208,7 @@ impl EnvironmentChunk {
     fn starts(&self) -> &ColumnArray<usize> {
         self.starts.get_or_init(|| {
             let mut starts = Vec::with_capacity(LocalColumn::all().len());
-            // Walked over once already, when they were read or built.
+            // Cannot fail: the columns were checked when they were read or built.
             walk_columns(self.words(), |at| starts.push(at));
             ColumnArray::from_vec(starts).unwrap_or_else(|| ColumnArray::filled(0))
         })
@@ -233,25 +233,25 @@ fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malfor
         .collect()
 }
 
-/// Returns whether every column is a single run, as in most chunks: a count of 0 and an id.
+/// Returns whether every column is a single run, as in most chunks.
 fn has_single_runs(words: &[Word]) -> bool {
     let (columns, rest) = words.as_chunks::<2>();
-    // Without a way out of the loop this takes an eighth of the time.
+    // A loop without an early exit takes an eighth of the time.
     let bits = |bits: u32, [count, _]: &[Word; 2]| bits | u32::from_be_bytes(*count);
     columns.len() == LocalColumn::all().len()
         && rest.is_empty()
         && columns.iter().fold(0, bits) == 0
 }
 
-/// Calls `begins` with the word each column begins at. Returns `None` unless the columns fill these
-/// words exactly.
+/// Calls `begins` with the index of the first word of each column. Returns `None` unless the
+/// columns fill the words exactly.
 fn walk_columns(words: &[Word], mut begins: impl FnMut(usize)) -> Option<()> {
     let mut at = 0_usize;
     let (mut count, mut column_words) = ([0; 4], 2_usize);
     for _ in LocalColumn::all() {
         begins(at);
-        // Most columns are as long as the one before, and a processor that guesses so need not
-        // wait for each column to find the next.
+        // Most columns have the same length as the previous one. Reusing that length lets the
+        // processor predict the start of the next column.
         let found = *words.get(at)?;
         if found != count {
             count = found;
@@ -263,7 +263,7 @@ fn walk_columns(words: &[Word], mut begins: impl FnMut(usize)) -> Option<()> {
     (at == words.len()).then_some(())
 }
 
-/// What is wrong with columns that do not fill their bytes.
+/// Returns the error of columns that do not fill their bytes exactly.
 fn find_fault(mut reader: Reader<'_>) -> Malformed {
     let mut walk = || {
         for _ in LocalColumn::all() {

@@ -1,4 +1,4 @@
-//! What can be wrong with the bytes of a chunk.
+//! The errors of this crate.
 
 use hyworld_documents::Malformed;
 
@@ -7,38 +7,38 @@ use crate::newer::game_of;
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a chunk, or a part of it, cannot be read or changed.
+/// An error from reading or changing a chunk or a part of it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The bytes are not what the format says.
+    /// The bytes do not follow the format.
     #[error("{}{source}", within(path))]
     Malformed {
-        /// Where in the document, as in `Components.BlockChunk.Data`.
+        /// The location in the document, such as `Components.BlockChunk.Data`.
         path: String,
-        /// What is wrong there.
+        /// The reason and the byte offset.
         source: Malformed,
     },
     /// A component was written by a newer game. Its bytes are kept as they are. The message is the
-    /// same for all sections, so that it need not be shown for each.
+    /// same for all sections, so a caller can report it once per chunk.
     #[error("{}", newer(self))]
     Newer {
-        /// Where in the document.
+        /// The location in the document.
         path: String,
-        /// The version that was found.
+        /// The stored version.
         found: i32,
-        /// The newest one that can be decoded; negative if the component is not known at all.
+        /// The newest version that can be decoded; negative if the component is unknown.
         known: i32,
     },
-    /// A program asked for a component as another type than before. Ids must be unique.
-    #[error("{}was decoded as another type with the same id", within(path))]
+    /// A component was requested as two different types. Ids must be unique.
+    #[error("{}already decoded as another type with the same id", within(path))]
     OtherType {
-        /// Where in the document.
+        /// The location in the document.
         path: String,
     },
 }
 
-/// How a message begins that is about this part of a document; the document itself has no name.
+/// Returns the prefix of a message about this path. The root of the document has no prefix.
 fn within(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("{path}: ") }
 }
@@ -54,7 +54,7 @@ fn newer(error: &Error) -> String {
 }
 
 impl Error {
-    /// Puts `part` before the path of the error.
+    /// Prepends `part` to the path of the error.
     #[must_use]
     pub fn inside(self, part: &str) -> Self {
         let join =

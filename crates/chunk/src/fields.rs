@@ -1,54 +1,54 @@
-//! [`Fields`]: what a component writes into its document.
+//! [`Fields`]: the writer that a component encodes itself with.
 
 use hyworld_documents::{DocumentWriter, Kind};
 
-/// The fields of a component's document, written straight into the document.
+/// Writes the fields of a component directly into its document.
 ///
-/// A component names all of its fields each time; those that are not wanted at this place of the
-/// document are skipped without being encoded.
+/// A component writes all of its fields on every call. Fields that are not requested at this
+/// position of the document are skipped without being encoded.
 #[derive(Debug)]
 pub struct Fields<'w> {
     writer: &'w mut DocumentWriter,
-    wanted: Wanted<'w>,
-    is_any_written: bool,
+    requested: Requested<'w>,
+    has_written: bool,
     /// Whether the fields are written over a stored document.
     has_stored: bool,
 }
 
 #[derive(Debug)]
-enum Wanted<'w> {
+enum Requested<'w> {
     Only(&'w str),
     Except(&'w [&'w str]),
 }
 
 impl<'w> Fields<'w> {
-    /// Writes the field with one key, once.
+    /// Accepts only the field with this key, once.
     pub(crate) fn only(key: &'w str, writer: &'w mut DocumentWriter) -> Self {
-        Self { writer, wanted: Wanted::Only(key), is_any_written: false, has_stored: true }
+        Self { writer, requested: Requested::Only(key), has_written: false, has_stored: true }
     }
 
-    /// Writes all fields but those with some keys.
+    /// Accepts all fields except those with these keys.
     pub(crate) fn except(
         keys: &'w [&'w str],
         writer: &'w mut DocumentWriter,
         has_stored: bool,
     ) -> Self {
-        Self { writer, wanted: Wanted::Except(keys), is_any_written: false, has_stored }
+        Self { writer, requested: Requested::Except(keys), has_written: false, has_stored }
     }
 
-    pub(crate) fn is_any_written(&self) -> bool {
-        self.is_any_written
+    pub(crate) fn has_written(&self) -> bool {
+        self.has_written
     }
 
-    /// Calls `write` if the field with this key is wanted here.
+    /// Calls `write` if the field with this key is requested.
     fn field(&mut self, key: &str, write: impl FnOnce(&mut DocumentWriter)) {
-        let is_wanted = match self.wanted {
-            Wanted::Only(wanted) => wanted == key && !self.is_any_written,
-            Wanted::Except(keys) => !keys.contains(&key),
+        let is_requested = match self.requested {
+            Requested::Only(only) => only == key && !self.has_written,
+            Requested::Except(keys) => !keys.contains(&key),
         };
-        if is_wanted {
+        if is_requested {
             write(self.writer);
-            self.is_any_written = true;
+            self.has_written = true;
         }
     }
 
@@ -57,7 +57,7 @@ impl<'w> Fields<'w> {
         self.field(key, |writer| writer.raw(key, kind, value));
     }
 
-    /// Writes text.
+    /// Writes a string.
     pub fn string(&mut self, key: &str, text: &str) {
         self.field(key, |writer| writer.string(key, text));
     }
@@ -72,7 +72,7 @@ impl<'w> Fields<'w> {
         self.raw(key, Kind::INT64, &value.to_le_bytes());
     }
 
-    /// Writes a float. The game stores its 32-bit floats as doubles, too.
+    /// Writes a 64-bit float. The game stores its 32-bit floats as doubles too.
     pub fn double(&mut self, key: &str, value: f64) {
         self.field(key, |writer| writer.double(key, value));
     }
@@ -82,37 +82,36 @@ impl<'w> Fields<'w> {
         self.field(key, |writer| writer.boolean(key, value));
     }
 
-    /// Writes a UUID, most significant byte first, with subtype 4 as the game does.
+    /// Writes a UUID with subtype 4, most significant byte first.
     pub fn uuid(&mut self, key: &str, uuid: &[u8; 16]) {
         self.field(key, |writer| writer.binary(key, 4, uuid));
     }
 
-    /// Writes bytes, with subtype 0 as the game's binary fields have it.
+    /// Writes bytes with subtype 0, as in the game's binary fields.
     pub fn binary(&mut self, key: &str, bytes: &[u8]) {
         self.field(key, |writer| writer.binary(key, 0, bytes));
     }
 
-    /// Writes bytes in place: `write` appends them and must not remove any.
+    /// Writes bytes in place. `write` appends them and must not remove any.
     pub fn binary_with(&mut self, key: &str, write: impl FnOnce(&mut Vec<u8>)) {
         self.field(key, |writer| writer.binary_with(key, 0, write));
     }
 
-    /// Writes a nested document in place: `write` appends its elements.
+    /// Writes a nested document in place. `write` appends its elements.
     pub fn document(&mut self, key: &str, write: impl FnOnce(&mut DocumentWriter)) {
         self.field(key, |writer| writer.nested(key, Kind::DOCUMENT, write));
     }
 
-    /// Returns whether there is a stored document and this field would be new in it. A list that
-    /// is empty then need not be written.
+    /// Returns whether a stored document lacks this field. Empty lists are then not written.
     pub(crate) fn is_new_in_stored(&self, key: &str) -> bool {
-        let is_new = match self.wanted {
-            Wanted::Only(_) => false,
-            Wanted::Except(keys) => !keys.contains(&key),
+        let is_new = match self.requested {
+            Requested::Only(_) => false,
+            Requested::Except(keys) => !keys.contains(&key),
         };
         self.has_stored && is_new
     }
 
-    /// Writes a list in place: `write` appends each item under the key that it is given.
+    /// Writes a list in place. `write` appends each item under the key it receives.
     ///
     /// ```
     /// use hyworld_chunk::Fields;

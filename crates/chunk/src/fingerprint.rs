@@ -1,8 +1,8 @@
-//! What a chunk holds, as digests that do not depend on how it is stored.
+//! Digests of a chunk that do not depend on how it is stored.
 //!
-//! Palette order and types, ids, compression and counts do not show. The digests are the first 8
-//! bytes of a SHA-256, over all 327,680 cells of the chunk from the bottom section up, in the
-//! order of their indices; `docs/format/chunk.md` has the exact bytes.
+//! Palette order, palette types, ids, counts and compression do not affect them. A digest is the
+//! first 8 bytes of a SHA-256 over all 327,680 cells of the chunk, from the bottom section up, in
+//! index order; `docs/format/chunk.md` defines the exact bytes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,9 +19,9 @@ use crate::fluid::FluidSection;
 use crate::light::Light;
 use crate::palette::{AssetKey, Palette, PaletteKey};
 
-/// Cells of a section.
+/// The number of cells in a section.
 const CELLS: usize = 32_768;
-/// Sections of a chunk.
+/// The number of sections in a chunk.
 const SECTIONS: usize = 10;
 
 /// The first 8 bytes of a SHA-256.
@@ -58,18 +58,18 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Digests of what the cells and columns of a chunk hold.
+/// Digests of the cells and columns of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct CellDigests {
-    /// Names of blocks.
+    /// Block names.
     pub blocks: Digest,
     /// Fillers.
     pub filler: Digest,
     /// Rotations.
     pub rotation: Digest,
-    /// Names of fluids.
+    /// Fluid names.
     pub fluids: Digest,
-    /// Levels of fluids.
+    /// Fluid levels.
     pub levels: Digest,
     /// Local light.
     pub light_local: Digest,
@@ -81,13 +81,13 @@ pub struct CellDigests {
     pub tint: Digest,
 }
 
-/// What a chunk holds.
+/// Digests and counts of a chunk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct Fingerprint {
-    /// SHA-256 of the document: differs whenever a byte does.
+    /// SHA-256 of the document. It differs whenever a byte does.
     #[serde(serialize_with = "hex")]
     pub sha256: [u8; 32],
-    /// Length of the document.
+    /// Length of the document in bytes.
     #[serde(rename = "raw")]
     pub raw_bytes: usize,
     /// Number of entities.
@@ -96,15 +96,15 @@ pub struct Fingerprint {
     pub block_components: usize,
     /// Sum of all heights.
     pub height_sum: i64,
-    /// Digests of cells and columns: the same content gives the same ones.
+    /// Digests of cells and columns. They are equal for equal cells.
     pub cells: CellDigests,
 }
 
 impl Fingerprint {
-    /// Takes the fingerprint of a chunk's document.
+    /// Computes the fingerprint of a chunk's document.
     ///
     /// # Errors
-    /// A component is malformed, or a newer game wrote it.
+    /// Returns an error if a component is malformed or a newer game wrote it.
     pub fn of(document: Vec<u8>) -> Result<Self> {
         let sha256 = Sha256::digest(&document).into();
         let raw_bytes = document.len();
@@ -126,7 +126,7 @@ impl CellDigests {
     /// Computes the digests of a chunk.
     ///
     /// # Errors
-    /// A component is malformed, or a newer game wrote it.
+    /// Returns an error if a component is malformed or a newer game wrote it.
     pub fn of(chunk: &Chunk) -> Result<Self> {
         let mut blocks = Vec::with_capacity(SECTIONS);
         let mut fluids = Vec::with_capacity(SECTIONS);
@@ -161,7 +161,7 @@ fn finish(hash: Sha256) -> Digest {
     Digest(digest.first_chunk().copied().unwrap_or_default())
 }
 
-/// The value of every cell; `None` if all have the default one, which is zero.
+/// Returns the value of every cell, or `None` if all have the default value, which is zero.
 fn values<K: PaletteKey, N>(palette: &Palette<K>, number: impl Fn(&K) -> N) -> Option<Vec<N>>
 where
     N: Copy + Default + PartialEq,
@@ -187,7 +187,7 @@ fn light(light: &Light) -> Option<Vec<u16>> {
     Some(tree.expand().values().map(|value| value.bits()).collect())
 }
 
-/// The digest of ten sections of 16-bit numbers.
+/// Returns the digest of ten sections of 16-bit numbers.
 fn wide<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u16>>) -> Digest {
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     bytes(sections, CELLS * 2, &ZEROS, |section| {
@@ -197,13 +197,13 @@ fn wide<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u16>>) -> Digest {
     })
 }
 
-/// The digest of ten sections of 8-bit numbers.
+/// Returns the digest of ten sections of 8-bit numbers.
 fn narrow<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u8>>) -> Digest {
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     bytes(sections, CELLS, &ZEROS, cells)
 }
 
-/// The digest of ten sections, of which most are zeros: those are hashed once for all chunks.
+/// Returns the digest of ten sections. The digest of zeros, a common one, is cached.
 fn bytes<S>(
     sections: &[&S],
     section_bytes: usize,
@@ -223,7 +223,8 @@ fn bytes<S>(
     }
 }
 
-/// The digest of names: the distinct ones in order, then for each cell the number of its name.
+/// Returns the digest of names: the distinct ones in order, then for each cell the number of its
+/// name.
 fn names<S>(sections: &[&S], palette: impl Fn(&S) -> &Palette<AssetKey>) -> Digest {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     for section in sections {
@@ -231,13 +232,13 @@ fn names<S>(sections: &[&S], palette: impl Fn(&S) -> &Palette<AssetKey>) -> Dige
         numbers.extend(used.into_iter().map(|(key, _)| (key.as_str(), 0)));
     }
     let mut hash = Sha256::new();
-    for ((name, number), place) in numbers.iter_mut().zip(0..) {
-        *number = place;
+    for ((name, number), index) in numbers.iter_mut().zip(0..) {
+        *number = index;
         hash.update(name);
         hash.update("\n");
     }
     let number = |key: &AssetKey| numbers.get(key.as_str()).copied().unwrap_or(u32::MAX);
-    // No real chunk has more names than 16 bits can number, but ten sections can.
+    // Known chunks have fewer names than 16 bits can number, but ten sections can hold more.
     let number_bytes = if numbers.len() > 1 << 16 { 4 } else { 2 };
     let mut cells = Vec::with_capacity(CELLS * number_bytes);
     for section in sections {
@@ -251,8 +252,7 @@ fn names<S>(sections: &[&S], palette: impl Fn(&S) -> &Palette<AssetKey>) -> Dige
     finish(hash)
 }
 
-/// Appends some bytes so many times, which is most of the work of a digest if it is done one by
-/// one.
+/// Appends `one` `times` times. Appending one by one would be most of the cost of a digest.
 fn append_run(cells: &mut Vec<u8>, one: &[u8], times: usize) {
     let start = cells.len();
     let end = start.saturating_add(one.len().saturating_mul(times));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_the_same_bytes_so_many_times() {
+    fn runs_repeat_the_same_bytes() {
         for times in [0, 1, 2, 3, 7, 8, 9, 32_768] {
             let mut cells = vec![9];
             append_run(&mut cells, &[1, 2], times);
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn digests_of_a_chunk_of_air() {
         let digests = cells(&Chunk::new());
-        // From an independent implementation: 655,360 and 327,680 zero bytes, and 4,096.
+        // From an independent implementation: 655,360, 327,680 and 4,096 zero bytes.
         assert_eq!(digests.filler.to_string(), "ff6335069b6e140e");
         assert_eq!(digests.light_global, digests.filler);
         assert_eq!(digests.levels, digests.rotation);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_content_has_the_same_digests_however_it_came_about() {
+    fn equal_cells_have_equal_digests() {
         let stone = AssetKey::new("Rock_Stone").unwrap();
         let wood = AssetKey::new("Wood").unwrap();
         let at = |index| ChunkBlock::from_index(index).unwrap();
@@ -315,9 +315,9 @@ mod tests {
         assert_ne!(cells(&one).height, cells(&Chunk::new()).height);
     }
 
-    /// Three sections with as many names as a palette can list.
+    /// Three sections with as many names as a palette can list. The numbers overflowed a u16 once.
     #[test]
-    fn more_names_than_a_u16_can_number_overflowed() {
+    fn more_names_than_a_u16_can_number() {
         let chunk = |shift: u32| {
             let mut chunk = Chunk::new();
             for (number, y) in (0_u32..3).zip(SectionY::all()) {

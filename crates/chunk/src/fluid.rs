@@ -1,4 +1,4 @@
-//! `Fluid.Data`: the fluids of a section and how high they stand.
+//! `Fluid.Data`: the fluids of a section and their levels.
 //!
 //! ```text
 //! palette of fluid names
@@ -6,8 +6,7 @@
 //! 16384  levels, four bits for each cell, the cell with the even index in the LOW half
 //! ```
 //!
-//! The halves of a byte are the other way round than in palettes and in `BlockPhysics`; real worlds
-//! leave no doubt about it.
+//! The halves of a byte are swapped compared with palettes and `BlockPhysics`.
 
 use hyworld_coords::LocalBlock;
 
@@ -18,8 +17,9 @@ use crate::wire::Reader;
 
 /// The fluids of a section. A cell can have a fluid and a block at the same time.
 ///
-/// Where there is a fluid its level is 1 to 15, and 0 where there is none. That is so in every real
-/// world, and [`set`](Self::set) keeps it so; a file in which it is not is read all the same.
+/// A cell with a fluid has a level of 1 to 15, and a cell without a fluid has level 0. All sample
+/// worlds follow this rule, and [`set`](Self::set) enforces it. Stored data that breaks it can
+/// still be read.
 ///
 /// ```
 /// use hyworld_chunk::{AssetKey, FluidSection};
@@ -41,9 +41,9 @@ pub struct FluidSection {
 
 #[derive(Clone, PartialEq, Eq)]
 struct Levels {
-    /// The byte that said that levels follow: 1, or whatever stood in its place.
+    /// The stored flag, kept as it was read. The game writes 1; any value except 0 is accepted.
     flag: u8,
-    /// Stored the other way round, so a cell's level is that of its neighbour here.
+    /// With swapped halves: the level of a cell is at `index ^ 1`.
     swapped: Nibbles,
 }
 
@@ -65,29 +65,29 @@ impl FluidSection {
     /// The highest level that can be stored.
     pub const LEVEL_MAX: u8 = 15;
 
-    /// No fluid anywhere.
+    /// Creates a section without fluids.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A section with these fluids, all of them at one level.
+    /// Creates a section with these fluids, all of them at one level.
     ///
     /// # Errors
-    /// [`EditError`] if that is not a level from 1 to 15.
+    /// Returns an [`EditError`] if `level` is not from 1 to 15.
     pub fn from_fluids(fluids: Palette<AssetKey>, level: u8) -> Result<Self, EditError> {
         let mut levels = Levels::zeros();
         for run in fluids.runs().filter(|run| !run.key.is_air()) {
             Self::check_level(run.key, level)?;
             run.cells().for_each(|cell| levels.set(cell, level));
         }
-        let has_any = fluids.kind() != PaletteType::Empty;
-        Ok(Self { fluids, levels: has_any.then_some(levels) })
+        let has_fluids = fluids.kind() != PaletteType::Empty;
+        Ok(Self { fluids, levels: has_fluids.then_some(levels) })
     }
 
-    /// Reads the field.
+    /// Decodes the field.
     ///
     /// # Errors
-    /// [`Error::Malformed`](crate::Error::Malformed).
+    /// Returns [`Error::Malformed`](crate::Error::Malformed) if the bytes do not follow the format.
     pub fn decode(data: &[u8]) -> Result<Self> {
         Self::read(Reader::new(data))
     }
@@ -102,7 +102,7 @@ impl FluidSection {
         Ok(Self { fluids, levels })
     }
 
-    /// The bytes of the field.
+    /// Encodes the field.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.fluids.encoded_bytes() + 1 + Nibbles::BYTES);
         self.encode_into(&mut out);
@@ -120,43 +120,43 @@ impl FluidSection {
         }
     }
 
-    /// The names of all fluids; [`AssetKey::EMPTY`] where there is none.
+    /// Returns the names of all fluids; [`AssetKey::EMPTY`] in cells without a fluid.
     pub fn fluids(&self) -> &Palette<AssetKey> {
         &self.fluids
     }
 
-    /// The name of the fluid in one cell; [`AssetKey::EMPTY`] if there is none.
+    /// Returns the name of the fluid in one cell; [`AssetKey::EMPTY`] if there is none.
     pub fn fluid(&self, cell: LocalBlock) -> &AssetKey {
         self.fluids.get(cell)
     }
 
-    /// How high the fluid stands in one cell, 0 to 15.
+    /// Returns the level of the fluid in one cell, 0 to 15.
     pub fn level(&self, cell: LocalBlock) -> u8 {
         self.levels.as_ref().map_or(0, |levels| levels.get(cell))
     }
 
-    /// The level of the fluid in each cell; `None` if none has one.
+    /// Returns the level of each cell, or `None` if no levels are stored.
     pub(crate) fn level_of_each_cell(&self) -> Option<Vec<u8>> {
         let bytes = self.levels.as_ref()?.swapped.as_bytes().iter();
         Some(bytes.flat_map(|byte| [byte & 0xF, byte >> 4]).collect())
     }
 
-    /// Whether no cell has a fluid or a level.
+    /// Returns whether no cell has a fluid or a level.
     pub fn is_empty(&self) -> bool {
         self.same_cells(&Self::new())
     }
 
-    /// Puts a fluid into a cell, or with [`AssetKey::EMPTY`] and level 0 takes it out, and says
-    /// whether that was a change.
+    /// Sets the fluid in a cell, or removes it with [`AssetKey::EMPTY`] and level 0. Returns
+    /// whether the cell changed.
     ///
     /// # Errors
-    /// [`EditError`], and nothing is changed.
+    /// Returns an [`EditError`] and changes nothing.
     pub fn set(&mut self, cell: LocalBlock, fluid: AssetKey, level: u8) -> Result<bool, EditError> {
         fluid.check_can_be_saved()?;
         self.put(cell, fluid, level)
     }
 
-    /// Does the same with a name that may have been stored before.
+    /// Sets the fluid in a cell without checking the length of the name, which may be a stored one.
     fn put(&mut self, cell: LocalBlock, fluid: AssetKey, level: u8) -> Result<bool, EditError> {
         Self::check_level(&fluid, level)?;
         let renamed = self.fluids.set(cell, fluid)?;
@@ -170,11 +170,10 @@ impl FluidSection {
         Ok(true)
     }
 
-    /// Puts a fluid into all cells of a box, both corners included, and says whether that was a
-    /// change.
+    /// Sets the fluid in all cells of a box, corners included. Returns whether any cell changed.
     ///
     /// # Errors
-    /// [`EditError`], and nothing is changed.
+    /// Returns an [`EditError`] and changes nothing.
     pub fn fill(
         &mut self,
         corner: LocalBlock,
@@ -197,10 +196,10 @@ impl FluidSection {
         Ok(changed)
     }
 
-    /// Takes over every cell that has a fluid in `other`.
+    /// Copies every cell that has a fluid in `other`.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`], and nothing is changed.
+    /// Returns [`EditError::PaletteFull`] and changes nothing.
     pub fn overlay(&mut self, other: &Self) -> Result<(), EditError> {
         let mut result = self.clone();
         for run in other.fluids.runs().filter(|run| !run.key.is_air()) {
@@ -212,7 +211,7 @@ impl FluidSection {
         Ok(())
     }
 
-    /// Whether every cell has the same fluid and level in both, however they are stored.
+    /// Returns whether every cell has the same fluid and level in both, however they are stored.
     pub fn same_cells(&self, other: &Self) -> bool {
         let same_levels = match (&self.levels, &other.levels) {
             (None, None) => true,
@@ -222,8 +221,7 @@ impl FluidSection {
         same_levels && self.fluids.same_cells(&other.fluids)
     }
 
-    /// Everything about this section that the game would not have written. It looks at every
-    /// cell.
+    /// Returns all anomalies. Visits every cell.
     pub fn check(&self) -> Vec<SectionAnomaly> {
         let mut anomalies = Vec::new();
         check_palette("fluids", &self.fluids, &mut anomalies);
@@ -241,20 +239,18 @@ impl FluidSection {
         anomalies
     }
 
-    /// Checks that a fluid has a level, and no fluid has none.
+    /// Checks that the level is 1 to 15 for a fluid, and 0 without one.
     pub(crate) fn check_level(fluid: &AssetKey, level: u8) -> Result<(), EditError> {
         let what = "the level of a fluid";
         match (fluid.is_air(), level) {
             (true, 0) | (false, 1..=Self::LEVEL_MAX) => Ok(()),
-            (true, found) => {
-                Err(EditError::Value { what, found, expected: "0 where there is none" })
-            }
+            (true, found) => Err(EditError::Value { what, found, expected: "0 without a fluid" }),
             (false, found) => Err(EditError::Value { what, found, expected: "1 to 15" }),
         }
     }
 
-    /// A palette and a level for each cell, all of them below 16 and 0 exactly where the palette
-    /// has no fluid.
+    /// Creates a section from a palette and a level for each cell. Levels must be below 16, and 0
+    /// exactly in the cells without a fluid.
     pub(crate) fn from_parts(fluids: Palette<AssetKey>, levels: &[u16]) -> Self {
         let swapped: Vec<u16> =
             levels.as_chunks().0.iter().flat_map(|&[even, odd]| [odd, even]).collect();
@@ -264,7 +260,7 @@ impl FluidSection {
     }
 }
 
-/// Shows the palette, and whether there are levels.
+/// Prints the palette and whether there are levels.
 impl std::fmt::Debug for FluidSection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FluidSection")

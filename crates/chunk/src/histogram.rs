@@ -1,7 +1,5 @@
-//! How often each block occurs in a chunk, from the counts that its palettes store.
-//!
-//! Palettes list their values with counts, so no cell is looked at, and of each section only the
-//! head is read.
+//! Block counts of a chunk, from the counts that its palettes store. No cell is read, and of each
+//! section only the start is parsed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,12 +12,12 @@ use crate::error::{Error, Result};
 use crate::holder::Holder;
 use crate::wire::Reader;
 
-/// Cells by the name of the block in them.
+/// The number of cells by block name.
 pub type Histogram<'a> = BTreeMap<Cow<'a, str>, u64>;
 
 impl Chunk {
-    /// How many cells hold each block, by name, from the counts that are stored. Names in old
-    /// chunks are brought into today's form.
+    /// Returns the number of cells of each block by name, from the stored counts. Block names of
+    /// old chunks are converted to the current form.
     ///
     /// ```
     /// let chunk = hyworld_chunk::Chunk::new();
@@ -28,11 +26,11 @@ impl Chunk {
     /// ```
     ///
     /// # Errors
-    /// A section is malformed, or a newer game wrote it. What stands behind the palette of its
-    /// blocks is not looked at.
+    /// Returns an error if a section is malformed or a newer game wrote it. Bytes after the block
+    /// palette are not checked.
     pub fn histogram(&self) -> Result<Histogram<'_>> {
         let mut sums = Histogram::new();
-        // Then the sections may stand in the columns.
+        // Chunks with old columns may store their sections there.
         let is_old = self.has_old_columns();
         for section in self.sections() {
             let y = section.y().index();
@@ -55,8 +53,7 @@ fn add_decoded<'a>(sums: &mut Histogram<'a>, section: &'a BlockSection) {
     }
 }
 
-/// Adds the counts of a section that is not decoded, without decoding it. Returns `false` if it is
-/// decoded, or of an old version.
+/// Adds the counts of a section unless it is decoded or old. Returns whether it did.
 fn add<'a>(sums: &mut Histogram<'a>, section: &'a Holder) -> Result<bool> {
     if section.decoded::<BlockSection>().is_some() {
         return Ok(false);
@@ -84,7 +81,7 @@ mod tests {
     use hyworld_indexed_storage::{MemoryFile, OpenOptions, Slot};
     use hyworld_testkit::fixture;
 
-    /// Counts the cells of every block, one by one.
+    /// Counts the cells of every block one by one.
     fn counted(chunk: &Chunk) -> Histogram<'_> {
         let mut sums = Histogram::new();
         for (_, run) in chunk.runs().unwrap() {
@@ -94,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_counting_gives() {
+    fn histogram_matches_counted_cells() {
         let mut chunk = Chunk::new();
         for (x, name) in [(0, "Rock"), (1, "Rock"), (2, "Soil"), (31, "Rock")] {
             for y in [3, 40, 319] {
@@ -119,9 +116,9 @@ mod tests {
         );
     }
 
-    /// As the fuzzer made one: its columns hold the blocks, and the sections beside them others.
+    /// A case found by fuzzing: the columns hold the blocks, and separate sections hold others.
     #[test]
-    fn blocks_are_counted_where_an_old_chunk_keeps_them() {
+    fn blocks_of_old_columns_are_counted() {
         let bytes = fixture("original/chunks/synthetic_old_versions.region.bin");
         let file = OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "old").unwrap();
         let mut chunk = Chunk::decode(file.read(Slot::new(102)).unwrap().unwrap()).unwrap();
@@ -134,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn errors_have_a_location() {
         let mut chunk = Chunk::new();
         let y = SectionY::new(4).unwrap();
         let mut block = hyworld_documents::DocumentWriter::new();

@@ -1,5 +1,5 @@
-//! [`Holder`]: components by id, in order. The chunk itself is one, and so is each of its
-//! sections, block entities and entities.
+//! [`Holder`]: an ordered set of components. A chunk is one, and so is each of its sections, block
+//! entities and entities.
 
 mod entry;
 
@@ -17,11 +17,11 @@ use entry::{Entry, KNOWN_IDS};
 /// The key of the components in a holder's document.
 pub(crate) const COMPONENTS_KEY: &str = "Components";
 
-/// An ordered set of components. Each is kept as the bytes that it was read from, is decoded when
-/// it is first asked for, and is encoded again only if it was changed.
+/// An ordered set of components. Each is kept as its stored bytes, decoded on first access, and
+/// encoded again only if it was changed.
 ///
-/// Encoding a holder in which nothing was changed returns the identical bytes; after a change
-/// only what was changed differs.
+/// An unchanged holder encodes to the identical bytes. After a change only the changed components
+/// differ.
 ///
 /// ```
 /// use hyworld_chunk::Holder;
@@ -35,12 +35,12 @@ pub(crate) const COMPONENTS_KEY: &str = "Components";
 /// ```
 #[derive(Clone, Debug)]
 pub struct Holder {
-    /// The document as it was read; `None` once something was changed.
+    /// The document as it was read; `None` after a change.
     source: Option<SharedBytes>,
-    /// Unknown fields in front of the components; no real chunk has any.
+    /// Unknown fields before the components. No known chunk has any.
     before: Vec<Entry>,
     components: Vec<Entry>,
-    /// Unknown fields behind them.
+    /// Unknown fields after the components.
     after: Vec<Entry>,
 }
 
@@ -50,7 +50,7 @@ impl Default for Holder {
     }
 }
 
-/// Holders are equal if their documents are.
+/// Holders are equal if their documents are equal.
 impl PartialEq for Holder {
     fn eq(&self, other: &Self) -> bool {
         match (&self.source, &other.source) {
@@ -61,15 +61,15 @@ impl PartialEq for Holder {
 }
 
 impl Holder {
-    /// Returns a holder without components.
+    /// Creates a holder without components.
     pub fn new() -> Self {
         Self { source: None, before: Vec::new(), components: Vec::new(), after: Vec::new() }
     }
 
-    /// Reads a holder's document. Its components are found, not decoded.
+    /// Reads a holder's document without decoding its components.
     ///
     /// # Errors
-    /// The document is malformed, or has no `Components`.
+    /// Returns an error if the document is malformed or has no `Components`.
     pub fn decode(document: Vec<u8>) -> Result<Self> {
         Self::from_shared(SharedBytes::new(document))
     }
@@ -108,8 +108,8 @@ impl Holder {
         self.components.iter().map(|entry| &*entry.key)
     }
 
-    /// Returns its components in order, each with its id, its type and its bytes. Also those that
-    /// [`raw`](Self::raw) does not return: values that are not documents, and repeated ids.
+    /// Returns its components in order, each with its id, its type and its bytes. Includes those
+    /// that [`raw`](Self::raw) does not return: values that are not documents, and repeated ids.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, Kind, &[u8])> {
         self.components.iter().map(parts)
     }
@@ -119,13 +119,13 @@ impl Holder {
         self.before.iter().chain(&self.after).map(parts)
     }
 
-    /// Returns whether it has a component.
+    /// Returns whether it has a component with this id.
     pub fn contains(&self, id: &str) -> bool {
         self.entry(id).is_some()
     }
 
-    /// Returns the document of a component as it would be written; `None` if there is no such
-    /// component or its value is not a document.
+    /// Returns the document of a component as it would be written. Returns `None` if the
+    /// component is missing or not a document.
     pub fn raw(&self, id: &str) -> Option<RawDocument<'_>> {
         RawDocument::new(self.document(id)?.bytes().as_slice()).ok()
     }
@@ -142,52 +142,52 @@ impl Holder {
         self.entry(id).filter(|entry| entry.kind == Kind::DOCUMENT)
     }
 
-    /// Returns a component, which is decoded the first time; `None` if there is no such component.
+    /// Returns a component, decoding it on first access. Returns `None` if it is missing.
     ///
     /// # Errors
-    /// It is malformed, or a newer game wrote it: its bytes are kept in any case. Or it was
-    /// decoded before as another type with the same id.
+    /// Returns an error if it is malformed, a newer game wrote it, or it was decoded before as
+    /// another type with the same id. Its bytes are kept in any case.
     pub fn get<C: Component>(&self) -> Result<Option<&C>> {
         self.get_as(C::ID)
     }
 
-    /// Does the same with a component that is stored under another id.
+    /// Returns a component that is stored under another id. See [`get`](Self::get).
     pub(crate) fn get_as<C: Component>(&self, id: &str) -> Result<Option<&C>> {
         let found = self.document(id).map(Entry::get).transpose();
         found.map_err(|error| error.inside(id))
     }
 
-    /// Returns an id if it is one of the game's own in chunks and sections.
+    /// Returns the static form of an id if it is one of the game's chunk or section components.
     pub(crate) fn known_id(id: &str) -> Option<&'static str> {
         KNOWN_IDS.into_iter().find(|known| *known == id)
     }
 
-    /// Returns a component if it is decoded.
+    /// Returns a component if it is already decoded.
     pub(crate) fn decoded<C: Component>(&self) -> Option<&C> {
         self.decoded_as(C::ID)
     }
 
-    /// Does the same with a component that is stored under another id.
+    /// Returns a decoded component that is stored under another id.
     pub(crate) fn decoded_as<C: Component>(&self, id: &str) -> Option<&C> {
         self.document(id).and_then(Entry::value)
     }
 
-    /// Returns a component as it was decoded from the stored bytes, before any change.
+    /// Returns a component as it was before any change.
     pub(crate) fn original<C: Component>(&self) -> Result<Option<&C>> {
         let found = self.document(C::ID).map(Entry::original).transpose();
         found.map_err(|error| error.inside(C::ID))
     }
 
-    /// Returns a component to change it; `None` if there is no such component. The component
-    /// counts as changed and is encoded again with the holder.
+    /// Returns a component for mutation, or `None` if it is missing. The component counts as
+    /// changed and is encoded again with the holder.
     ///
     /// # Errors
-    /// As for [`get`](Self::get).
+    /// Same as [`get`](Self::get).
     pub fn get_mut<C: Component>(&mut self) -> Result<Option<&mut C>> {
         self.get_mut_as(C::ID)
     }
 
-    /// Does the same with a component that is stored under another id.
+    /// Returns a component that is stored under another id for mutation.
     pub(crate) fn get_mut_as<C: Component>(&mut self, id: &str) -> Result<Option<&mut C>> {
         let Some(entry) = document_mut(&mut self.components, id) else { return Ok(None) };
         let component = entry.get_mut().map_err(|error| error.inside(id))?;
@@ -195,8 +195,8 @@ impl Holder {
         Ok(Some(component))
     }
 
-    /// Changes a component, which is added as `missing` if there is none. Nothing is changed
-    /// unless `change` says that it changed something.
+    /// Changes a component. If it is missing, `missing` creates it. Everything is left unchanged
+    /// unless `change` returns `Ok(true)`.
     pub(crate) fn try_change<C: Component, E: From<Error>>(
         &mut self,
         missing: impl FnOnce() -> C,
@@ -224,31 +224,31 @@ impl Holder {
         result
     }
 
-    /// Writes a component over the one that is stored, or behind the others. Nothing changes if
-    /// that gives the document that is there.
+    /// Writes a component over the stored one, or appends it. Changes nothing if the encoded
+    /// document is equal to the stored one.
     ///
     /// # Errors
-    /// The document that is there is malformed.
+    /// Returns an error if the stored document is malformed.
     pub fn put<C: Component>(&mut self, component: &C) -> Result<()> {
         self.put_as(C::ID, component)
     }
 
-    /// Does the same with a component that is stored under another id.
+    /// Writes a component under another id. See [`put`](Self::put).
     pub(crate) fn put_as<C: Component>(&mut self, id: &str, component: &C) -> Result<()> {
         let encoded = component::encode(component, self.raw(id));
         let encoded = encoded.map_err(|error| error.inside(id))?;
         self.set_document(id, encoded.into())
     }
 
-    /// Gives a component a document. Nothing changes if it has that document already.
+    /// Sets the document of a component. Changes nothing if it has that document already.
     ///
     /// # Errors
-    /// `document` is not a document.
+    /// Returns an error if `document` is not a BSON document.
     pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
         self.set_document(id, document.into())
     }
 
-    /// Does the same with a document that need not be copied.
+    /// Sets the document of a component without copying an owned document.
     fn set_document(&mut self, id: &str, document: Cow<'_, [u8]>) -> Result<()> {
         RawDocument::new(&document)?;
         let is_same =
@@ -265,7 +265,7 @@ impl Holder {
         Ok(())
     }
 
-    /// Removes a component. Returns whether it was there.
+    /// Removes a component. Returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.components.len();
         self.components.retain(|entry| entry.key != id);
@@ -276,22 +276,21 @@ impl Holder {
         is_removed
     }
 
-    /// Puts the components into the order that the game gives to this set of ids.
+    /// Sorts the components by `rank` of their ids.
     pub(crate) fn sort_by(&mut self, rank: impl Fn(&str) -> usize) {
         self.components.sort_by_key(|entry| rank(&entry.key));
         self.source = None;
     }
 
-    /// Returns whether it was changed since it was read; a new one always was.
+    /// Returns whether it was changed since it was read. A new holder counts as changed.
     pub fn is_changed(&self) -> bool {
         self.source.is_none()
     }
 
-    /// Returns whether a component encodes to the bytes that it was decoded from. `None` if there
-    /// is no such component.
+    /// Returns whether a component encodes to its stored bytes. Returns `None` if it is missing.
     ///
     /// # Errors
-    /// As for [`get`](Self::get).
+    /// Same as [`get`](Self::get).
     pub fn round_trips<C: Component>(&self) -> Result<Option<bool>> {
         let Some(component) = self.get::<C>()? else { return Ok(None) };
         let stored = self.raw(C::ID);
@@ -300,19 +299,19 @@ impl Holder {
         Ok(Some(stored.is_some_and(|stored| stored.as_bytes() == encoded)))
     }
 
-    /// Forgets decoded components that were not changed.
+    /// Drops decoded values of unchanged components.
     pub(crate) fn forget_decoded(&mut self) {
         self.components.iter_mut().for_each(Entry::forget_decoded);
     }
 
-    /// Returns its document.
+    /// Returns the encoded document.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_into(&mut out);
         out
     }
 
-    /// Writes its document into a buffer, whose content is replaced.
+    /// Encodes its document into `out`, replacing the contents of `out`.
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
         out.clear();
         if let Some(source) = &self.source {
@@ -325,7 +324,7 @@ impl Holder {
         *out = writer.finish();
     }
 
-    /// Estimates how long its document is.
+    /// Estimates the length of its document in bytes.
     pub(crate) fn encoded_bytes(&self) -> usize {
         let entries = self.before.iter().chain(&self.components).chain(&self.after);
         entries.map(Entry::written_bytes).sum()
@@ -336,8 +335,8 @@ impl Holder {
         self.write_with(writer, |_, _| false, |_| ());
     }
 
-    /// Appends the elements of its document. `replace` may write a component itself and say so,
-    /// and `last` may write more of them.
+    /// Appends the elements of its document. `replace` may write a component itself and must then
+    /// return `true`; `last` may append further components.
     pub(crate) fn write_with(
         &self,
         writer: &mut DocumentWriter,
@@ -356,7 +355,7 @@ impl Holder {
         self.after.iter().for_each(|entry| entry.write(writer));
     }
 
-    /// Appends it as an element of another document, at once if nothing in it was changed.
+    /// Appends it as an element of another document. Copies the stored bytes if it is unchanged.
     pub(crate) fn write_nested(&self, key: &str, writer: &mut DocumentWriter) {
         match &self.source {
             Some(source) => writer.document(key, source.as_slice()),

@@ -1,9 +1,8 @@
-//! Items: what lies in chests and benches and what creatures and players carry, of both
-//! generations of the format, through one view.
+//! Items in chests, benches and inventories, in both generations of the format.
 //!
-//! A container is the same document everywhere; what changed from January to June 2026 is where
-//! it stands. So a [`ContainerPath`] says where in a holder a container stands and what it is
-//! for, and reads and writes it as an [`ItemContainer`] of [`ItemStack`]s. The layouts are in
+//! A container is the same document everywhere; only its path changed between January and June
+//! 2026. A [`ContainerPath`] is the path and purpose of a container in a holder. It reads and
+//! writes the container as an [`ItemContainer`] of [`ItemStack`]s. The layouts are in
 //! `docs/format/chunk.md`.
 
 mod container;

@@ -1,7 +1,7 @@
-//! Block names of old versions, which carried more than the name.
+//! Block names of old versions, which contain more than the name.
 //!
-//! Up to version 4 a section had no place for rotation, and fluids and support stood in the names
-//! too, after a bar: `Wood_Door|Yaw=90|Filler=0,1,0|Support=3|Fluid=Fluid_Water|FluidLevel=4`.
+//! Up to version 4 a section had no field for rotation. Rotation, filler, fluid and support were
+//! part of the name: `Wood_Door|Yaw=90|Filler=0,1,0|Support=3|Fluid=Fluid_Water|FluidLevel=4`.
 
 mod upgrade;
 
@@ -12,14 +12,14 @@ use crate::physics::BlockPhysics;
 
 pub use upgrade::UpgradedSection;
 
-/// What marks a name as one of these, apart from [`FLUID_PREFIX`]. Others stay as they are, even
-/// with a bar in them.
+/// Substrings that identify an old name, besides [`FLUID_PREFIX`]. Other names are not changed,
+/// even if they contain a bar.
 const MARKS: [&str; 7] = ["|Fluid=", "|Deco", "|Support", "|Filler", "|Yaw=", "|Pitch=", "|Roll="];
 
-/// A block with such a name was nothing but fluid.
+/// A block whose name starts with this consists only of fluid.
 const FLUID_PREFIX: &str = "Fluid_";
 
-/// Old fluids: the name, what it is called now, and what its source is called.
+/// Old fluids: the old name, the current name, and the current name of the source block.
 const FLUIDS: [(&str, &str, &str); 6] = [
     ("Fluid_Water", "Water", "Water_Source"),
     ("Fluid_Lava", "Lava", "Lava_Source"),
@@ -31,14 +31,14 @@ const FLUIDS: [(&str, &str, &str); 6] = [
 
 const WATER_FINITE: &str = "Water_Finite";
 
-/// The level of every source in real worlds, where a level of 0 meant the highest there is.
+/// The level of every source in the sample worlds. In old names, level 0 means a source.
 const SOURCE_LEVEL: u8 = 1;
 
-/// The highest level of any fluid that flows in real worlds. Which one the game has for
-/// `Water_Finite` is in its assets, and no world shows it.
+/// The highest level of flowing fluids in the sample worlds. The level of `Water_Finite` is defined
+/// in the game's assets, and no sample world contains it.
 const FLOWING_LEVEL_MAX: u8 = 8;
 
-/// What an old name says about its cell.
+/// The contents of an old block name.
 ///
 /// ```
 /// use hyworld_chunk::{LegacyBlock, Rotation};
@@ -52,41 +52,41 @@ const FLOWING_LEVEL_MAX: u8 = 8;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LegacyBlock<'a> {
-    /// The name that is left, `Empty` if there was only fluid.
+    /// The block name; `Empty` if the cell contains only fluid.
     pub block: &'a str,
-    /// Which way it is turned.
+    /// The rotation.
     pub rotation: Rotation,
-    /// Which cell of a large block it is.
+    /// The offset from the base cell of a multi-block object.
     pub filler: Filler,
     /// The fluid in the same cell.
     pub fluid: Option<LegacyFluid>,
-    /// What `BlockPhysics` has for the cell, 0 to 15.
+    /// The support of the cell, 0 to 15, as in `BlockPhysics`.
     pub support: u8,
 }
 
-/// A fluid under its name of today.
+/// A fluid under its current name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LegacyFluid {
     /// The name.
     pub name: &'static str,
-    /// How high it stands, 1 to 15.
+    /// The level, 1 to 15.
     pub level: u8,
 }
 
-/// Why an old name cannot be taken apart.
+/// The error of an old name that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LegacyKeyError {
-    /// No fluid was called that.
+    /// The fluid is unknown.
     #[error("`{name}` is not the name of an old fluid")]
     Fluid {
         /// The name.
         name: String,
     },
-    /// A property has a value that does not fit.
-    #[error("`{value}` is no value for `{property}`")]
+    /// A property has an invalid value.
+    #[error("`{value}` is not a valid value for `{property}`")]
     Property {
-        /// Which one, as in `Yaw`.
+        /// The property, such as `Yaw`.
         property: &'static str,
         /// The value.
         value: String,
@@ -94,15 +94,15 @@ pub enum LegacyKeyError {
 }
 
 impl<'a> LegacyBlock<'a> {
-    /// Whether a name has to be taken apart. Names of today have not.
+    /// Returns whether a name is an old one that has to be parsed.
     pub fn is_legacy(key: &str) -> bool {
         key.starts_with(FLUID_PREFIX) || MARKS.iter().any(|mark| key.contains(mark))
     }
 
-    /// Takes an old name apart. A name of today comes back whole.
+    /// Parses an old name. A current name is returned unchanged.
     ///
     /// # Errors
-    /// [`LegacyKeyError`].
+    /// Returns a [`LegacyKeyError`] if a property has an invalid value.
     pub fn parse(key: &'a str) -> Result<Self, LegacyKeyError> {
         let plain = Self::plain(key);
         if !Self::is_legacy(key) {
@@ -122,13 +122,13 @@ impl<'a> LegacyBlock<'a> {
         Ok(Self { block: name, rotation, filler, fluid, support: properties.support()? })
     }
 
-    /// A block of which nothing but the name is known.
+    /// Creates a block with only a name.
     pub(crate) fn plain(block: &'a str) -> Self {
         Self { block, rotation: Rotation::NONE, filler: Filler::BASE, fluid: None, support: 0 }
     }
 }
 
-/// The fluid with an old name, and its level among the properties.
+/// Returns the fluid with an old name, with its level from the properties.
 fn fluid(name: &str, properties: Properties<'_>) -> Result<LegacyFluid, LegacyKeyError> {
     let level = properties.nibble("FluidLevel", FluidSection::LEVEL_MAX)?.unwrap_or(0);
     let known = FLUIDS.iter().find(|(old, _, _)| *old == name);
@@ -142,7 +142,7 @@ fn fluid(name: &str, properties: Properties<'_>) -> Result<LegacyFluid, LegacyKe
     })
 }
 
-/// What follows the first bar. Of properties that occur twice the first one counts.
+/// The part after the first bar. If a property occurs twice, the first one is used.
 #[derive(Clone, Copy)]
 struct Properties<'a>(&'a str);
 
@@ -169,7 +169,7 @@ impl<'a> Properties<'a> {
         self.parse(property, |value| value.parse().ok().filter(|&value| value <= max))
     }
 
-    /// A decoration never falls, whatever else the name says.
+    /// Returns the support. A decoration never falls, regardless of other properties.
     fn support(self) -> Result<u8, LegacyKeyError> {
         if self.0.split('|').any(|part| part.starts_with("Deco")) {
             return Ok(BlockPhysics::DECORATION);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_at_once() {
+    fn all_properties_are_parsed() {
         let key = "Name|Yaw=90|Pitch=180|Filler=0,1,0|Support=3|Fluid=Fluid_Water|FluidLevel=4";
         let expected = LegacyBlock {
             block: "Name",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_today_stay_whole() {
+    fn current_names_are_not_changed() {
         for key in ["Rock_Stone", "*Crop_State_Definitions_Stage1", "", "A|Unknown=1", "My_Fluid_"]
         {
             assert!(!LegacyBlock::is_legacy(key), "{key}");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mark_is_seen() {
+    fn each_mark_is_recognised() {
         for key in [
             "A|Fluid=Fluid_Tar",
             "A|Deco",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn fluids_get_their_names_of_today() {
+    fn fluids_get_their_current_names() {
         fn fluid(key: &str) -> Option<(&'static str, u8)> {
             parse(key).fluid.map(|fluid| (fluid.name, fluid.level))
         }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_of_fluid_has_nothing_else() {
+    fn a_fluid_cell_has_no_other_properties() {
         let fluid = Some(LegacyFluid { name: "Lava", level: 5 });
         let expected = LegacyBlock { fluid, ..LegacyBlock::plain("Empty") };
         assert_eq!(parse("Fluid_Lava|FluidLevel=5|Yaw=90|Support=2|Filler=1,0,0"), expected);
@@ -285,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn turns_and_offsets() {
+    fn rotations_and_offsets_are_parsed() {
         assert_eq!(Some(parse("A|Roll=270|Yaw=-90|Pitch=450").rotation), Rotation::new(3, 1, 3));
         assert_eq!(parse("A|Yaw=360").rotation, Rotation::NONE);
         assert_eq!(Some(parse("A|Filler=-1,-16,15").filler), Filler::new(-1, -16, 15));
     }
 
     #[test]
-    fn values_that_do_not_fit_are_refused() {
+    fn invalid_values_are_rejected() {
         for key in [
             "Fluid_Honey",
             "A|Fluid=Water",
@@ -309,6 +309,6 @@ mod tests {
             assert!(LegacyBlock::parse(key).is_err(), "{key}");
         }
         let error = LegacyBlock::parse("A|Yaw=45").unwrap_err();
-        assert_eq!(error.to_string(), "`45` is no value for `Yaw`");
+        assert_eq!(error.to_string(), "`45` is not a valid value for `Yaw`");
     }
 }

@@ -1,12 +1,12 @@
-//! The chunk codec: every byte of a chunk, understood and kept.
+//! The chunk codec. It decodes every known field of a chunk and keeps all other bytes.
 //!
 //! A chunk is stored as one BSON document. It is a [`Holder`] of components, and so is each of its
 //! ten sections, its block entities and its entities. [`Chunk`] owns the stored bytes, decodes a
-//! [`Component`] when it is first asked for, and encodes only what was changed. Its questions about
-//! blocks do not depend on the version that it was stored in.
+//! [`Component`] on first access, and encodes only what was changed. Block queries work the same
+//! for every stored version.
 //!
-//! Lossless by construction: encoding a chunk in which nothing was changed returns the identical
-//! bytes, and after a change only what was changed differs. What is not understood is kept.
+//! Encoding is lossless: an unchanged chunk encodes to the identical bytes, and after a change only
+//! the changed components differ. Unknown fields and components are kept.
 //!
 //! ```
 //! use hyworld_chunk::Chunk;
@@ -22,8 +22,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It does not know where chunks are kept; the only files it reads are block migrations that a
-//! program points it at. The formats are in `docs/format/chunk.md` and `docs/format/section.md`.
+//! This crate does not know where chunks are stored. The only files it reads are block migrations
+//! that the caller names. The formats are in `docs/format/chunk.md` and `docs/format/section.md`.
 
 mod bit_array;
 mod block_chunk;

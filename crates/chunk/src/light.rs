@@ -9,11 +9,11 @@ use hyworld_documents::Malformed;
 pub use tree::LightTree;
 pub use value::LightValue;
 
-/// One of the two lights of a section: the local one, from emitters and the open sky, or the
-/// global one, which has spread.
+/// One of the two lights of a section: the local one, from light sources and the sky, or the global
+/// one, which has spread.
 ///
-/// The game takes it as computed for the blocks of now if its change id is the section's counter
-/// of the same name; otherwise it computes it anew.
+/// The game uses it if its change id equals the section's counter of the same name, and recomputes
+/// it otherwise.
 ///
 /// ```text
 ///  0  2  change id
@@ -23,14 +23,14 @@ pub use value::LightValue;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Light {
-    /// What the section's change counter was when the light was computed.
+    /// The value of the section's change counter when the light was computed.
     pub change_id: u16,
-    /// The light of all cells. Without one it is dark everywhere, or not computed yet.
+    /// The light of all cells. `None` means dark everywhere or not computed yet.
     pub tree: Option<LightTree>,
 }
 
 impl Light {
-    /// Whether it was computed for the blocks as they are, if the section's counter is `counter`.
+    /// Returns whether it is current, given the section's change counter.
     pub fn is_current(&self, counter: u16) -> bool {
         self.change_id == counter
     }
@@ -50,7 +50,7 @@ impl Light {
         }
     }
 
-    /// How many bytes [`encode`](Self::encode) appends.
+    /// Returns how many bytes [`encode`](Self::encode) appends.
     pub(crate) fn encoded_bytes(&self) -> usize {
         3 + self.tree.as_ref().map_or(0, |tree| 4 + tree.as_bytes().len())
     }
@@ -74,7 +74,7 @@ mod tests {
         out
     }
 
-    /// The local light of a real section under the open sky.
+    /// The local light of a section of a sample world under the open sky.
     const SKY: [u8; 24] = [
         0, 0x10, 1, 0, 0, 0, 0x11, 0, 0xf0, 0, 0xf0, 0, 0xf0, 0, 0xf0, 0, 0xf0, 0, 0xf0, 0, 0xf0,
         0, 0xf0, 0,
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_refused() {
+    fn every_truncation_is_rejected() {
         for len in 0..SKY.len() {
             assert!(decode(&SKY[..len]).is_err(), "{len} bytes");
         }

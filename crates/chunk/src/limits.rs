@@ -1,20 +1,20 @@
-//! How many parts of one kind a chunk may have, each with its reason.
+//! Limits on the number of components, holders and sections, each with its reason.
 //!
-//! A part in memory is larger than the few bytes that it can be written in, so without a limit a
-//! small document could ask for a lot of memory.
+//! A decoded part uses more memory than its stored bytes. Without a limit, a small document could
+//! cause a large allocation.
 
 use hyworld_documents::{Element, Malformed, Problem};
 
-/// Components of one holder, or fields beside them. The game registers some hundreds of types.
+/// Components of one holder, or fields beside them. The game registers a few hundred types.
 pub(crate) const COMPONENTS_MAX: usize = 4096;
 
-/// Block entities, or entities, of one chunk. A chunk has 327,680 blocks.
+/// Block entities or entities of one chunk. A chunk has 327,680 blocks.
 pub(crate) const HOLDERS_MAX: usize = 1 << 19;
 
 /// Sections of one chunk. The game has 10 and ignores more.
 pub(crate) const SECTIONS_MAX: usize = 4096;
 
-/// The elements of a document, which must not be more than `most`.
+/// Yields the elements of a document, then an error if there are more than `most`.
 pub(crate) fn at_most<'a>(
     elements: impl Iterator<Item = Result<Element<'a>, Malformed>>,
     most: usize,
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_beside_the_components_have_one_too() {
+    fn other_fields_have_a_limit() {
         let refused = Holder::decode(many(COMPONENTS_MAX + 1, &many(0, &[]))).unwrap_err();
         assert!(is_too_many(&refused, COMPONENTS_MAX), "{refused}");
     }

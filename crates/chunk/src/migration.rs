@@ -1,8 +1,8 @@
-//! Block migrations: how the game renames blocks from version to version.
+//! Block migrations: the renames of blocks between game versions.
 //!
-//! A migration is a numbered asset with two maps from old block keys to new ones. A section states
-//! how many of them it has been through, so those from that number on are still to be applied.
-//! They belong to the game and are not shipped; `load.rs` reads them from a user's own files.
+//! A migration is a numbered asset with two maps from old block keys to new ones. A section stores
+//! how many of them were applied to it, so those from that number on are still to be applied. They
+//! belong to the game and are not part of this crate; `load.rs` reads them from the user's files.
 
 mod load;
 
@@ -22,31 +22,31 @@ pub struct BlockMigration {
 }
 
 impl BlockMigration {
-    /// A migration that renames the keys of these maps to their values. Where both have a key,
-    /// `direct` decides.
+    /// Creates a migration that renames the keys of these maps to their values. If both contain a
+    /// key, `direct` takes precedence.
     pub fn new(direct: BTreeMap<String, String>, name: BTreeMap<String, String>) -> Self {
         Self { direct, name }
     }
 
-    /// Reads an asset: an object with the optional maps `DirectMigrations` and `NameMigrations`.
-    /// What else it has is none of our business.
+    /// Parses an asset: an object with the optional maps `DirectMigrations` and `NameMigrations`.
+    /// Other fields are ignored.
     ///
     /// # Errors
-    /// [`MigrationError::Malformed`] if it is not JSON, or a map has something else than strings.
+    /// Returns [`MigrationError::Malformed`] if it is not JSON or a value is not a string.
     pub fn from_json(text: &str) -> Result<Self, MigrationError> {
         Self::from_value(&parse(text)?)
     }
 
     fn from_value(asset: &Value) -> Result<Self, MigrationError> {
         let Some(asset) = asset.as_object() else {
-            return Err(malformed("a migration that is not an object"));
+            return Err(malformed("the migration is not an object"));
         };
         let direct = string_map(asset, "DirectMigrations")?;
         let name = string_map(asset, "NameMigrations")?;
         Ok(Self { direct, name })
     }
 
-    /// The new key for a block key; `None` if it stays. Upper and lower case differ.
+    /// Returns the new key for a block key, or `None` if it is not renamed. Case-sensitive.
     pub fn rename(&self, key: &str) -> Option<&str> {
         self.direct.get(key).or_else(|| self.name.get(key)).map(String::as_str)
     }
@@ -73,15 +73,15 @@ pub struct BlockMigrations {
 }
 
 impl BlockMigrations {
-    /// Reads many assets from one text: an object whose keys are their numbers.
+    /// Parses several assets from one text: an object whose keys are their numbers.
     ///
     /// # Errors
-    /// [`MigrationError::Malformed`] if it is not JSON, a key is not a number, or an asset is not
-    /// one.
+    /// Returns [`MigrationError::Malformed`] if it is not JSON, a key is not a number, or an asset
+    /// is malformed.
     pub fn from_json(text: &str) -> Result<Self, MigrationError> {
         let value = parse(text)?;
         let Some(assets) = value.as_object() else {
-            return Err(malformed("migrations that are not an object"));
+            return Err(malformed("the migrations are not an object"));
         };
         let mut migrations = Self::default();
         for (key, asset) in assets {
@@ -94,31 +94,31 @@ impl BlockMigrations {
         Ok(migrations)
     }
 
-    /// Adds the asset with this number, and hands out the one that it replaces.
+    /// Adds the asset with this number and returns the one that it replaces.
     pub fn insert(&mut self, number: u32, asset: BlockMigration) -> Option<BlockMigration> {
         self.assets.insert(number, asset)
     }
 
-    /// Adds the assets of another list, which replace those with the same number. So do those of a
-    /// mod replace the game's.
+    /// Adds the assets of another list, which replace those with the same number. Assets of a mod
+    /// replace the game's in the same way.
     pub fn extend(&mut self, other: Self) {
         self.assets.extend(other.assets);
         self.numbers.extend(other.numbers);
     }
 
-    /// Sets the names for the block numbers that `blockIdMap.legacy.json` of a universe lists.
-    /// They are used in sections before version 6, for blocks whose name is a decimal number.
+    /// Sets the names of numbered blocks, which `blockIdMap.legacy.json` of a universe lists. They
+    /// are used in sections before version 6, for blocks whose name is a decimal number.
     pub fn set_numbers(&mut self, numbers: impl IntoIterator<Item = (i32, String)>) {
         self.numbers = numbers.into_iter().collect();
     }
 
-    /// Whether there are numbers of blocks.
+    /// Returns whether there are names of numbered blocks.
     pub fn has_numbers(&self) -> bool {
         !self.numbers.is_empty()
     }
 
-    /// What a block key of a section of this version has become since: see
-    /// [`migrate`](Self::migrate). Numbers become names first.
+    /// Returns the current name of a block key from a section of this version: see
+    /// [`migrate`](Self::migrate). Numbers are replaced by names first.
     pub fn current_key<'a>(&'a self, key: &'a str, version: i32, from: i32) -> &'a str {
         let is_old = version < BlockSection::VERSION;
         let number = if is_old { key.parse().ok() } else { None };
@@ -127,28 +127,28 @@ impl BlockMigrations {
         self.migrate(name.map_or(key, String::as_str), from).0
     }
 
-    /// The asset with this number.
+    /// Returns the asset with this number.
     pub fn get(&self, number: u32) -> Option<&BlockMigration> {
         self.assets.get(&number)
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no assets.
     pub fn is_empty(&self) -> bool {
         self.assets.is_empty()
     }
 
-    /// How many assets follow one another from number 0 on: what the game with these assets writes
+    /// Returns the number of contiguous assets from number 0 on. A game with these assets writes it
     /// as the migration version of a section.
     pub fn version(&self) -> i32 {
         self.next_missing(0)
     }
 
-    /// What a block key has become since a section of migration version `from` was written, and
-    /// the migration version that it then has.
+    /// Returns the current name of a block key from a section of migration version `from`, and the
+    /// new migration version.
     ///
-    /// Assets are applied by number, each to what the one before has made of the key, up to the
-    /// first number that is missing. A section that is newer than all assets keeps its version, so
-    /// that what we do not have can still be applied by somebody who has it.
+    /// Assets are applied in order of their numbers, each to the result of the previous one, up to
+    /// the first missing number. A section newer than all assets keeps its version, so that missing
+    /// assets can still be applied later.
     pub fn migrate<'a>(&'a self, key: &'a str, from: i32) -> (&'a str, i32) {
         let to = self.next_missing(from);
         let assets = (from..to).filter_map(|number| self.asset(number));
@@ -159,13 +159,13 @@ impl BlockMigrations {
         self.assets.get(&u32::try_from(number).ok()?)
     }
 
-    /// The first number without an asset, from this one on.
+    /// Returns the first number without an asset, starting at `from`.
     fn next_missing(&self, from: i32) -> i32 {
         (from..i32::MAX).find(|&number| self.asset(number).is_none()).unwrap_or(i32::MAX)
     }
 }
 
-/// The number that a text is, written as the game writes it: `7`, not `07` or `+7`.
+/// Parses a number in the form that the game writes: `7`, not `07` or `+7`.
 fn asset_number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|number: &u32| number.to_string() == text)
 }
@@ -174,7 +174,7 @@ fn parse(text: &str) -> Result<Value, MigrationError> {
     serde_json::from_str(text).map_err(|error| malformed(&error.to_string()))
 }
 
-/// A map of strings, empty if it is absent or null.
+/// Returns a map of strings, which is empty if it is missing or null.
 fn string_map(
     asset: &Map<String, Value>,
     name: &str,
@@ -186,7 +186,7 @@ fn string_map(
     };
     let entry = |(old, new): (&String, &Value)| match new.as_str() {
         Some(new) => Ok((old.clone(), new.to_owned())),
-        None => Err(malformed(&format!("{name} has something else than a string for {old:?}"))),
+        None => Err(malformed(&format!("{name} has a value that is not a string for {old:?}"))),
     };
     map.iter().map(entry).collect()
 }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_go_through_all_assets_from_their_version_on() {
+    fn keys_are_renamed_by_all_assets_from_their_version() {
         let migrations = lab();
         let golden = [
             ("Lab_Old", 0, "Lab_New"),
@@ -225,9 +225,9 @@ mod tests {
             ("Lab_Mid", 0, "Lab_New"),
             ("Lab_Mid", 1, "Lab_New"),
             ("Lab_Mid", 2, "Lab_Mid"),
-            // Direct before name.
+            // Direct migrations take precedence over name migrations.
             ("Lab_Both", 0, "Lab_FromDirect"),
-            // One asset is applied once, so that two keys can change places.
+            // An asset is applied once, so two keys can be swapped.
             ("Lab_A", 0, "Lab_B"),
             ("Lab_B", 2, "Lab_A"),
             ("Lab_X", 2, "Lab_Y"),
@@ -258,13 +258,13 @@ mod tests {
         assert_eq!(migrations.version(), 3);
         assert_eq!(migrations.migrate("Lab_X", 2), ("Lab_Y", 3));
         assert_eq!(migrations.migrate("Lab_Y", 3), ("Lab_Y", 3));
-        assert_eq!(migrations.migrate("Lab_Y", 4), ("Lab_Z", 5), "begins behind the gap");
+        assert_eq!(migrations.migrate("Lab_Y", 4), ("Lab_Z", 5), "starts after the gap");
         assert!(migrations.insert(3, BlockMigration::default()).is_none());
         assert_eq!(migrations.migrate("Lab_X", 2), ("Lab_Z", 5));
     }
 
     #[test]
-    fn numbers_of_old_sections_become_names_and_then_go_through_the_assets() {
+    fn numbers_of_old_sections_are_replaced_and_migrated() {
         let mut migrations = lab();
         migrations.set_numbers([(7, "Lab_Old".to_owned()), (8, "Stone".to_owned())]);
         assert!(migrations.has_numbers());
@@ -297,20 +297,20 @@ mod tests {
     }
 
     #[test]
-    fn maps_are_optional_and_the_rest_is_ignored() {
+    fn maps_are_optional_and_other_fields_are_ignored() {
         for text in ["{}", r#"{"DirectMigrations": null, "Comment": [1]}"#] {
             assert_eq!(BlockMigration::from_json(text).unwrap(), BlockMigration::default());
         }
     }
 
     #[test]
-    fn errors_say_what_is_wrong() {
+    fn errors_have_a_reason() {
         let asset = |text: &str| BlockMigration::from_json(text).unwrap_err().to_string();
-        assert_eq!(asset("[]"), "a migration that is not an object");
+        assert_eq!(asset("[]"), "the migration is not an object");
         assert_eq!(asset(r#"{"NameMigrations": 5}"#), "NameMigrations is not an object");
         assert_eq!(
             asset(r#"{"DirectMigrations": {"A": {"to": "B"}}}"#),
-            "DirectMigrations has something else than a string for \"A\""
+            "DirectMigrations has a value that is not a string for \"A\""
         );
         assert_eq!(asset("{"), "EOF while parsing an object at line 1 column 1");
         let all = |text: &str| BlockMigrations::from_json(text).unwrap_err().to_string();
@@ -319,6 +319,6 @@ mod tests {
             all(r#"{"3": {"NameMigrations": []}}"#),
             "migration 3: NameMigrations is not an object"
         );
-        assert_eq!(all("7"), "migrations that are not an object");
+        assert_eq!(all("7"), "the migrations are not an object");
     }
 }

@@ -1,4 +1,4 @@
-//! A chunk of air that the game accepts.
+//! Creates a chunk of air that the game accepts.
 
 use hyworld_coords::SectionY;
 
@@ -14,10 +14,10 @@ use crate::holder::Holder;
 use crate::order::{HolderKind, component_order};
 
 impl Chunk {
-    /// A chunk of air, with every component that the game asks for. Its environment is `Unknown`
-    /// and its sections say that no block migration was applied; both are for the caller to set.
+    /// Creates a chunk of air with every component that the game requires. Its environment is
+    /// `Unknown` and its sections record no applied block migration; the caller sets both.
     pub fn new() -> Self {
-        // Nothing is there yet that could be malformed.
+        // Cannot fail: no stored bytes are involved.
         Self::build().unwrap_or_else(|_| Self::from_parts(Holder::new(), Vec::new()))
     }
 
@@ -48,7 +48,7 @@ impl Default for Chunk {
     }
 }
 
-/// Puts components into the order in which the game would have written them.
+/// Sorts components into the order in which the game writes them.
 fn sort(holder: &mut Holder, kind: HolderKind) {
     let ids: Vec<String> = holder.ids().map(str::to_owned).collect();
     let order = component_order(kind, ids.iter().map(String::as_str));

@@ -1,5 +1,5 @@
-//! What is known of chunks that a newer game wrote: names, but not bytes. Such components are kept
-//! as they are. From public patch notes and descriptions, not from stored chunks.
+//! Components that newer games write. Their ids are known from public patch notes and descriptions,
+//! their bytes are not. Such components are kept as they are.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::component::{self, Component};
 use crate::error::{Error, Result};
 use crate::holder::Holder;
 
-/// The first game that writes what this crate cannot decode.
+/// The first game version that writes components this crate cannot decode.
 const GAME: &str = "game 0.7 or newer";
 
-/// Components of chunks and sections that the game has since 0.7.
+/// Ids of chunk and section components introduced in game 0.7.
 const OPAQUE: [&str; 3] = [ENVIRONMENT_SECTION, HEALTH_SECTION, HEIGHTMAP_COLUMN];
 pub(crate) const ENVIRONMENT_SECTION: &str = "EnvironmentSection";
 const HEALTH_SECTION: &str = "BlockHealthSection";
 pub(crate) const HEIGHTMAP_COLUMN: &str = "HeightmapColumn";
 
-/// Returns the name of the oldest game that wrote a version of a component which is not known.
+/// Returns the name of the oldest game that writes this unknown version of a component.
 pub(crate) fn game_of(id: &str, version: i32) -> &'static str {
     let is_known_game = match id {
         BlockSection::ID => version > <BlockSection as Component>::VERSION,
@@ -35,16 +35,15 @@ fn known_id(id: &str) -> Option<&'static str> {
 }
 
 impl Error {
-    /// Returns the id and the version of a component that a newer game wrote; `None` for other
-    /// errors.
+    /// Returns the id and version of the component of [`Self::Newer`]; `None` for other errors.
     pub fn newer_component(&self) -> Option<(&str, i32)> {
         let Self::Newer { path, found, .. } = self else { return None };
         let id = path.rsplit('.').find(|part| *part != component::DATA_KEY);
         Some((id.unwrap_or_default(), *found))
     }
 
-    /// Returns one of the errors about components of a newer game: that about blocks if there is
-    /// one. A chunk has ten sections, which all say the same.
+    /// Returns one of the errors about components of a newer game, preferring one about blocks. A
+    /// chunk has ten sections, which usually all have the same error.
     pub fn one_newer<'a>(errors: impl IntoIterator<Item = &'a Self>) -> Option<&'a Self> {
         let rank = |error: &&Self| {
             let id = error.newer_component().map(|(id, _)| id);
@@ -56,8 +55,8 @@ impl Error {
 }
 
 impl Chunk {
-    /// Returns the newest version of each of the game's components that it and its sections have,
-    /// without decoding them; 0 for those that state none. Components of plugins are left out.
+    /// Returns the newest version of each of the game's components in the chunk and its sections,
+    /// without decoding them; 0 if a component has no version. Plugin components are left out.
     pub fn component_versions(&self) -> BTreeMap<&'static str, i32> {
         let mut newest = BTreeMap::new();
         for holder in std::iter::once(self.holder()).chain(self.section_holders()) {
@@ -71,14 +70,13 @@ impl Chunk {
         newest
     }
 
-    /// Returns an error for each of the components of newer games that it or its sections have and
-    /// that are not known at all.
+    /// Returns an error for each unknown component of a newer game in the chunk or its sections.
     pub fn opaque_components(&self) -> Vec<Error> {
         OPAQUE.into_iter().filter_map(|id| self.refuse_opaque(id).err()).collect()
     }
 
-    /// Returns an error if a newer game keeps something in a component of this id, in the chunk or
-    /// in a section, whose bytes are not known.
+    /// Returns an error if the chunk or a section has a component with this id, which a newer game
+    /// wrote in a format that is not known.
     pub(crate) fn refuse_opaque(&self, id: &str) -> Result<()> {
         let mut holders = std::iter::once(self.holder()).chain(self.section_holders());
         if holders.any(|holder| holder.contains(id)) {
@@ -87,8 +85,8 @@ impl Chunk {
         Ok(())
     }
 
-    /// Returns whether a component shows that game 0.7 or newer wrote the chunk.
-    pub(crate) fn is_of_newer_game(&self) -> bool {
+    /// Returns whether game 0.7 or newer wrote the chunk, judging by its components.
+    pub(crate) fn is_from_newer_game(&self) -> bool {
         let is_newer = |holder: &Holder| {
             holder.ids().any(|id| OPAQUE.contains(&id))
                 || holder.stored_version::<BlockSection>() > Some(BlockSection::VERSION)

@@ -1,12 +1,12 @@
-//! In which order the game writes the components of a holder.
+//! The order in which the game writes the components of a holder.
 //!
-//! It goes through a hash table, so the order follows from the names and the size of the table.
-//! Any order loads, and what was read keeps its own; this is for what we make, so that it looks
-//! as if the game had made it.
+//! The game iterates over a hash table, so the order follows from the ids and the table size. The
+//! game reads any order, and decoded holders keep theirs. This module gives new holders the order
+//! that the game would have written.
 
 use std::collections::BTreeSet;
 
-/// Whose components they are, which decides how large the game makes the table.
+/// The kind of a holder. It determines the size of the game's hash table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum HolderKind {
@@ -14,15 +14,15 @@ pub enum HolderKind {
     Chunk,
     /// A section of a chunk.
     Section,
-    /// An entity or block entity. Their tables are of 128 or 256 places, which cannot be told
-    /// from the outside; we take 256.
+    /// An entity or block entity. The game uses tables of 128 or 256 slots, which cannot be
+    /// determined from the stored data. This crate uses 256.
     Entity,
 }
 
-/// The component ids in the order in which the game writes them; each one once.
+/// Returns the component ids in the order in which the game writes them, without duplicates.
 ///
-/// Where two names want the same place, the game's order depends on which came first. Here it is
-/// the one that sorts first, which is right in every holder of the real worlds we have.
+/// When two ids hash to the same slot, the game's order depends on which was inserted first. This
+/// function inserts ids in sorted order, which matches every holder of the sample worlds.
 pub fn component_order<'a>(
     kind: HolderKind,
     ids: impl IntoIterator<Item = &'a str>,
@@ -38,28 +38,28 @@ pub fn component_order<'a>(
     hash_order(&ids, least)
 }
 
-/// Puts names into a table of at least `least` places, a power of two and never more than three
-/// quarters full, and reads it from the end.
+/// Inserts ids into a hash table and returns them from the last slot to the first. The table has
+/// at least `least` slots, a power of two, and is at most three quarters full.
 fn hash_order<'a>(ids: &BTreeSet<&'a str>, least: usize) -> Vec<&'a str> {
-    let places = ids.len().saturating_mul(4).div_ceil(3).max(least).next_power_of_two();
-    let mut table: Vec<Option<&str>> = vec![None; places];
+    let slots = ids.len().saturating_mul(4).div_ceil(3).max(least).next_power_of_two();
+    let mut table: Vec<Option<&str>> = vec![None; slots];
     for id in ids {
-        let wanted = usize::try_from(spread(java_hash(id))).unwrap_or_default() & (places - 1);
-        // From there on upwards, and from the end to the beginning.
-        let (before, after) = table.split_at_mut(wanted);
-        if let Some(free) = after.iter_mut().chain(before).find(|place| place.is_none()) {
+        let home = usize::try_from(spread(java_hash(id))).unwrap_or_default() & (slots - 1);
+        // Linear probing upwards from the home slot, wrapping around at the end.
+        let (before, after) = table.split_at_mut(home);
+        if let Some(free) = after.iter_mut().chain(before).find(|slot| slot.is_none()) {
             *free = Some(id);
         }
     }
     table.into_iter().rev().flatten().collect()
 }
 
-/// `String.hashCode` of Java, which counts in UTF-16.
+/// Computes Java's `String.hashCode`, which works on UTF-16 units.
 fn java_hash(text: &str) -> u32 {
     text.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
 }
 
-/// How the game's tables mix a hash before they take its low bits.
+/// Mixes a hash as the game's tables do before they use its low bits.
 fn spread(hash: u32) -> u32 {
     let product = hash.wrapping_mul(0x9E37_79B9);
     product ^ product >> 16
@@ -69,7 +69,7 @@ fn spread(hash: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Chunks and sections: all that the real worlds have. Entities: two of many.
+    /// All orders of chunks and sections in the sample worlds, and two of their many entity orders.
     const GOLDEN: [(HolderKind, &[&str]); 6] = [
         (
             HolderKind::Chunk,
@@ -132,9 +132,9 @@ mod tests {
         }
     }
 
-    /// In a table of 128 places some of these want the same one.
+    /// In a table of 128 slots some of these ids collide.
     #[test]
-    fn golden_order_where_places_are_taken() {
+    fn golden_order_with_collisions() {
         let order = [
             "PreventItemMerging",
             "Prop",
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_comes_once_however_many_there_are() {
+    fn every_id_is_returned_once() {
         for count in [0, 1, 15, 16, 17, 48, 49, 3000] {
             let names: Vec<String> = (0..count).map(|number| format!("Plugin{number}")).collect();
             let twice = names.iter().chain(&names).map(String::as_str);
@@ -173,13 +173,13 @@ mod tests {
         }
     }
 
-    /// A name at the last place of the table goes on at the first.
+    /// An id that collides in the last slot moves to the first.
     #[test]
-    fn the_table_is_a_circle() {
-        let places = 16;
+    fn probing_wraps_around() {
+        let slots = 16;
         let last: Vec<String> = (0..)
             .map(|number| format!("n{number:03}"))
-            .filter(|name| spread(java_hash(name)) % places == places - 1)
+            .filter(|name| spread(java_hash(name)) % slots == slots - 1)
             .take(3)
             .collect();
         let [a, b, c] = [&last[0], &last[1], &last[2]];

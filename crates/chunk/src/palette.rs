@@ -1,8 +1,8 @@
-//! Palettes of sections: which values occur, and which of them each cell has.
+//! Palettes of sections: the distinct values, and the value of each cell.
 //!
-//! Layout: `docs/format/section.md`. A palette is kept as it was read, oddities included, until one
-//! of its cells is given another value: entry order, ids, counts and type go back to the file as
-//! they came. What the first change straightens out is described at [`Palette::set`].
+//! Layout: `docs/format/section.md`. A palette is kept as it was read, anomalies included, until a
+//! cell changes: entry order, ids, counts and type are written back unchanged. [`Palette::set`]
+//! describes what the first change repairs.
 
 mod bulk;
 mod cell_runs;
@@ -33,7 +33,7 @@ pub(crate) use key::{Wire, sealed};
 pub(crate) use nibbles::Nibbles;
 pub use query::{PaletteIndices, Run, Runs};
 
-/// How many entries a palette can have. Their number is stored in 16 bits with a sign.
+/// The maximum number of entries in a palette. The count is stored as a signed 16-bit integer.
 pub const PALETTE_ENTRIES_MAX: usize = 32_767;
 
 /// The values of all cells of a section: blocks, fillers, rotations or fluids.
@@ -55,32 +55,32 @@ pub const PALETTE_ENTRIES_MAX: usize = 32_767;
 pub struct Palette<K> {
     entries: Vec<PaletteEntry<K>>,
     cells: Cells,
-    /// Whether entries and cells are known to agree, as they must before a change. Not asked when
-    /// a palette is read, because the answer costs a look at every cell.
-    tidy: bool,
+    /// Whether entries and cells are known to agree, which changes require. Not checked when a
+    /// palette is read, because the check visits every cell.
+    is_consistent: bool,
 }
 
-/// One value that a palette lists.
+/// One value in a palette's list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PaletteEntry<K> {
-    /// The number that cells with this value hold.
+    /// The id that cells with this value store.
     pub internal_id: u16,
     /// The value.
     pub key: K,
-    /// How many cells have it, according to the file.
+    /// The number of cells with this value, as stored.
     pub count: u16,
 }
 
 /// How a palette stores its cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PaletteType {
-    /// Not at all: every cell has the default value.
+    /// Stores no cells: every cell has the default value.
     Empty,
-    /// In 4 bits each.
+    /// Stores 4 bits per cell.
     HalfByte,
-    /// In 8 bits each.
+    /// Stores 8 bits per cell.
     Byte,
-    /// In 16 bits each.
+    /// Stores 16 bits per cell.
     Short,
 }
 
@@ -112,7 +112,7 @@ impl PaletteType {
         Self::from_code(code).ok_or_else(|| Malformed { at, problem: problem() })
     }
 
-    /// How many different ids a cell can hold.
+    /// Returns the number of different ids that a cell can hold.
     const fn id_space(self) -> usize {
         match self {
             Self::Empty => 1,
@@ -122,7 +122,7 @@ impl PaletteType {
         }
     }
 
-    /// Bytes of an id in the list of entries, which is not what it takes in a cell.
+    /// Returns the size of an id in the list of entries, which differs from that in a cell.
     const fn id_bytes(self) -> usize {
         match self {
             Self::Empty | Self::HalfByte | Self::Byte => 1,
@@ -132,25 +132,25 @@ impl PaletteType {
 }
 
 impl<K: PaletteKey> Palette<K> {
-    /// The palette of a section in which every cell has the default value.
+    /// Creates a palette in which every cell has the default value.
     pub fn empty() -> Self {
-        Self { entries: Vec::new(), cells: Cells::Empty, tidy: true }
+        Self { entries: Vec::new(), cells: Cells::Empty, is_consistent: true }
     }
 
-    /// How its cells are stored.
+    /// Returns how its cells are stored.
     pub fn kind(&self) -> PaletteType {
         self.cells.kind()
     }
 
-    /// What it lists, in file order. An empty palette lists nothing.
+    /// Returns its entries in stored order. An empty palette has none.
     pub fn entries(&self) -> &[PaletteEntry<K>] {
         &self.entries
     }
 
-    /// The value of one cell. A cell whose id is not listed has the default value, and of entries
-    /// with the same id the first one counts.
+    /// Returns the value of one cell: the default value if no entry has the cell's id, and the
+    /// first entry if several have it.
     ///
-    /// To look at many cells, [`indices`](Self::indices) and [`runs`](Self::runs) are faster.
+    /// For many cells, [`indices`](Self::indices) and [`runs`](Self::runs) are faster.
     pub fn get(&self, cell: LocalBlock) -> &K {
         self.key_of(self.cells.id(cell.index()))
     }
@@ -160,7 +160,7 @@ impl<K: PaletteKey> Palette<K> {
         entry.map_or_else(|| K::default_key(), |entry| &entry.key)
     }
 
-    /// About how many bytes [`encode`](Self::encode) appends, so that a buffer grows once.
+    /// Estimates how many bytes [`encode`](Self::encode) appends, so that a buffer grows once.
     pub(crate) fn encoded_bytes(&self) -> usize {
         const ENTRY_BYTES_USUAL: usize = 48;
         3 + ENTRY_BYTES_USUAL * self.entries.len() + self.cells.as_bytes().len()
@@ -175,7 +175,7 @@ impl<K: PaletteKey> Palette<K> {
             return Ok(Self::empty());
         }
         let entries = decode_entries(kind, reader, K::BYTES_MIN, K::read)?;
-        Ok(Self { entries, cells: Cells::decode(kind, reader)?, tidy: false })
+        Ok(Self { entries, cells: Cells::decode(kind, reader)?, is_consistent: false })
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>)
@@ -187,7 +187,7 @@ impl<K: PaletteKey> Palette<K> {
         if kind == PaletteType::Empty {
             return;
         }
-        // Nothing makes a palette with more entries than this number can say.
+        // A palette never has more entries than this integer can hold.
         out.extend(i16::try_from(self.entries.len()).unwrap_or(i16::MAX).to_be_bytes());
         for entry in &self.entries {
             match kind {
@@ -223,8 +223,8 @@ fn decode_entries<'a, K>(
     Ok(entries)
 }
 
-/// The names that a palette lists, as they stand in the file, without its cells. Where nothing is
-/// stored, all of them are air.
+/// Reads the names that a palette lists and skips its cells. An empty palette yields one entry: air
+/// in all cells.
 pub(crate) fn skim_names<'a>(
     reader: &mut Reader<'a>,
 ) -> Result<Vec<PaletteEntry<&'a str>>, Malformed> {
@@ -243,8 +243,8 @@ impl<K: PaletteKey> Default for Palette<K> {
     }
 }
 
-/// Palettes are equal if they are stored in the same way; whether their cells have the same
-/// values is the question of [`same_cells`](Palette::same_cells).
+/// Palettes are equal if they are stored in the same way. [`same_cells`](Palette::same_cells)
+/// compares the values of their cells.
 impl<K: PartialEq> PartialEq for Palette<K> {
     fn eq(&self, other: &Self) -> bool {
         self.entries == other.entries && self.cells == other.cells

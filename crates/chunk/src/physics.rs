@@ -1,7 +1,7 @@
-//! `BlockPhysics.Data`: how far each block is from what holds it up.
+//! `BlockPhysics.Data`: the distance of each block to its support.
 //!
 //! ```text
-//! 0  1      whether anything follows
+//! 0  1      whether the values follow
 //! 1  16384  four bits for each cell, the cell with the even index in the high half
 //! ```
 
@@ -13,10 +13,10 @@ use crate::error::Result;
 use crate::palette::{EditError, Nibbles};
 use crate::wire::Reader;
 
-/// The support of all blocks of a section: 0 is none, 1 to 14 the distance to what holds the block
-/// up, and [`DECORATION`](Self::DECORATION) a block that never falls.
+/// The support of all blocks of a section: 0 is none, 1 to 14 the distance to the supporting block,
+/// and [`DECORATION`](Self::DECORATION) a block that never falls.
 ///
-/// Support on air occurs in real worlds and is kept.
+/// Air with support occurs in sample worlds and is kept.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct BlockPhysics {
     support: Option<Support>,
@@ -24,7 +24,7 @@ pub struct BlockPhysics {
 
 #[derive(Clone, PartialEq, Eq)]
 struct Support {
-    /// The byte that said that something follows: 1, or whatever stood in its place.
+    /// The stored flag, kept as it was read. The game writes 1; any value except 0 is accepted.
     flag: u8,
     values: Nibbles,
 }
@@ -33,15 +33,15 @@ impl BlockPhysics {
     /// The support of a block that never falls.
     pub const DECORATION: u8 = 15;
 
-    /// No support anywhere.
+    /// Creates physics data without support.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads the field.
+    /// Decodes the field.
     ///
     /// # Errors
-    /// [`Error::Malformed`](crate::Error::Malformed).
+    /// Returns [`Error::Malformed`](crate::Error::Malformed) if the bytes do not follow the format.
     pub fn decode(data: &[u8]) -> Result<Self> {
         Self::read(Reader::new(data))
     }
@@ -56,7 +56,7 @@ impl BlockPhysics {
         Ok(Self { support })
     }
 
-    /// The bytes of the field.
+    /// Encodes the field.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_into(&mut out);
@@ -73,27 +73,26 @@ impl BlockPhysics {
         }
     }
 
-    /// Whether support is stored at all.
+    /// Returns whether support values are stored.
     pub fn has_data(&self) -> bool {
         self.support.is_some()
     }
 
-    /// The support of one block, 0 to 15.
+    /// Returns the support of one block, 0 to 15.
     pub fn support(&self, cell: LocalBlock) -> u8 {
         self.support.as_ref().map_or(0, |support| support.values.get(cell.index()))
     }
 
-    /// The support of every block.
+    /// Returns the support of every block.
     pub fn to_array(&self) -> SectionArray<u8> {
         let values = self.support.as_ref().map(|support| support.values.values().collect());
         values.and_then(SectionArray::from_vec).unwrap_or_else(|| SectionArray::filled(0))
     }
 
-    /// Sets the support of one block, and says whether that was a change. When the last one is
-    /// gone, nothing is stored any more.
+    /// Sets the support of one block. Returns whether it changed. All zeros are not stored.
     ///
     /// # Errors
-    /// [`EditError::Value`] above 15.
+    /// Returns [`EditError::Value`] above 15.
     pub fn set_support(&mut self, cell: LocalBlock, support: u8) -> Result<bool, EditError> {
         if support > Self::DECORATION {
             let (what, expected) = ("the support of a block", "0 to 15");
@@ -111,7 +110,7 @@ impl BlockPhysics {
         Ok(true)
     }
 
-    /// Takes over the support of every block that has some in `other`.
+    /// Copies the support of every block that has some in `other`.
     pub fn overlay(&mut self, other: &Self) {
         let Some(theirs) = &other.support else { return };
         let fresh = || Support { flag: 1, values: Nibbles::zeros() };
@@ -123,7 +122,7 @@ impl BlockPhysics {
         }
     }
 
-    /// Whether every block has the same support in both, stored or not.
+    /// Returns whether every block has the same support in both, stored or not.
     pub fn same_cells(&self, other: &Self) -> bool {
         match (&self.support, &other.support) {
             (None, None) => true,
@@ -132,7 +131,7 @@ impl BlockPhysics {
         }
     }
 
-    /// One value for each block, all of them below 16.
+    /// Creates physics data from one value for each block. All values must be below 16.
     pub(crate) fn from_values(values: &[u16]) -> Self {
         let values = Nibbles::pack(values);
         Self { support: (!values.is_zero()).then_some(Support { flag: 1, values }) }
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn truncations_and_long_fields_are_refused() {
+    fn truncations_and_long_fields_are_rejected() {
         let long = [golden(), vec![0]].concat();
         for len in (0..64).chain(16_300..16_385).chain([16_386]) {
             assert!(BlockPhysics::decode(&long[..len]).is_err(), "{len} bytes");
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_made_and_the_last_one_undone() {
+    fn clearing_the_last_value_stores_none() {
         let mut physics = BlockPhysics::new();
         assert_eq!(physics.set_support(cell(9), 0), Ok(false));
         assert_eq!(physics.set_support(cell(9), 4), Ok(true));
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn overlay_takes_what_is_there() {
+    fn overlay_copies_nonzero_support() {
         let mut physics = BlockPhysics::decode(&golden()).unwrap();
         let mut other = BlockPhysics::new();
         other.set_support(cell(1), 7).unwrap();

@@ -1,7 +1,7 @@
-//! [`ReadableChunk`]: a chunk for people and other programs, as JSON that lists every block.
+//! [`ReadableChunk`]: a chunk as JSON that lists every block, for people and other programs.
 //!
-//! Every component is decoded on its own, so that one that is damaged, or that a newer game wrote,
-//! does not hide the others. The shape is in `docs/cli.md`, under `chunk`.
+//! Every component is decoded separately, so that a component that is damaged or that a newer game
+//! wrote does not hide the others. `docs/cli.md` describes the JSON under `chunk`.
 
 mod columns;
 mod components;
@@ -33,11 +33,11 @@ use hyworld_documents::{Kind, RawDocument};
 use json::{Object, list, or_null, text};
 use section::Numbered;
 
-/// A component by its place: the number of its section, `None` for the chunk, and its number in
+/// The location of a component: the number of its section, `None` for the chunk, and its index in
 /// the holder.
-type Place = (Option<usize>, usize);
+type ComponentIndex = (Option<usize>, usize);
 
-/// Shows a chunk as JSON, on one line. What cannot be decoded is `null`, with the reason.
+/// Displays a chunk as JSON on one line. Undecodable components are `null`, with the reason.
 ///
 /// ```
 /// use hyworld_chunk::{Chunk, ReadableChunk};
@@ -60,58 +60,58 @@ type Place = (Option<usize>, usize);
 pub struct ReadableChunk<'a> {
     chunk: &'a Chunk,
     at: ChunkPos,
-    problems: BTreeMap<Place, Error>,
+    problems: BTreeMap<ComponentIndex, Error>,
 }
 
 impl<'a> ReadableChunk<'a> {
-    /// Decodes every component that can be decoded. `at` is the position of the chunk, which is
-    /// not stored in it.
+    /// Decodes every component that can be decoded. `at` is the position of the chunk, which is not
+    /// stored in it.
     pub fn new(chunk: &'a Chunk, at: ChunkPos) -> Self {
         let mut problems = malformed_components(chunk);
         let root = chunk.holder();
-        note::<BlockChunk>(&mut problems, None, root);
-        note::<EnvironmentChunk>(&mut problems, None, root);
-        note::<BlockComponentChunk>(&mut problems, None, root);
-        note::<EntityChunk>(&mut problems, None, root);
-        note::<BlockHealthChunk>(&mut problems, None, root);
+        record_error::<BlockChunk>(&mut problems, None, root);
+        record_error::<EnvironmentChunk>(&mut problems, None, root);
+        record_error::<BlockComponentChunk>(&mut problems, None, root);
+        record_error::<EntityChunk>(&mut problems, None, root);
+        record_error::<BlockHealthChunk>(&mut problems, None, root);
         if let Err(error) = chunk.inline_sections() {
             insert(&mut problems, None, root, BlockChunk::ID, error);
         }
         let sections = chunk.section_holders().iter().take(SECTIONS_PER_CHUNK.into());
         for (number, holder) in sections.enumerate() {
-            note::<BlockSection>(&mut problems, Some(number), holder);
-            note::<FluidSection>(&mut problems, Some(number), holder);
-            note::<BlockPhysics>(&mut problems, Some(number), holder);
-            note_list::<EntitySection>(&mut problems, number, holder);
-            note_list::<BlockComponentSection>(&mut problems, number, holder);
+            record_error::<BlockSection>(&mut problems, Some(number), holder);
+            record_error::<FluidSection>(&mut problems, Some(number), holder);
+            record_error::<BlockPhysics>(&mut problems, Some(number), holder);
+            record_list_error::<EntitySection>(&mut problems, number, holder);
+            record_list_error::<BlockComponentSection>(&mut problems, number, holder);
         }
         Self { chunk, at, problems }
     }
 
-    /// The chunk itself.
+    /// Returns the chunk.
     pub fn chunk(&self) -> &'a Chunk {
         self.chunk
     }
 
-    /// Where it is.
+    /// Returns the position of the chunk.
     pub fn at(&self) -> ChunkPos {
         self.at
     }
 
-    /// A component of the chunk; `None` if there is none, or if it cannot be decoded.
+    /// Returns a component of the chunk, or `None` if it is missing or cannot be decoded.
     pub fn get<C: Component>(&self) -> Option<&'a C> {
         self.chunk.get().ok().flatten()
     }
 
-    /// What cannot be decoded, and why; the components of the chunk first, then those of its
-    /// sections from the bottom up. Of components that a newer game wrote only one is named.
+    /// Returns the errors of the components that cannot be decoded: those of the chunk first, then
+    /// those of its sections from the bottom up. Includes at most one error about a newer game.
     pub fn problems(&self) -> impl ExactSizeIterator<Item = &Error> {
         let newer = Error::one_newer(self.problems.values());
-        let is_told = |error: &&Error| {
+        let is_reported = |error: &&Error| {
             error.newer_component().is_none()
                 || newer.is_some_and(|newer| std::ptr::eq(*error, newer))
         };
-        self.problems.values().filter(is_told).collect::<Vec<_>>().into_iter()
+        self.problems.values().filter(is_reported).collect::<Vec<_>>().into_iter()
     }
 }
 
@@ -143,7 +143,7 @@ impl fmt::Display for ReadableChunk<'_> {
 }
 
 impl ReadableChunk<'_> {
-    /// The ten sections, and whatever stands behind them.
+    /// Writes the ten sections, and any stored sections after them.
     fn write_sections(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stored = self.chunk.section_holders();
         let inline = self.get::<BlockChunk>().and_then(BlockChunk::inline_sections);
@@ -163,9 +163,9 @@ impl ReadableChunk<'_> {
     }
 }
 
-/// Notes why a component cannot be decoded, if it cannot.
-fn note<C: Component>(
-    problems: &mut BTreeMap<Place, Error>,
+/// Records the error of a component that cannot be decoded.
+fn record_error<C: Component>(
+    problems: &mut BTreeMap<ComponentIndex, Error>,
     section: Option<usize>,
     holder: &Holder,
 ) {
@@ -178,9 +178,9 @@ fn note<C: Component>(
     }
 }
 
-/// Does the same with the list of a section's entities or block entities.
-fn note_list<L: SectionList>(
-    problems: &mut BTreeMap<Place, Error>,
+/// Records the error of the list of a section's entities or block entities.
+fn record_list_error<L: SectionList>(
+    problems: &mut BTreeMap<ComponentIndex, Error>,
     number: usize,
     holder: &Holder,
 ) {
@@ -192,7 +192,7 @@ fn note_list<L: SectionList>(
 }
 
 fn insert(
-    problems: &mut BTreeMap<Place, Error>,
+    problems: &mut BTreeMap<ComponentIndex, Error>,
     section: Option<usize>,
     holder: &Holder,
     id: &str,
@@ -202,8 +202,8 @@ fn insert(
     problems.insert((section, number), error);
 }
 
-/// Components, known or not, that have an element which is none.
-fn malformed_components(chunk: &Chunk) -> BTreeMap<Place, Error> {
+/// Returns the errors of components, known or not, that contain a malformed element.
+fn malformed_components(chunk: &Chunk) -> BTreeMap<ComponentIndex, Error> {
     let mut found = BTreeMap::new();
     let sections =
         chunk.section_holders().iter().enumerate().map(|(n, section)| (Some(n), section));

@@ -1,4 +1,4 @@
-//! Which component ids a program knows, and which it never stores.
+//! Known component ids, and those that are never stored.
 
 use std::collections::BTreeSet;
 
@@ -19,14 +19,14 @@ use crate::fluid::FluidSection;
 use crate::holder::Holder;
 use crate::physics::BlockPhysics;
 
-/// A holder with a component of this id is not stored, and neither is a chunk.
+/// A chunk, entity or block entity with a component of this id is not stored.
 const NOT_STORED_MARKER: &str = "NonSerialized";
 
-/// Component ids of the game that exist only while it runs.
+/// Component ids that the game only uses at run time.
 const RUNTIME_ONLY: [&str; 1] = ["NonTicking"];
 
-/// The component ids that a program knows. Any [`Component`] can be decoded without being listed
-/// here; the registry says which ids have a type, and what is left out when a chunk is stored.
+/// The component ids that a program knows. Any [`Component`] can be decoded without being
+/// registered; the registry records which ids have a type and which are not stored.
 ///
 /// ```
 /// use hyworld_chunk::ComponentRegistry;
@@ -44,13 +44,13 @@ pub struct ComponentRegistry {
 }
 
 impl ComponentRegistry {
-    /// Returns a registry without ids.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns a registry with all of the game's own chunk and section components, and those that
-    /// exist only while it runs.
+    /// Creates a registry with all of the game's chunk and section components, and its
+    /// components that are never stored.
     pub fn with_game_components() -> Self {
         let mut registry = Self::new();
         registry.register::<WorldChunk>();
@@ -80,7 +80,7 @@ impl ComponentRegistry {
         self.not_serialized.insert(id.to_owned());
     }
 
-    /// Returns whether the id has a type.
+    /// Returns whether a component type is registered for the id.
     pub fn is_registered(&self, id: &str) -> bool {
         self.components.contains(id)
     }
@@ -90,8 +90,8 @@ impl ComponentRegistry {
         self.not_serialized.contains(id)
     }
 
-    /// Returns whether a holder is stored: whether it lacks the game's marker `NonSerialized` and
-    /// has a component that is stored.
+    /// Returns whether a holder is stored: it lacks the game's marker `NonSerialized` and has at
+    /// least one component that is stored.
     pub fn is_stored(&self, holder: &Holder) -> bool {
         !holder.contains(NOT_STORED_MARKER) && holder.ids().any(|id| !self.is_not_serialized(id))
     }
@@ -103,11 +103,11 @@ impl ComponentRegistry {
         }
     }
 
-    /// Removes from a chunk what is not stored: components, and the entities and block entities
-    /// that are not. Lists of those that were not decoded are as they were read, and stay.
+    /// Removes the components, entities and block entities of a chunk that are not stored.
+    /// Lists that were not decoded are unchanged since they were read, and are kept.
     ///
     /// # Errors
-    /// A list cannot be changed because its document is malformed.
+    /// Returns an error if a list cannot be changed because its document is malformed.
     pub fn strip_chunk(&self, chunk: &mut Chunk) -> Result<()> {
         for id in self.stripped(chunk.holder()) {
             chunk.remove(&id);
@@ -127,7 +127,7 @@ impl ComponentRegistry {
         Ok(())
     }
 
-    /// Returns whether a holder is stored, without what is not.
+    /// Strips a holder and returns whether it is stored.
     fn keep(&self, holder: &mut Holder) -> bool {
         let is_stored = self.is_stored(holder);
         if is_stored && self.has_stripped(holder) {
@@ -146,7 +146,7 @@ impl ComponentRegistry {
     }
 }
 
-/// Returns the entities in lists that were decoded.
+/// Returns the entities in decoded lists.
 fn decoded_entities(chunk: &Chunk) -> impl Iterator<Item = &Holder> {
     let of_chunk = chunk.holder().decoded::<EntityChunk>().into_iter();
     let sections = chunk.section_holders().iter().filter_map(Holder::decoded_list);
@@ -154,7 +154,7 @@ fn decoded_entities(chunk: &Chunk) -> impl Iterator<Item = &Holder> {
     of_chunk.flat_map(|list| &list.entities).chain(of_sections)
 }
 
-/// Returns the block entities in lists that were decoded.
+/// Returns the block entities in decoded lists.
 fn decoded_block_entities(chunk: &Chunk) -> impl Iterator<Item = &Holder> {
     let of_chunk = chunk.holder().decoded::<BlockComponentChunk>().into_iter();
     let sections = chunk.section_holders().iter().filter_map(Holder::decoded_list);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_that_is_not_to_be_stored_is_skipped() {
+    fn marked_and_empty_holders_are_not_stored() {
         let mut registry = ComponentRegistry::with_game_components();
         assert!(registry.is_stored(&holder(&["Unregistered"])));
         assert!(!registry.is_stored(&holder(&["Unregistered", "NonSerialized"])));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_stripped_in_every_room() {
+    fn chunk_sections_and_lists_are_stripped() {
         let registry = ComponentRegistry::with_game_components();
         let mut chunk = Chunk::new();
         let at = ChunkBlock::new(1, 2, 3).unwrap();
@@ -205,7 +205,7 @@ mod tests {
         list.insert(at, holder(&["NonTicking"]));
         chunk.put(&list).unwrap();
         let mut stored = chunk.clone();
-        // The lists were not decoded, so they are what was read.
+        // Lists that were not decoded are left as they were read.
         registry.strip_chunk(&mut stored).unwrap();
         assert_eq!(stored.get::<EntityChunk>().unwrap().unwrap().entities.len(), 2);
         assert_eq!(stored.get::<BlockComponentChunk>().unwrap().unwrap().len(), 1);

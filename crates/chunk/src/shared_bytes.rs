@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A range of a chunk's bytes: what a component, a section or the cells of a palette were read
-/// from. Cloning copies no bytes; changing copies the range first if it is shared.
+/// A range of a chunk's bytes that a component, a section or the cells of a palette were decoded
+/// from. Cloning copies no bytes; mutable access copies the range first if it is shared.
 #[derive(Clone)]
 pub struct SharedBytes {
     all: Arc<Vec<u8>>,
@@ -23,15 +23,14 @@ impl SharedBytes {
         self.all.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// Returns the part that begins at `at` and has `len` bytes, cut off at the end of the range.
+    /// Returns the range `at..at + len` of these bytes, cut off at their end.
     pub(crate) fn part(&self, at: usize, len: usize) -> Self {
         let start = self.range.start.saturating_add(at).min(self.range.end);
         let end = start.saturating_add(len).min(self.range.end);
         Self { all: Arc::clone(&self.all), range: start..end }
     }
 
-    /// Returns the bytes to change them. Copies the range unless it is all there is and no other
-    /// value shares it.
+    /// Returns the bytes for mutation. Copies them unless this value owns the whole buffer.
     pub(crate) fn make_mut(&mut self) -> &mut [u8] {
         if self.range != (0..self.all.len()) || Arc::get_mut(&mut self.all).is_none() {
             *self = Self::new(self.as_slice().to_vec());
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_seen_by_no_other_value() {
+    fn a_change_does_not_affect_other_values() {
         let bytes = SharedBytes::new(vec![0, 1, 2, 3]);
         let mut part = bytes.part(1, 2);
         part.make_mut()[0] = 9;

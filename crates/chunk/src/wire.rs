@@ -1,41 +1,41 @@
-//! Checked cursors over the binary fields of a chunk. Nothing here panics, whatever the bytes.
+//! Checked cursors over the binary fields of a chunk. Nothing here panics on any input.
 #![deny(clippy::arithmetic_side_effects)]
 
 use hyworld_documents::{Malformed, Problem};
 
 use crate::shared_bytes::SharedBytes;
 
-/// Reads a binary field from its beginning to its end.
+/// A cursor that reads a binary field from start to end.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
-    /// The same bytes, where values may share them.
+    /// The same bytes, if decoded values may share them.
     source: Option<&'a SharedBytes>,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads bytes that values must copy.
+    /// Reads bytes that decoded values must copy.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, len: bytes.len(), source: None }
     }
 
-    /// Reads bytes that values may share.
+    /// Reads bytes that decoded values may share.
     pub(crate) fn shared(source: &'a SharedBytes) -> Self {
         Self { source: Some(source), ..Self::new(source.as_slice()) }
     }
 
-    /// How far it has got, in bytes from the beginning of the field.
+    /// Returns the current offset, in bytes from the start of the field.
     pub(crate) fn at(&self) -> usize {
         self.len.saturating_sub(self.rest.len())
     }
 
-    /// How many bytes are left.
+    /// Returns the number of unread bytes.
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }
 
-    /// An error at the present position.
+    /// Returns an error at the current offset.
     pub(crate) fn malformed(&self, problem: Problem) -> Malformed {
         Malformed { at: self.at(), problem }
     }
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next bytes as a value of their own: shared with the source if there is one.
+    /// Reads the next bytes as a separate value, shared with the source if there is one.
     pub(crate) fn shared_bytes(&mut self, count: usize) -> Result<SharedBytes, Malformed> {
         let at = self.at();
         let bytes = self.bytes(count)?;
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         self.array().map(i32::from_le_bytes)
     }
 
-    /// A big-endian u16 length and that many bytes of UTF-8.
+    /// Reads a big-endian u16 length and that many bytes of UTF-8.
     pub(crate) fn utf(&mut self) -> Result<&'a str, Malformed> {
         let at = self.at();
         let len = self.u16()?;
@@ -110,15 +110,15 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(bytes).map_err(|_| Malformed { at, problem: Problem::NotUtf8 })
     }
 
-    /// A count that must not be negative and whose entries, of at least `entry_bytes` each, must
-    /// fit into what is left: nothing is allocated for a count that cannot be true.
+    /// Checks that `count` is not negative and that this many entries, of at least `entry_bytes`
+    /// each, fit into the unread bytes. An impossible count therefore allocates nothing.
     pub(crate) fn count(&mut self, count: i32, entry_bytes: usize) -> Result<usize, Malformed> {
         let most = self.left().checked_div(entry_bytes).unwrap_or(0);
         let checked = usize::try_from(count).ok().filter(|&count| count <= most);
         checked.ok_or_else(|| self.malformed(Problem::Count { found: count, most }))
     }
 
-    /// The field must end here.
+    /// Returns an error if bytes are left.
     pub(crate) fn finish(self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
@@ -127,8 +127,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends a string with its big-endian u16 length. Longer ones than a u16 can say are cut at
-/// the construction of the types that hold them, never here.
+/// Appends a string with its big-endian u16 length. The types that hold strings limit their length
+/// when they are constructed, so the length always fits.
 pub(crate) fn put_utf(out: &mut Vec<u8>, text: &str) {
     out.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_be_bytes());
     out.extend(text.as_bytes());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn every_read_past_the_end_says_where() {
+    fn reads_past_the_end_report_the_offset() {
         let mut reader = Reader::new(&[0, 1, 2]);
         assert_eq!(reader.u16(), Ok(1));
         let problem = Problem::Truncated { needed: 4, left: 1 };
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_cannot_be_true_are_refused() {
+    fn impossible_counts_are_rejected() {
         let mut reader = Reader::new(&[0; 24]);
         assert_eq!(reader.count(3, 8), Ok(3));
         for count in [4, -1, i32::MAX, i32::MIN] {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn trailing_bytes_are_refused() {
+    fn trailing_bytes_are_rejected() {
         let mut reader = Reader::new(&[1, 2]);
         assert!(reader.u8().is_ok());
         let problem = Problem::Trailing { bytes: 1 };

@@ -1,5 +1,5 @@
-//! Chunks that somebody has damaged, in every binary field and in the document around them:
-//! decoded, viewed, fingerprinted, changed and encoded without a panic, and kept as they are.
+//! Damaged chunks, in every binary field and in the document around them. Decoding, viewing,
+//! fingerprinting, changing and encoding must not panic, and unchanged bytes must be kept.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use hyworld_testkit::fixture;
 
 const DATA_KEY: &str = "Data";
 
-/// The documents of all chunks that the game's own code wrote for us.
+/// Returns the documents of all fixture chunks that the game's own code wrote.
 fn documents() -> Vec<Vec<u8>> {
     let mut documents = Vec::new();
     for name in ["synthetic_v6", "synthetic_old_versions", "synthetic_migrations"] {
@@ -25,12 +25,12 @@ fn documents() -> Vec<Vec<u8>> {
     documents
 }
 
-/// What was tried, and how far it came.
+/// The number of damaged chunks, by result.
 #[derive(Clone, Copy, Default, Debug)]
 struct Tally {
     flipped: usize,
     truncated: usize,
-    /// Refused with an error, and kept.
+    /// Rejected with an error, and kept.
     refused: usize,
     /// Viewed, fingerprinted and changed.
     viewed: usize,
@@ -48,23 +48,23 @@ impl Tally {
         self.viewed += other.viewed;
     }
 
-    /// Sends a document all the way.
+    /// Decodes, views, fingerprints, changes and encodes a document.
     fn send(&mut self, document: &[u8]) {
         let Ok(chunk) = Chunk::decode(document.to_vec()) else {
             assert!(Fingerprint::of(document.to_vec()).is_err());
             self.refused += 1;
             return;
         };
-        assert!(chunk.encode() == document, "kept, whatever it is");
+        assert!(chunk.encode() == document, "kept unchanged");
         if chunk.decode_blocks().is_err() {
             assert!(Fingerprint::of(document.to_vec()).is_err());
             self.refused += 1;
             return;
         }
         self.viewed += 1;
-        // A fingerprint looks at every cell; most of them would only do it once more.
+        // A fingerprint visits every cell; a sample is enough.
         if self.viewed.is_multiple_of(6) {
-            // It also counts entities, which may be what is damaged.
+            // It also counts entities, which may be damaged.
             let blocks = chunk.get::<BlockComponentChunk>().is_ok();
             let is_whole = blocks && chunk.get::<EntityChunk>().is_ok();
             assert_eq!(Fingerprint::of(document.to_vec()).is_ok(), is_whole);
@@ -73,11 +73,11 @@ impl Tally {
     }
 }
 
-/// Encoding without a change gives the same bytes, and with one a chunk that can be read.
+/// Checks that encoding gives the same bytes without a change, and a readable chunk with one.
 fn change(mut chunk: Chunk, document: &[u8]) {
     assert!(chunk.encode() == document, "nothing was changed");
     let at = ChunkBlock::new(17, 70, 5).unwrap();
-    // A section with as many blocks as can be listed refuses another.
+    // A section with a full palette rejects another block.
     match chunk.set_block(at, "Test_Glass") {
         Ok(outcome) if outcome.changed => {
             let again = Chunk::decode(chunk.encode()).unwrap();
@@ -90,12 +90,12 @@ fn change(mut chunk: Chunk, document: &[u8]) {
 
 /// A binary field of a chunk: the section it is in, if any, and the component.
 #[derive(Clone, Copy, Debug)]
-struct Place<'a> {
+struct BinaryField<'a> {
     section: Option<SectionY>,
     component: &'a str,
 }
 
-impl Place<'_> {
+impl BinaryField<'_> {
     fn holder<'c>(&self, chunk: &'c Chunk) -> Option<&'c Holder> {
         self.section.map_or(Some(chunk.holder()), |y| chunk.section_holder(y))
     }
@@ -112,7 +112,7 @@ impl Place<'_> {
         }
     }
 
-    /// The chunk's document with other bytes in the field.
+    /// Returns the chunk's document with other bytes in the field.
     fn with(&self, chunk: &Chunk, bytes: &[u8]) -> Vec<u8> {
         let mut component = self.component(chunk).unwrap();
         component.set(DATA_KEY, Value::Binary { subtype: 0, bytes: bytes.to_vec() });
@@ -125,17 +125,18 @@ impl Place<'_> {
     }
 }
 
-fn places() -> Vec<Place<'static>> {
+fn binary_fields() -> Vec<BinaryField<'static>> {
     let root = ["BlockChunk", "EnvironmentChunk", "BlockHealthChunk"];
-    let root = root.map(|component| Place { section: None, component });
+    let root = root.map(|component| BinaryField { section: None, component });
     let sections = SectionY::all().flat_map(|y| {
-        ["Block", "Fluid", "BlockPhysics"].map(|component| Place { section: Some(y), component })
+        ["Block", "Fluid", "BlockPhysics"]
+            .map(|component| BinaryField { section: Some(y), component })
     });
     root.into_iter().chain(sections).collect()
 }
 
-/// So many positions all over `len` bytes: the first and the last ones, where the structure is,
-/// and some between them.
+/// Returns positions in `len` bytes: the first and the last `ends`, where the structure is, and
+/// `between` positions spread over the rest.
 fn positions(len: usize, ends: usize, between: usize) -> Vec<usize> {
     let spread = (0..between).map(|number| number * len / between);
     let mut positions: Vec<usize> =
@@ -148,37 +149,37 @@ fn positions(len: usize, ends: usize, between: usize) -> Vec<usize> {
 
 fn flipped(bytes: &[u8], position: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    // One bit or all of them, in turns.
+    // One bit or all of them, alternately.
     let flip = if position.is_multiple_of(2) { 0xff } else { 1 << (position / 2 % 8) };
     *bytes.get_mut(position).unwrap() ^= flip;
     bytes
 }
 
-/// Every binary field of a chunk, flipped and cut short. Most sections of a chunk are the same, so
-/// a field with bytes that were seen is left out.
+/// Flips and truncates every binary field of a chunk. Most sections of a chunk are the same, so
+/// fields with bytes in `seen` are skipped.
 fn damage_fields(document: &[u8], seen: &Mutex<HashSet<Vec<u8>>>) -> Tally {
     let mut tally = Tally::default();
     let chunk = Chunk::decode(document.to_vec()).unwrap();
-    for place in places() {
-        let Some(bytes) = place.bytes(&chunk) else { continue };
+    for field in binary_fields() {
+        let Some(bytes) = field.bytes(&chunk) else { continue };
         if !seen.lock().unwrap().insert(bytes.clone()) {
             continue;
         }
         for position in positions(bytes.len(), 20, 20) {
             tally.flipped += 1;
-            tally.send(&place.with(&chunk, &flipped(&bytes, position)));
+            tally.send(&field.with(&chunk, &flipped(&bytes, position)));
         }
         for len in positions(bytes.len(), 6, 8) {
             tally.truncated += 1;
             let refused = tally.refused;
-            tally.send(&place.with(&chunk, bytes.get(..len).unwrap()));
-            assert_eq!(tally.refused, refused + 1, "{place:?} cut to {len} bytes");
+            tally.send(&field.with(&chunk, bytes.get(..len).unwrap()));
+            assert_eq!(tally.refused, refused + 1, "{field:?} cut to {len} bytes");
         }
     }
     tally
 }
 
-/// The document itself, flipped and cut short anywhere.
+/// Flips and truncates the document itself.
 fn damage_document(document: &[u8]) -> Tally {
     let mut tally = Tally::default();
     for position in positions(document.len(), 20, 30) {
@@ -191,7 +192,7 @@ fn damage_document(document: &[u8]) -> Tally {
 }
 
 #[test]
-fn damaged_chunks_are_refused_or_read_and_always_kept() {
+fn damaged_chunks_are_rejected_or_read_and_always_kept() {
     let documents = documents();
     assert_eq!(documents.len(), 15);
     let (seen, queue) = (Mutex::new(HashSet::new()), Mutex::new(documents));

@@ -1,5 +1,4 @@
-//! Items in containers of both generations: found, read, changed, and written back with nothing
-//! else touched.
+//! Finds, reads, changes and writes item containers of both generations.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +9,7 @@ fn document(json: &str) -> Document {
     Document::from_json(json).unwrap()
 }
 
-/// A holder with these components.
+/// Creates a holder with these components.
 fn holder(components: &str) -> Holder {
     let json = format!("{{ \"Components\": {{ {components} }} }}");
     Holder::decode(document(&json).to_bytes()).unwrap()
@@ -55,16 +54,16 @@ const NEW_INVENTORY: &str = r#""NPC": { "Inventory": { "Version": 5, "ActiveHotb
     "ArmorInventory": { "Inventory": { "Id": "Simple", "Capacity": 4, "Items": {} } },
     "UtilityInventory": { "Inventory": { "Id": "Empty" }, "ActiveSlot": -1 }"#;
 
-/// Slots, and what is in them.
+/// Slots with the ids of their stacks.
 type Stacks = Vec<(u32, String)>;
 
-/// Role, active slot, and the stacks of everything that is found.
+/// Returns the role, active slot and stacks of every container.
 fn found(holder: &Holder) -> Vec<(ContainerRole, Option<u32>, Stacks)> {
-    let places = ContainerPath::find(holder).unwrap().into_iter();
-    let described = places.map(|place| {
-        let items = place.read(holder).unwrap();
+    let container_paths = ContainerPath::find(holder).unwrap().into_iter();
+    let described = container_paths.map(|path| {
+        let items = path.read(holder).unwrap();
         let stacks = items.iter().map(|(slot, stack)| (slot, stack.id().to_owned())).collect();
-        (place.role(), place.active_slot(holder).unwrap(), stacks)
+        (path.role(), path.active_slot(holder).unwrap(), stacks)
     });
     described.collect()
 }
@@ -116,49 +115,49 @@ fn creatures_in_a_spawn_marker_and_containers_of_mods() {
         format!("{{ \"Components\": {{ \"NPC\": {{ \"Inventory\": {OLD_INVENTORY} }} }} }}");
     let flock = format!("{{ \"Members\": [{member}, {member}] }}");
     let marker = holder(&format!("\"SpawnMarkerComponent\": {{ \"PersistedFlock\": {flock} }}"));
-    let places = ContainerPath::find(&marker).unwrap();
-    assert_eq!(places.len(), 12);
+    let container_paths = ContainerPath::find(&marker).unwrap();
+    assert_eq!(container_paths.len(), 12);
     let start = "SpawnMarkerComponent.PersistedFlock.Members.1.Components.NPC.Inventory.";
-    let hotbar = places.iter().rfind(|place| place.role() == ContainerRole::Hotbar);
+    let hotbar = container_paths.iter().rfind(|path| path.role() == ContainerRole::Hotbar);
     assert_eq!(hotbar.unwrap().to_string(), format!("{start}HotBar"));
-    // A bag in a chest of a mod, and a component that is a container itself.
+    // A bag in a chest of a mod, and a component that is itself a container.
     let bag = r#"{ "Capacity": 1, "Items": {} }"#;
     let chest = format!(
         "{{ \"Capacity\": 4, \"Items\": {{ \"3\": {{ \"Id\": \"Bag\", \"Quantity\": 1,
             \"Metadata\": {{ \"Bag\": {bag} }} }} }} }}"
     );
     let modded = holder(&format!("\"mod:A\": {{ \"In\": {chest} }}, \"mod:B\": {bag}"));
-    let places = ContainerPath::find(&modded).unwrap();
-    let paths: Vec<String> = places.iter().map(ToString::to_string).collect();
+    let container_paths = ContainerPath::find(&modded).unwrap();
+    let paths: Vec<String> = container_paths.iter().map(ToString::to_string).collect();
     assert_eq!(paths, ["mod:A.In", "mod:A.In.Items.3.Metadata.Bag", "mod:B"]);
-    assert!(places.iter().all(|place| place.role() == ContainerRole::Other));
-    assert!(places.iter().all(|place| place.active_slot(&modded) == Ok(None)));
-    for place in places {
+    assert!(container_paths.iter().all(|path| path.role() == ContainerRole::Other));
+    assert!(container_paths.iter().all(|path| path.active_slot(&modded) == Ok(None)));
+    for path in container_paths {
         let mut again = modded.clone();
-        place.write(&mut again, &place.read(&modded).unwrap()).unwrap();
+        path.write(&mut again, &path.read(&modded).unwrap()).unwrap();
         assert!(!again.is_changed());
     }
 }
 
 #[test]
-fn what_is_not_changed_comes_back_as_it_was() {
+fn unchanged_containers_round_trip() {
     for components in [OLD_CHEST, NEW_CHEST, BENCH, NEW_INVENTORY] {
         let original = holder(components);
         let mut again = original.clone();
-        for place in ContainerPath::find(&original).unwrap() {
-            place.write(&mut again, &place.read(&original).unwrap()).unwrap();
+        for path in ContainerPath::find(&original).unwrap() {
+            path.write(&mut again, &path.read(&original).unwrap()).unwrap();
         }
         assert!(!again.is_changed());
         assert_eq!(again.encode(), original.encode());
     }
 }
 
-/// Every edit in one chest; the text that results is the original but for the edits.
+/// Makes every kind of edit in one chest, and checks that only the edited fields differ.
 #[test]
-fn an_edit_changes_only_what_it_says() {
+fn an_edit_changes_only_its_fields() {
     let mut chest = holder(OLD_CHEST);
-    let place = ContainerPath::find(&chest).unwrap().remove(0);
-    let mut items = place.read(&chest).unwrap();
+    let path = ContainerPath::find(&chest).unwrap().remove(0);
+    let mut items = path.read(&chest).unwrap();
     assert_eq!((items.capacity(), items.kind(), items.len()), (18, None, 2));
     let axe = items.get_mut(2).unwrap();
     assert_eq!((axe.durability(), axe.max_durability()), (79.5, 80.0));
@@ -169,7 +168,7 @@ fn an_edit_changes_only_what_it_says() {
     axe.set_metadata(None);
     assert_eq!(items.remove(15).unwrap().quantity(), 2);
     assert_eq!(items.set(17, ItemStack::new("Stick", 5)), Ok(None));
-    place.write(&mut chest, &items).unwrap();
+    path.write(&mut chest, &items).unwrap();
     let expected = OLD_CHEST.strip_prefix("\"container\": ").unwrap();
     let expected = document(expected).to_json();
     let charcoal = r#""15": {
@@ -202,41 +201,41 @@ fn an_edit_changes_only_what_it_says() {
 }
 
 #[test]
-fn edits_that_are_taken_back_leave_no_trace() {
+fn undoing_an_edit_restores_the_bytes() {
     let original = holder(OLD_CHEST);
-    let place = ContainerPath::find(&original).unwrap().remove(0);
-    let mut items = place.read(&original).unwrap();
+    let path = ContainerPath::find(&original).unwrap().remove(0);
+    let mut items = path.read(&original).unwrap();
     let old = items.set(2, ItemStack::new("Other", 1)).unwrap().unwrap();
     items.set(5, ItemStack::new("Stick", 5)).unwrap();
     let mut changed = original.clone();
-    place.write(&mut changed, &items).unwrap();
+    path.write(&mut changed, &items).unwrap();
     assert!(changed.is_changed());
     items.set(2, old).unwrap();
     items.remove(5).unwrap();
-    place.write(&mut changed, &items).unwrap();
+    path.write(&mut changed, &items).unwrap();
     assert_eq!(changed.encode(), original.encode());
 }
 
 #[test]
-fn slots_are_checked_and_fields_that_are_missing_stay_so() {
+fn slots_are_checked_and_missing_fields_stay_missing() {
     let mut inventory = holder(NEW_INVENTORY);
-    let places = ContainerPath::find(&inventory).unwrap();
-    let mut empty = places[1].read(&inventory).unwrap();
+    let container_paths = ContainerPath::find(&inventory).unwrap();
+    let mut empty = container_paths[1].read(&inventory).unwrap();
     assert_eq!((empty.kind(), empty.capacity()), (Some("Empty"), 0));
     let refused = empty.set(0, ItemStack::new("Stick", 1)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "slot 0 is outside of the container, whose 0 slots are numbered from 0"
+        "slot 0 is out of range: the container has 0 slots, numbered from 0"
     );
-    let mut hotbar = places[0].read(&inventory).unwrap();
+    let mut hotbar = container_paths[0].read(&inventory).unwrap();
     assert!(hotbar.set(3, ItemStack::new("Stick", 1)).is_err());
     let club = hotbar.get_mut(2).unwrap();
     assert_eq!((club.durability(), club.metadata()), (0.0, None));
     club.set_durability(0.0);
     club.set_metadata(None);
-    places[0].write(&mut inventory, &hotbar).unwrap();
+    container_paths[0].write(&mut inventory, &hotbar).unwrap();
     assert!(!inventory.is_changed());
-    // A container that says nothing of items gets them when there are some.
+    // A container without items gets the field when an item is added.
     let bytes = document(r#"{ "Capacity": 2, "Items": null, "Tail": 1 }"#).to_bytes();
     let mut items = ItemContainer::decode(RawDocument::new(&bytes).unwrap()).unwrap();
     assert_eq!(items.encode(), bytes);
@@ -266,9 +265,9 @@ fn items_on_the_ground() {
     assert!(helmet.put_dropped(&mut holder(NEW_CHEST)).is_err());
 }
 
-/// What is wrong is named with its place, and stays.
+/// Errors name the path of the malformed value, and the value is kept.
 #[test]
-fn wrong_shapes_are_named_and_kept() {
+fn malformed_containers_are_reported_and_kept() {
     let type_of = |path: &str, found: i32, expected: &str| {
         format!("{path}: the BSON type is {found}; expected {expected}")
     };
@@ -288,8 +287,8 @@ fn wrong_shapes_are_named_and_kept() {
         (r#"{ "Id": 7 }"#.to_owned(), type_of("Id", 16, text)),
         (items(r#"{ "0": 5 }"#), type_of("Items.0", 16, object)),
         (items(r#"{ "0": null }"#), type_of("Items.0", 10, object)),
-        (items(r#"{ "01": {} }"#), "Items.01: the number of a slot as key is missing".to_owned()),
-        (items(r#"{ "-1": {} }"#), "Items.-1: the number of a slot as key is missing".to_owned()),
+        (items(r#"{ "01": {} }"#), "Items.01: a slot number as key is missing".to_owned()),
+        (items(r#"{ "-1": {} }"#), "Items.-1: a slot number as key is missing".to_owned()),
         (stack(r#""Quantity": 1"#), "Items.0: Id is missing".to_owned()),
         (stack(r#""Id": "A""#), "Items.0: Quantity is missing".to_owned()),
         (stack(r#""Id": 1, "Quantity": 1"#), type_of("Items.0.Id", 16, text)),
@@ -306,9 +305,9 @@ fn wrong_shapes_are_named_and_kept() {
     ] {
         let chest = holder(&format!("\"container\": {{ \"ItemContainer\": {container} }}"));
         let bytes = chest.encode();
-        let places = ContainerPath::find(&chest).unwrap();
-        assert_eq!(places.len(), 1, "{container}");
-        let error = places[0].read(&chest).unwrap_err();
+        let container_paths = ContainerPath::find(&chest).unwrap();
+        assert_eq!(container_paths.len(), 1, "{container}");
+        let error = container_paths[0].read(&chest).unwrap_err();
         let Error::Malformed { path, source } = &error else { panic!("{error}") };
         let path = path.strip_prefix("container.ItemContainer").unwrap();
         let found = format!("{}: {}", path.trim_start_matches('.'), source.problem);
@@ -318,7 +317,7 @@ fn wrong_shapes_are_named_and_kept() {
 }
 
 #[test]
-fn a_slot_that_is_there_twice_and_a_place_that_is_gone() {
+fn duplicate_slots_and_missing_containers_are_errors() {
     let mut items = hyworld_chunk::bson::DocumentWriter::new();
     for _ in 0..2 {
         items.document("3", &ItemStack::new("Stick", 1).encode());
@@ -332,19 +331,19 @@ fn a_slot_that_is_there_twice_and_a_place_that_is_gone() {
         "{error}"
     );
     let chest = holder(OLD_CHEST);
-    let place = ContainerPath::find(&chest).unwrap().remove(0);
+    let path = ContainerPath::find(&chest).unwrap().remove(0);
     let mut other = holder(NEW_CHEST);
     let start = "container.ItemContainer: ";
-    let gone = place.read(&other).unwrap_err();
+    let gone = path.read(&other).unwrap_err();
     assert!(gone.to_string().starts_with(start), "{gone}");
-    let gone = place.write(&mut other, &ItemContainer::new(1)).unwrap_err();
+    let gone = path.write(&mut other, &ItemContainer::new(1)).unwrap_err();
     assert!(gone.to_string().starts_with(start), "{gone}");
     assert!(!other.is_changed());
 }
 
-/// Nothing that bytes can say makes it panic, and what can be read comes back as it was.
+/// Damaged bytes never cause a panic, and containers that can be read round-trip.
 #[test]
-fn every_flipped_byte_is_survived() {
+fn damaged_bytes_do_not_panic() {
     let (mut tried, mut read) = (0, 0);
     for components in [OLD_CHEST, NEW_CHEST, BENCH, NEW_INVENTORY] {
         let bytes = holder(components).encode();
@@ -354,9 +353,9 @@ fn every_flipped_byte_is_survived() {
                 *flipped.get_mut(position).unwrap() ^= flip;
                 tried += 1;
                 let Ok(mut holder) = Holder::decode(flipped.clone()) else { continue };
-                for place in ContainerPath::find(&holder).unwrap_or_default() {
-                    let Ok(items) = place.read(&holder) else { continue };
-                    place.write(&mut holder, &items).unwrap();
+                for path in ContainerPath::find(&holder).unwrap_or_default() {
+                    let Ok(items) = path.read(&holder) else { continue };
+                    path.write(&mut holder, &items).unwrap();
                     read += 1;
                 }
                 assert_eq!(holder.encode(), flipped, "byte {position} ^ {flip}");

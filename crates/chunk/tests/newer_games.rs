@@ -1,5 +1,5 @@
-//! Chunks of games 0.6 and 0.7, made by hand: read, counted, found, edited in place, and the same
-//! bytes again. Not proven on real data.
+//! Hand-made chunks in the format of games 0.6 and 0.7: reading, counting, editing in place, and
+//! identical bytes. Not verified with real data.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use hyworld_testkit::{SectionNames, game_0_6_chunk, game_0_7_chunk};
 /// Unknown names, which are recognised by their shape.
 const OTHER_NAMES: SectionNames =
     SectionNames { entities: ("Creatures", "List"), blocks: ("BlockThings", "Map") };
-/// The likely ids with other fields.
+/// The likely ids with other field names.
 const OTHER_FIELDS: SectionNames = SectionNames {
     entities: ("EntitySection", "Holders"),
     blocks: ("BlockComponentSection", "Blocks"),
@@ -85,7 +85,7 @@ fn round_trips_are_identical() {
 }
 
 #[test]
-fn everything_is_found_where_it_is() {
+fn block_entities_and_containers_are_found() {
     for document in all() {
         let chunk = decode(&document);
         let blocks: Vec<_> = chunk.block_entities().unwrap().map(|(at, _)| at).collect();
@@ -156,7 +156,7 @@ fn an_entity_that_moves_goes_to_its_new_section() {
     assert_eq!((count(2), count(3), count(5)), (0, 1, 1));
 }
 
-/// What a game before 0.6 wrote stays where it is, and what is new goes into the sections.
+/// Lists from before game 0.6 stay in place, and new entities are added to the sections.
 #[test]
 fn a_chunk_with_both_kinds_of_lists() {
     let mut chunk = decode(&game_0_6_chunk(SectionNames::LIKELY));
@@ -176,9 +176,9 @@ fn a_chunk_with_both_kinds_of_lists() {
     assert_eq!((old.entity_layout(), root(&old)), (EntityLayout::Chunk, 1));
 }
 
-/// A plugin may keep lists of holders in a section as well: they are not entities.
+/// A plugin may also store lists of holders in a section: they are not entities.
 #[test]
-fn only_what_looks_like_a_list_of_the_game_is_one() {
+fn lists_of_plugins_are_not_entities() {
     let plugins = SectionNames { entities: ("mymod:Queue", "List"), blocks: ("mymod:Map", "Map") };
     let chunk = decode(&game_0_6_chunk(plugins));
     assert_eq!(chunk.entities().unwrap().count(), 0);
@@ -191,7 +191,7 @@ fn only_what_looks_like_a_list_of_the_game_is_one() {
 }
 
 #[test]
-fn what_is_not_stored_is_stripped_in_sections_too() {
+fn sections_are_stripped() {
     let mut chunk = decode(&game_0_6_chunk(SectionNames::LIKELY));
     let mut ghost = entity("Ghost", 64.0);
     ghost.set_raw("NonSerialized", &DocumentWriter::new().finish()).unwrap();
@@ -202,7 +202,7 @@ fn what_is_not_stored_is_stripped_in_sections_too() {
 }
 
 #[test]
-fn what_needs_blocks_of_a_newer_game_says_so_once() {
+fn blocks_of_a_newer_game_are_reported_once() {
     let mut chunk = decode(&game_0_7_chunk());
     let column = LocalColumn::new(0, 0).unwrap();
     assert_eq!(chunk.block(chest_at()).unwrap_err().to_string(), NEWER);
@@ -219,9 +219,9 @@ fn what_needs_blocks_of_a_newer_game_says_so_once() {
     assert_eq!(readable.problems().map(Error::to_string).collect::<Vec<_>>(), [NEWER]);
 }
 
-/// Heights that cannot be kept right must not be left wrong.
+/// Heights that cannot be updated must not become wrong.
 #[test]
-fn blocks_are_not_edited_beside_heights_of_a_newer_game() {
+fn blocks_are_not_edited_with_heights_of_a_newer_game() {
     let mut chunk = decode(&game_0_6_chunk(SectionNames::LIKELY));
     chunk.set_raw("HeightmapColumn", &DocumentWriter::new().finish()).unwrap();
     let refused = chunk.set_block(chest_at(), "Rock_Stone").unwrap_err().to_string();
@@ -243,7 +243,7 @@ fn a_malformed_list_is_named_and_kept() {
 }
 
 #[test]
-fn every_flip_of_a_bit_is_survived() {
+fn bit_flips_do_not_panic() {
     let document = game_0_7_chunk();
     for position in 0..document.len() {
         let mut flipped = document.clone();

@@ -1,4 +1,4 @@
-//! The readable JSON of a chunk, expanded again: every cell and column is what the chunk says.
+//! Expands the readable JSON of a chunk, and compares every cell and column with the chunk.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn number(value: &Value) -> usize {
     usize::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-/// The values of all cells: what a person does who reads the manual.
+/// Expands runs to the values of all cells, as the manual describes it.
 fn expand<T: Clone>(runs: &Value, cells: usize, value_of: impl Fn(&Value) -> T) -> Vec<T> {
     let mut values = Vec::with_capacity(cells);
     for run in runs.as_array().unwrap() {
@@ -30,7 +30,7 @@ fn expand<T: Clone>(runs: &Value, cells: usize, value_of: impl Fn(&Value) -> T) 
     values
 }
 
-/// What the palette entry of every cell says. Checks the counts on the way.
+/// Returns the value of every cell, and checks the counts of the palette.
 fn expand_palette<T: Clone>(palette: &Value, value_of: impl Fn(&Value) -> T) -> Vec<T> {
     let listed = palette["palette"].as_array().unwrap();
     let values: Vec<T> = listed.iter().map(value_of).collect();
@@ -62,7 +62,7 @@ fn check_light(name: &str, json: &Value, light: &Light, counter: u16) {
     }
 }
 
-/// Compares all cells, and names the first one that differs.
+/// Compares all cells, and reports the first one that differs.
 fn check_cells<T: PartialEq + Debug>(name: &str, shown: &[T], expected: impl Fn(LocalBlock) -> T) {
     for (cell, shown) in LocalBlock::all().zip(shown) {
         assert_eq!(*shown, expected(cell), "{name} {cell}");
@@ -127,8 +127,8 @@ fn check_columns(name: &str, json: &Value, chunk: &Chunk) {
     }
 }
 
-/// The documents that `text` has behind `"document":`, in order, as bytes. Not through
-/// `serde_json`, which does not read every float to its last bit.
+/// Returns the documents after `"document":` in `text`, in order, as bytes. Does not use
+/// `serde_json`, which does not parse every float to its last bit.
 fn documents(text: &str) -> Vec<Vec<u8>> {
     let starts = text.match_indices(",\"document\":").map(|(at, key)| at + key.len());
     let whole = |start: usize| {
@@ -151,7 +151,7 @@ fn documents(text: &str) -> Vec<Vec<u8>> {
     starts.map(|start| Document::from_json(whole(start)).unwrap().to_bytes()).collect()
 }
 
-/// The documents in a field of a component, each with its key.
+/// Returns the documents in a field of a component, each with its key.
 fn stored_documents(chunk: &Chunk, id: &str, field: &str) -> Vec<(String, Vec<u8>)> {
     let Some(component) = chunk.holder().raw(id) else { return Vec::new() };
     let field = component.get(field).unwrap().unwrap().as_document().unwrap();
@@ -183,13 +183,13 @@ fn check(name: &str, document: &[u8]) {
         assert_eq!([&shown["x"], &shown["y"], &shown["z"]], [pos.x, pos.y, pos.z], "{name}");
     }
     assert!(shown.map(|entity| &entity["key"]).eq(stored.iter().map(|(key, _)| key)), "{name}");
-    // Components that are not decoded come back from their JSON, here all of them.
+    // Components that are not decoded round-trip through their JSON; here all of them.
     let raw = RawDocument::new(document).unwrap();
     let pretty = format!("{:#}", hyworld_chunk::bson::JsonText::from(raw));
     assert!(Document::from_json(&pretty).unwrap().to_bytes() == document, "{name}");
 }
 
-/// Every kind of cell at random, so that nothing is where it could be by chance.
+/// Returns a section with random values in every cell, so that no value is right by chance.
 fn random_section(random: &mut Random, kinds: u32) -> (BlockSection, FluidSection, BlockPhysics) {
     let name = |prefix: &str, number| AssetKey::new(&format!("{prefix}_{number}")).unwrap();
     let mut section = BlockSection::new(11);
@@ -218,7 +218,7 @@ fn random_section(random: &mut Random, kinds: u32) -> (BlockSection, FluidSectio
 }
 
 #[test]
-fn random_cells_come_back() {
+fn random_cells_round_trip() {
     let mut chunk = Chunk::new();
     let mut random = Random::new(2026);
     for (y, kinds) in SectionY::all().zip([1, 3, 16, 17, 256, 300]) {
@@ -232,7 +232,7 @@ fn random_cells_come_back() {
 }
 
 #[test]
-fn chunks_that_the_game_wrote_come_back() {
+fn chunks_of_the_game_round_trip() {
     for name in ["synthetic_v6", "synthetic_old_versions", "synthetic_migrations"] {
         let memory = MemoryFile::new(fixture(&format!("original/chunks/{name}.region.bin")));
         let file = OpenOptions::new().open_raw(Box::new(memory), name).unwrap();
@@ -243,18 +243,19 @@ fn chunks_that_the_game_wrote_come_back() {
 }
 
 #[test]
-fn chunks_of_real_worlds_come_back() {
+fn chunks_of_sample_worlds_round_trip() {
     for world in WORLDS {
         let Some(files) = region_files(world) else { return };
-        // The cells of all chunks would take minutes; the natural worlds are the varied ones.
+        // All chunks would take minutes; the natural worlds are the most varied.
         let step = if world == "explored-2026-01" { 8 } else { 97 };
         for path in files {
             let file = IndexedStorageFile::open_read_only(&path).unwrap();
             let region = path.file_name().unwrap().to_str().unwrap();
             let region = RegionPos::from_file_name(region).unwrap();
             for slot in file.occupied().into_iter().step_by(step) {
-                let place = RegionSlot::from_index(u16::try_from(slot.get()).unwrap()).unwrap();
-                let at = region.chunk(place).unwrap();
+                let slot_in_region =
+                    RegionSlot::from_index(u16::try_from(slot.get()).unwrap()).unwrap();
+                let at = region.chunk(slot_in_region).unwrap();
                 check(&format!("{world} {at}"), &file.read(slot).unwrap().unwrap());
             }
         }

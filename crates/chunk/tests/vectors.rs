@@ -1,5 +1,5 @@
-//! Chunks that the game's own codecs wrote from made-up content, and what it decodes from them:
-//! every kind of palette, every old version, block migrations.
+//! Test vectors: chunks that the game's own codecs wrote from made-up data, and what it decodes
+//! from them. They cover every kind of palette, every old version, and block migrations.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use hyworld_indexed_storage::{MemoryFile, OpenOptions, Slot};
 use hyworld_testkit::{fixture, sha256};
 use serde_json::Value;
 
-/// Every chunk of a fixture with what the game decodes from it.
+/// Returns every chunk of a fixture with the data that the game decodes from it.
 fn chunks(name: &str) -> Vec<(Value, Vec<u8>)> {
     let memory = MemoryFile::new(fixture(&format!("original/chunks/{name}.region.bin")));
     let file = OpenOptions::new().open_raw(Box::new(memory), name).unwrap();
@@ -63,7 +63,7 @@ fn check_section(name: &str, expected: &Value, section: Section<'_>) {
         ("fluid_keys", lines(cells().map(|cell| fluid.fluid(cell).as_str()))),
         ("fluid_level_u8", sha256(&levels)),
     ] {
-        // Sections that stand in their chunk's column data are listed without fluids.
+        // Sections inside the column data are listed without fluids.
         if let Some(expected) = expected.get(key) {
             assert_eq!(*expected, found, "{name}: {key}");
         } else {
@@ -119,14 +119,14 @@ fn check_chunk(name: &str, expected: &Value, document: &[u8], migrations: &Block
     for (number, (expected, section)) in sections.iter().zip(view.sections()).enumerate() {
         check_section(&format!("{name} section {number}"), expected, section);
     }
-    // A component that is forced through its codec gives the same bytes, old versions too.
+    // Encoding a decoded component gives the same bytes, in old versions too.
     let columns = chunk.get::<BlockChunk>().unwrap().unwrap().clone();
     chunk.put(&columns).unwrap();
     assert!(chunk.encode() == document, "{name}");
 }
 
 #[test]
-fn chunks_of_today() {
+fn chunks_of_the_current_version() {
     let chunks = chunks("synthetic_v6");
     assert_eq!(chunks.len(), 3);
     for (expected, document) in chunks {
@@ -146,7 +146,7 @@ fn chunks_of_every_old_version() {
 }
 
 #[test]
-fn chunks_under_block_migrations() {
+fn chunks_with_block_migrations() {
     let text = fixture("original/chunks/synthetic_migrations.migrations.json");
     let migrations = BlockMigrations::from_json(std::str::from_utf8(&text).unwrap()).unwrap();
     let chunks = chunks("synthetic_migrations");

@@ -1,13 +1,13 @@
 //! Blocks: [`BlockPos`] in the world, and [`LocalBlock`] in its section.
 //!
-//! The place of a block in its whole chunk is [`ChunkBlock`].
+//! [`ChunkBlock`] is the position of a block in its whole chunk.
 
 use crate::dimensions::{BLOCKS_PER_SECTION, is_local, local};
-use crate::text::{parse_coordinates, show_coordinates};
+use crate::text::{display_coordinates, parse_coordinates};
 use crate::{ChunkBlock, ChunkPos, ColumnPos, LocalColumn, RegionPos, SectionY};
 
-/// A block in the world. Any three numbers are a position, also above and below the blocks that a
-/// chunk stores: entities live there.
+/// A block in the world. Any three numbers are a valid position, including heights that chunks do
+/// not store, which entities can have.
 ///
 /// ```
 /// use hyworld_coords::{BlockPos, ChunkPos};
@@ -19,28 +19,28 @@ use crate::{ChunkBlock, ChunkPos, ColumnPos, LocalColumn, RegionPos, SectionY};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlockPos {
-    /// In blocks along the first horizontal axis.
+    /// Position along the first horizontal axis, in blocks.
     pub x: i32,
     /// Height in blocks; chunks store those from [`MIN_Y`](crate::MIN_Y) to
     /// [`MAX_Y`](crate::MAX_Y).
     pub y: i32,
-    /// In blocks along the second horizontal axis.
+    /// Position along the second horizontal axis, in blocks.
     pub z: i32,
 }
 
-show_coordinates!(BlockPos, |block| [block.x, block.y, block.z]);
+display_coordinates!(BlockPos, |block| [block.x, block.y, block.z]);
 parse_coordinates!(BlockPos { x, y, z });
 
 impl BlockPos {
-    /// The block at these coordinates.
+    /// Returns the block at these coordinates.
     pub const fn new(x: i32, y: i32, z: i32) -> Self {
         Self { x, y, z }
     }
 
-    /// The block that holds a point, such as the position of an entity. Coordinates are rounded
-    /// down, so that -0.5 lies in block -1.
+    /// Returns the block that contains a point, such as the position of an entity. Coordinates are
+    /// rounded down, so that -0.5 is in block -1.
     ///
-    /// `None` if a coordinate is not a number, is infinite, or lies beyond the blocks of `i32`.
+    /// Returns `None` if a coordinate is not finite or does not fit `i32`.
     ///
     /// ```
     /// use hyworld_coords::BlockPos;
@@ -52,35 +52,35 @@ impl BlockPos {
         Some(Self { x: floor(x)?, y: floor(y)?, z: floor(z)? })
     }
 
-    /// The column of blocks that this block stands in.
+    /// Returns the column of this block.
     pub const fn column(self) -> ColumnPos {
         ColumnPos::new(self.x, self.z)
     }
 
-    /// The chunk that holds this block.
+    /// Returns the chunk of this block.
     pub const fn chunk(self) -> ChunkPos {
         self.column().chunk()
     }
 
-    /// The region that holds this block.
+    /// Returns the region of this block.
     pub const fn region(self) -> RegionPos {
         self.column().region()
     }
 
-    /// The section that holds this block; `None` above and below the world.
+    /// Returns the section of this block, or `None` above and below the world.
     pub fn section(self) -> Option<SectionY> {
         SectionY::from_block_y(self.y)
     }
 
-    /// The place of this block in its section. Heights outside the world count on in the same way,
-    /// as if sections went on for ever.
+    /// Returns the position of this block in its section. Works for heights outside the world too,
+    /// as if there were sections.
     pub const fn local(self) -> LocalBlock {
         LocalBlock::masked(self.x, self.y, self.z)
     }
 
-    /// The place of this block in its chunk; `None` above and below the world.
+    /// Returns the position of this block in its chunk, or `None` above and below the world.
     ///
-    /// [`ChunkPos::block`] is the way back.
+    /// [`ChunkPos::block`] is the inverse.
     pub fn in_chunk(self) -> Option<ChunkBlock> {
         Some(self.section()?.block(self.local()))
     }
@@ -88,21 +88,21 @@ impl BlockPos {
 
 /// A block inside a section: three coordinates from 0 to 31.
 ///
-/// Its [`index`](Self::index) runs along x first, then z, then y. That is the order in which a
-/// section stores its blocks, and the order in which these values compare.
+/// Its [`index`](Self::index) runs along x first, then z, then y. Sections store blocks in this
+/// order, and values compare in it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalBlock(u16);
 
-show_coordinates!(LocalBlock, |block| [block.x(), block.y(), block.z()]);
+display_coordinates!(LocalBlock, |block| [block.x(), block.y(), block.z()]);
 
 impl LocalBlock {
-    /// The block with the least index.
+    /// The block with the lowest index.
     pub(crate) const FIRST: Self = Self(0);
 
-    /// The block with the greatest index.
+    /// The block with the highest index.
     pub(crate) const LAST: Self = Self(BLOCKS_PER_SECTION - 1);
 
-    /// The block at these coordinates; `None` unless all are below 32.
+    /// Returns the block at these coordinates, or `None` unless all are below 32.
     pub const fn new(x: u8, y: u8, z: u8) -> Option<Self> {
         if is_local(x) && is_local(y) && is_local(z) {
             Some(Self::masked(x as i32, y as i32, z as i32))
@@ -111,63 +111,63 @@ impl LocalBlock {
         }
     }
 
-    /// The place inside its section of any block, which is what the low five bits say.
+    /// Returns the position in its section of any block: the low five bits of each coordinate.
     const fn masked(x: i32, y: i32, z: i32) -> Self {
         Self(local(y) << 10 | local(z) << 5 | local(x))
     }
 
-    /// The block with this index; `None` unless the index is below [`BLOCKS_PER_SECTION`].
+    /// Returns the block with this index, or `None` unless it is below [`BLOCKS_PER_SECTION`].
     pub const fn from_index(index: u16) -> Option<Self> {
         if index < BLOCKS_PER_SECTION { Some(Self(index)) } else { None }
     }
 
-    /// The place of this block in the order of a section: `y << 10 | z << 5 | x`.
+    /// Returns the index of this block in its section: `y << 10 | z << 5 | x`.
     pub const fn index(self) -> u16 {
         self.0
     }
 
-    /// Place along x, 0 to 31.
+    /// Returns the position along x, 0 to 31.
     pub const fn x(self) -> u8 {
         (self.0 & 31) as u8
     }
 
-    /// Height above the bottom of the section, 0 to 31.
+    /// Returns the height above the bottom of the section, 0 to 31.
     pub const fn y(self) -> u8 {
         (self.0 >> 10 & 31) as u8
     }
 
-    /// Place along z, 0 to 31.
+    /// Returns the position along z, 0 to 31.
     pub const fn z(self) -> u8 {
         (self.0 >> 5 & 31) as u8
     }
 
-    /// The block at the same height in another column of the section.
+    /// Returns the block at the same height in another column of the section.
     pub(crate) const fn with_column(self, x: u8, z: u8) -> Self {
         Self::masked(x as i32, self.y() as i32, z as i32)
     }
 
-    /// The block at another height of the same column.
+    /// Returns the block at another height of the same column.
     pub(crate) const fn with_height(self, y: u8) -> Self {
         Self::masked(self.x() as i32, y as i32, self.z() as i32)
     }
 
-    /// The column that this block stands in.
+    /// Returns the column of this block.
     pub const fn column(self) -> LocalColumn {
         LocalColumn::masked(self.x() as i32, self.z() as i32)
     }
 
-    /// Every block of a section, in the order of their indices.
+    /// Returns every block of a section, in index order.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         (0..BLOCKS_PER_SECTION).map(Self)
     }
 }
 
-/// Rounds down to a whole number; `None` if that does not fit.
+/// Rounds down to an integer. Returns `None` if it does not fit.
 fn floor(coordinate: f64) -> Option<i32> {
     let floor = coordinate.floor();
-    // Not a number is in no range, so it is refused here too.
+    // The range does not contain NaN, so NaN is rejected too.
     let fits = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&floor);
-    #[expect(clippy::cast_possible_truncation, reason = "whole, and within the range of i32")]
+    #[expect(clippy::cast_possible_truncation, reason = "an integer within the range of i32")]
     fits.then_some(floor as i32)
 }
 
@@ -180,7 +180,7 @@ mod tests {
     use crate::testing::coordinate;
 
     #[test]
-    fn a_block_knows_where_it_is() {
+    fn a_block_has_a_column_chunk_region_and_section() {
         let block = BlockPos::new(100, 64, -200);
         assert_eq!(block.column(), ColumnPos::new(100, -200));
         assert_eq!(block.chunk(), ChunkPos::new(3, -7));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     proptest! {
-        /// The formulas of the format, computed without the types.
+        /// The formulas of the format, computed without these types.
         #[test]
         fn indices_follow_the_format(x in coordinate(), y in coordinate(), z in coordinate()) {
             let block = BlockPos::new(x, y, z);

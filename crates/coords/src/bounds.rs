@@ -1,7 +1,6 @@
-//! Rectangles of columns, chunks or regions, and the orders in which to walk through them.
+//! Rectangles of columns, chunks or regions, and the orders of iterating over them.
 //!
-//! A [`Rect`] holds both of its corners. With the last position inside, a rectangle can reach to
-//! the very end of `i32`, and it is never empty.
+//! A [`Rect`] includes both corners, so it can reach the ends of `i32` and is never empty.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -37,19 +36,19 @@ pub struct Rect<P> {
 }
 
 impl<P: FlatPos> Rect<P> {
-    /// The rectangle between two opposite corners, given in any order.
+    /// Creates the rectangle between two opposite corners, given in any order.
     pub fn new(corner: P, opposite: P) -> Self {
         let ((x, z), (opposite_x, opposite_z)) = (corner.xz(), opposite.xz());
         Self::from_spans(Span::between(x, opposite_x), Span::between(z, opposite_z))
     }
 
-    /// The rectangle of one position.
+    /// Creates the rectangle of one position.
     pub fn single(pos: P) -> Self {
         Self::new(pos, pos)
     }
 
-    /// The square that reaches `radius` positions from its centre in each direction, so that its
-    /// sides are twice the radius and one long. What would lie beyond the ends of `i32` is cut off.
+    /// Creates the square that extends `radius` positions from its centre in each direction, so
+    /// that its sides are `2 * radius + 1` long. It is cut off at the ends of `i32`.
     ///
     /// For a round shape see [`Circle`](crate::Circle).
     pub fn around(center: P, radius: u32) -> Self {
@@ -57,54 +56,54 @@ impl<P: FlatPos> Rect<P> {
         Self::from_spans(Span::around(x, radius), Span::around(z, radius))
     }
 
-    /// The corner with the lowest coordinates.
+    /// Returns the corner with the lowest coordinates.
     pub fn min(self) -> P {
         P::from_xz(self.x.first(), self.z.first())
     }
 
-    /// The corner with the highest coordinates, which lies inside the rectangle.
+    /// Returns the corner with the highest coordinates, which is inside the rectangle.
     pub fn max(self) -> P {
         P::from_xz(self.x.last(), self.z.last())
     }
 
-    /// How many positions lie side by side along x.
+    /// Returns the number of positions along x.
     pub fn width(self) -> u64 {
         self.x.count()
     }
 
-    /// How many positions lie side by side along z.
+    /// Returns the number of positions along z.
     pub fn depth(self) -> u64 {
         self.z.count()
     }
 
-    /// How many positions the rectangle holds: at most 2^64, which is one more than fits `u64`.
+    /// Returns the number of positions: at most 2^64, which is one more than fits `u64`.
     pub fn count(self) -> u128 {
-        // Two sides of at most 2^32 never saturate; the lints just cannot know.
+        // Two sides of at most 2^32 never saturate, but clippy cannot know that.
         u128::from(self.width()).saturating_mul(self.depth().into())
     }
 
-    /// Whether this position lies in the rectangle.
+    /// Returns whether this position is in the rectangle.
     pub fn contains(self, pos: P) -> bool {
         let (x, z) = pos.xz();
         self.x.contains(x) && self.z.contains(z)
     }
 
-    /// What lies in both rectangles; `None` if nothing does.
+    /// Returns the positions in both rectangles, or `None` if there are none.
     pub fn intersection(self, other: Self) -> Option<Self> {
         Some(Self::from_spans(self.x.intersection(other.x)?, self.z.intersection(other.z)?))
     }
 
-    /// Every position row by row: by z, and along each row by x.
+    /// Returns every position row by row: by z, then by x.
     pub fn in_rows(self) -> impl DoubleEndedIterator<Item = P> + Clone {
         self.z.coordinates().flat_map(move |z| self.x.coordinates().map(move |x| P::from_xz(x, z)))
     }
 
-    /// The positions in a unit `1 << bits` times as large that have a part in this rectangle.
+    /// Converts to a unit `1 << bits` times as large, including units partly inside.
     fn coarser<Q: FlatPos>(self, bits: u32) -> Rect<Q> {
         Rect::from_spans(self.x.coarser(bits), self.z.coarser(bits))
     }
 
-    /// The positions in a unit `1 << bits` times as small that lie in this rectangle.
+    /// Converts to a unit `1 << bits` times as small.
     fn finer<Q: FlatPos>(self, bits: u32) -> Option<Rect<Q>> {
         Some(Rect::from_spans(self.x.finer(bits)?, self.z.finer(bits)?))
     }
@@ -116,40 +115,40 @@ impl<P: FlatPos> Rect<P> {
 }
 
 impl BlockRect {
-    /// The chunks that have a part in this rectangle.
+    /// Returns the chunks that intersect this rectangle.
     pub fn chunks(self) -> ChunkRect {
         self.coarser(BLOCK_TO_CHUNK_BITS)
     }
 
-    /// The regions that have a part in this rectangle.
+    /// Returns the regions that intersect this rectangle.
     pub fn regions(self) -> RegionRect {
         self.coarser(BLOCK_TO_REGION_BITS)
     }
 }
 
 impl ChunkRect {
-    /// The regions that have a part in this rectangle.
+    /// Returns the regions that intersect this rectangle.
     pub fn regions(self) -> RegionRect {
         self.coarser(CHUNK_TO_REGION_BITS)
     }
 
-    /// The ground that these chunks cover. Chunks so far out that they have no blocks are left
-    /// out; `None` if all are.
+    /// Returns the columns of blocks in these chunks. Excludes chunks that are too far out to have
+    /// blocks; `None` if all are.
     pub fn blocks(self) -> Option<BlockRect> {
         self.finer(BLOCK_TO_CHUNK_BITS)
     }
 
-    /// The rectangle cut along the borders of regions, region by region in rows: each region with
-    /// the part of the rectangle that lies in it.
+    /// Splits the rectangle by region. Returns each region, in rows, with the part of the rectangle
+    /// inside it.
     pub fn by_region(self) -> impl DoubleEndedIterator<Item = (RegionPos, Self)> + Clone {
-        // Nothing is filtered out: these regions were made from chunks that they have a part in.
+        // Nothing is filtered out: each of these regions contains chunks of the rectangle.
         self.regions()
             .in_rows()
             .filter_map(move |region| Some((region, region.chunks()?.intersection(self)?)))
     }
 
-    /// Every chunk in file order: region by region in rows, and inside a region by slot, which is
-    /// in rows again. It is the order in which chunks compare.
+    /// Returns every chunk in file order: region by region in rows, and inside a region by slot.
+    /// This is the order in which chunks compare.
     ///
     /// ```
     /// use hyworld_coords::{ChunkPos, Rect};
@@ -164,14 +163,14 @@ impl ChunkRect {
 }
 
 impl RegionRect {
-    /// The chunks of these regions. Regions so far out that they have no chunks are left out;
+    /// Returns the chunks of these regions. Excludes regions that are too far out to have chunks;
     /// `None` if all are.
     pub fn chunks(self) -> Option<ChunkRect> {
         self.finer(CHUNK_TO_REGION_BITS)
     }
 
-    /// The ground that these regions cover. Regions so far out that they have no blocks are left
-    /// out; `None` if all are.
+    /// Returns the columns of blocks in these regions. Excludes regions that are too far out to
+    /// have blocks; `None` if all are.
     pub fn blocks(self) -> Option<BlockRect> {
         self.finer(BLOCK_TO_REGION_BITS)
     }
@@ -189,17 +188,17 @@ impl<P: FlatPos> fmt::Debug for Rect<P> {
     }
 }
 
-/// A position on flat ground: [`ColumnPos`], [`ChunkPos`] or [`RegionPos`], and no other type.
+/// A position without height: [`ColumnPos`], [`ChunkPos`] or [`RegionPos`].
 pub trait FlatPos: Copy + Ord + fmt::Debug + fmt::Display + sealed::Sealed {
-    /// The position at these coordinates.
+    /// Creates the position at these coordinates.
     fn from_xz(x: i32, z: i32) -> Self;
 
-    /// The coordinates of this position.
+    /// Returns the coordinates of this position.
     fn xz(self) -> (i32, i32);
 }
 
 mod sealed {
-    /// Keeps other crates from adding kinds of positions.
+    /// Prevents other crates from implementing `FlatPos`.
     pub trait Sealed {}
 }
 

@@ -1,9 +1,9 @@
-//! Boxes of blocks: [`BlockBox`] in the world, [`ChunkBox`] in one chunk.
+//! Boxes of blocks: [`BlockBox`] in the world, [`ChunkBox`] in a chunk.
 
 use crate::{BlockPos, BlockRect, ChunkBlock, ChunkPos, ChunkRect, LocalBlock, LocalColumn};
 use crate::{MAX_Y, MIN_Y, SectionY};
 
-/// A box of blocks in the world. Both corners belong to it.
+/// A box of blocks in the world, both corners included.
 ///
 /// ```
 /// use hyworld_coords::{BlockBox, BlockPos, ChunkPos};
@@ -21,7 +21,7 @@ pub struct BlockBox {
 }
 
 impl BlockBox {
-    /// The smallest box with both corners, in any order.
+    /// Creates the box between two opposite corners, given in any order.
     pub fn new(corner: BlockPos, opposite: BlockPos) -> Self {
         let (x, y, z) = (
             (corner.x.min(opposite.x), corner.x.max(opposite.x)),
@@ -31,17 +31,17 @@ impl BlockBox {
         Self { min: BlockPos::new(x.0, y.0, z.0), max: BlockPos::new(x.1, y.1, z.1) }
     }
 
-    /// The corner with the least coordinates.
+    /// Returns the corner with the lowest coordinates.
     pub fn min(self) -> BlockPos {
         self.min
     }
 
-    /// The corner with the greatest coordinates.
+    /// Returns the corner with the highest coordinates.
     pub fn max(self) -> BlockPos {
         self.max
     }
 
-    /// Whether a block is in the box.
+    /// Returns whether a block is in the box.
     pub fn contains(self, pos: BlockPos) -> bool {
         let Self { min, max } = self;
         (min.x..=max.x).contains(&pos.x)
@@ -49,18 +49,18 @@ impl BlockBox {
             && (min.z..=max.z).contains(&pos.z)
     }
 
-    /// The columns of the box, seen from above.
+    /// Returns the columns of the box.
     pub fn columns(self) -> BlockRect {
         BlockRect::new(self.min.column(), self.max.column())
     }
 
-    /// The chunks that the box touches.
+    /// Returns the chunks that the box intersects.
     pub fn chunks(self) -> ChunkRect {
         self.columns().chunks()
     }
 
-    /// The part of the box in one chunk; `None` if there is none. What lies above or below the
-    /// world is left out.
+    /// Returns the part of the box in one chunk, or `None` if there is none. Excludes blocks above
+    /// and below the world.
     pub fn in_chunk(self, chunk: ChunkPos) -> Option<ChunkBox> {
         let columns = chunk.blocks()?.intersection(self.columns())?;
         let (low, high) = (self.min.y.max(MIN_Y), self.max.y.min(MAX_Y));
@@ -72,7 +72,7 @@ impl BlockBox {
     }
 }
 
-/// A box of blocks inside one chunk. Both corners belong to it.
+/// A box of blocks inside one chunk, both corners included.
 ///
 /// ```
 /// use hyworld_coords::{ChunkBlock, ChunkBox};
@@ -91,7 +91,7 @@ pub struct ChunkBox {
 }
 
 impl ChunkBox {
-    /// The smallest box with both corners, in any order.
+    /// Creates the box between two opposite corners, given in any order.
     pub fn new(corner: ChunkBlock, opposite: ChunkBlock) -> Self {
         let (low, high) =
             if corner.y() <= opposite.y() { (corner, opposite) } else { (opposite, corner) };
@@ -101,12 +101,12 @@ impl ChunkBox {
         Self { min: low.section().block(min), max: high.section().block(max) }
     }
 
-    /// The box of one block.
+    /// Creates the box of one block.
     pub fn single(block: ChunkBlock) -> Self {
         Self { min: block, max: block }
     }
 
-    /// All blocks of a chunk.
+    /// Creates the box of all blocks of a chunk.
     pub fn whole() -> Self {
         Self {
             min: SectionY::BOTTOM.block(LocalBlock::FIRST),
@@ -114,17 +114,17 @@ impl ChunkBox {
         }
     }
 
-    /// The corner with the least coordinates.
+    /// Returns the corner with the lowest coordinates.
     pub fn min(self) -> ChunkBlock {
         self.min
     }
 
-    /// The corner with the greatest coordinates.
+    /// Returns the corner with the highest coordinates.
     pub fn max(self) -> ChunkBlock {
         self.max
     }
 
-    /// Whether a block is in the box.
+    /// Returns whether a block is in the box.
     pub fn contains(self, block: ChunkBlock) -> bool {
         let Self { min, max } = self;
         (min.x()..=max.x()).contains(&block.x())
@@ -132,22 +132,22 @@ impl ChunkBox {
             && (min.z()..=max.z()).contains(&block.z())
     }
 
-    /// The columns of the box, x fastest.
+    /// Returns the columns of the box, in index order.
     pub fn columns(self) -> impl Iterator<Item = LocalColumn> + Clone {
         let xs = self.min.x()..=self.max.x();
         (self.min.z()..=self.max.z())
             .flat_map(move |z| xs.clone().filter_map(move |x| LocalColumn::new(x, z)))
     }
 
-    /// The blocks of the box in the order of their indices.
+    /// Returns the blocks of the box, in index order.
     pub fn blocks(self) -> impl Iterator<Item = ChunkBlock> + Clone {
         (self.min.y()..=self.max.y()).flat_map(move |y| {
             self.columns().filter_map(move |column| ChunkBlock::new(column.x(), y, column.z()))
         })
     }
 
-    /// The sections that the box touches from the bottom up, each with the two corners of the
-    /// part in it.
+    /// Returns the sections that the box intersects from the bottom up, each with the two corners
+    /// of its part.
     pub fn sections(self) -> impl Iterator<Item = (SectionY, LocalBlock, LocalBlock)> {
         let Self { min, max } = self;
         let touched = move |y: &SectionY| (min.section()..=max.section()).contains(y);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn corners_may_come_in_any_order() {
+    fn corners_can_be_given_in_any_order() {
         let expected = ChunkBox::new(at(1, 2, 3), at(4, 200, 6));
         for (one, other) in [
             (at(4, 200, 6), at(1, 2, 3)),

@@ -1,22 +1,22 @@
 //! Chunks: [`ChunkPos`] in the world, and [`ChunkKey`], the same position packed into 64 bits.
 //!
-//! The place of a chunk inside its region is [`RegionSlot`].
+//! [`RegionSlot`] is the position of a chunk in its region.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use crate::dimensions::{CHUNK_TO_REGION_BITS, MAX_Y, MIN_Y};
-use crate::text::{parse_coordinates, show_coordinates};
+use crate::text::{display_coordinates, parse_coordinates};
 use crate::{BlockPos, BlockRect, ChunkBlock, ColumnPos, LocalColumn, Rect, RegionPos, RegionSlot};
 
 /// A chunk in the world: 32 x 32 blocks from the bottom to the top.
 ///
-/// Chunks compare in file order: region by region, and inside a region by slot. A sorted list of
-/// chunks is read from disk with every region file opened once.
+/// Chunks compare in file order: region by region, and inside a region by slot. Reading a sorted
+/// list of chunks opens every region file once.
 ///
 /// Any two numbers are a chunk that can be stored, but blocks have 32-bit coordinates too, so only
-/// chunks from -67,108,864 to 67,108,863 have blocks. Such a chunk has all its blocks, any other
-/// has none; the methods that lead from chunks to blocks answer `None` for the latter.
+/// chunks from -67,108,864 to 67,108,863 have blocks. A chunk has either all its blocks or none; if
+/// it has none, the methods that convert to blocks return `None`.
 ///
 /// ```
 /// use hyworld_coords::{BlockPos, ChunkPos, RegionPos};
@@ -29,65 +29,65 @@ use crate::{BlockPos, BlockRect, ChunkBlock, ColumnPos, LocalColumn, Rect, Regio
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChunkPos {
-    /// In chunks along the first horizontal axis.
+    /// Position along the first horizontal axis, in chunks.
     pub x: i32,
-    /// In chunks along the second horizontal axis.
+    /// Position along the second horizontal axis, in chunks.
     pub z: i32,
 }
 
-show_coordinates!(ChunkPos, |chunk| [chunk.x, chunk.z]);
+display_coordinates!(ChunkPos, |chunk| [chunk.x, chunk.z]);
 parse_coordinates!(ChunkPos { x, z });
 
 impl ChunkPos {
-    /// The chunk at these coordinates.
+    /// Returns the chunk at these coordinates.
     pub const fn new(x: i32, z: i32) -> Self {
         Self { x, z }
     }
 
-    /// The region that holds this chunk.
+    /// Returns the region of this chunk.
     pub const fn region(self) -> RegionPos {
         RegionPos::new(self.x >> CHUNK_TO_REGION_BITS, self.z >> CHUNK_TO_REGION_BITS)
     }
 
-    /// The place of this chunk in its region. [`RegionPos::chunk`] is the way back.
+    /// Returns the position of this chunk in its region. [`RegionPos::chunk`] is the inverse.
     pub const fn slot(self) -> RegionSlot {
         RegionSlot::masked(self.x, self.z)
     }
 
-    /// This position packed into 64 bits. [`ChunkKey::pos`] is the way back.
+    /// Packs this position into 64 bits. [`ChunkKey::pos`] is the inverse.
     pub const fn key(self) -> ChunkKey {
         ChunkKey::pack(self.x, self.z)
     }
 
-    /// Whether the game can hold this chunk. It cannot for one single position, whose key is
+    /// Returns whether the game can use this chunk. It cannot use the one position whose key is
     /// [`ChunkKey::NOT_FOUND`].
     pub const fn is_usable(self) -> bool {
         !self.key().is_not_found()
     }
 
-    /// The block with the lowest coordinates, at the bottom of the world.
+    /// Returns the block with the lowest coordinates, at the bottom of the world.
     pub fn first_block(self) -> Option<BlockPos> {
         Some(self.blocks()?.min().block(MIN_Y))
     }
 
-    /// The block with the highest coordinates, at the top of the world.
+    /// Returns the block with the highest coordinates, at the top of the world.
     pub fn last_block(self) -> Option<BlockPos> {
         Some(self.blocks()?.max().block(MAX_Y))
     }
 
-    /// The ground that this chunk covers.
+    /// Returns the columns of blocks in this chunk.
     pub fn blocks(self) -> Option<BlockRect> {
         Rect::single(self).blocks()
     }
 
-    /// A column of this chunk as a column of the world.
+    /// Converts a column of this chunk to a column of the world.
     pub fn column(self, local: LocalColumn) -> Option<ColumnPos> {
         let first = self.blocks()?.min();
-        // The low five bits of the first column are zero, so nothing is carried.
+        // The low five bits of the first column are zero, so no carry can occur.
         Some(ColumnPos::new(first.x | i32::from(local.x()), first.z | i32::from(local.z())))
     }
 
-    /// A block of this chunk as a block of the world.
+    /// Converts a block of this chunk to a block of the world.
     pub fn block(self, block: ChunkBlock) -> Option<BlockPos> {
         Some(self.column(block.column())?.block(block.y().into()))
     }
@@ -107,10 +107,10 @@ impl PartialOrd for ChunkPos {
 
 /// A chunk position packed into 64 bits: x in the upper half, z in the lower.
 ///
-/// The game uses this number as the key of its maps. Every number is the key of some chunk, so
-/// that one of them had to be given up to mean "no such entry": see [`NOT_FOUND`](Self::NOT_FOUND).
+/// The game uses this number as the key of its maps. Every number is the key of some chunk, so the
+/// game reserves one of them for missing entries: see [`NOT_FOUND`](Self::NOT_FOUND).
 ///
-/// Keys compare as numbers do, which is not the order in which chunks compare.
+/// Keys compare as numbers, which differs from the order of chunks.
 ///
 /// ```
 /// use hyworld_coords::{ChunkKey, ChunkPos};
@@ -123,38 +123,38 @@ impl PartialOrd for ChunkPos {
 pub struct ChunkKey(i64);
 
 impl ChunkKey {
-    /// What the game's maps return when they have no entry. The chunk with this key, at the
-    /// smallest x and z of all, cannot be used in the game.
+    /// The value that the game's maps return for missing entries. The game cannot use the chunk
+    /// with this key, which has the lowest x and z.
     pub const NOT_FOUND: Self = Self::pack(i32::MIN, i32::MIN);
 
-    /// The key that is this number.
+    /// Creates a key from its number.
     pub const fn from_raw(raw: i64) -> Self {
         Self(raw)
     }
 
-    /// This key as a number.
+    /// Returns this key as a number.
     pub const fn raw(self) -> i64 {
         self.0
     }
 
-    /// The chunk that has this key.
+    /// Returns the chunk with this key.
     pub const fn pos(self) -> ChunkPos {
-        #[expect(clippy::cast_possible_truncation, reason = "each half is kept on its own")]
+        #[expect(clippy::cast_possible_truncation, reason = "each half is a separate coordinate")]
         ChunkPos::new((self.0 >> 32) as i32, self.0 as i32)
     }
 
-    /// Whether this is [`NOT_FOUND`](Self::NOT_FOUND).
+    /// Returns whether this is [`NOT_FOUND`](Self::NOT_FOUND).
     pub const fn is_not_found(self) -> bool {
         self.0 == Self::NOT_FOUND.0
     }
 
     const fn pack(x: i32, z: i32) -> Self {
-        // Without the detour through u32 a negative z would overwrite x with its sign.
+        // Without the conversion to u32, the sign of a negative z would overwrite x.
         Self((x as i64) << 32 | z.cast_unsigned() as i64)
     }
 }
 
-/// Shows the number in hexadecimal, where the two halves can be told apart.
+/// Writes the number in hexadecimal, so that the two halves can be distinguished.
 impl fmt::Debug for ChunkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ChunkKey({:#018x})", self.0)
@@ -168,12 +168,12 @@ mod tests {
     use super::*;
     use crate::testing::coordinate;
 
-    /// The outermost chunks that have blocks.
+    /// The lowest and the highest chunk that have blocks.
     const FIRST: i32 = -67_108_864;
     const LAST: i32 = 67_108_863;
 
     #[test]
-    fn a_chunk_knows_its_blocks() {
+    fn a_chunk_has_blocks() {
         let chunk = ChunkPos::new(3, -7);
         assert_eq!(chunk.first_block(), Some(BlockPos::new(96, 0, -224)));
         assert_eq!(chunk.last_block(), Some(BlockPos::new(127, 319, -193)));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_knows_its_region() {
+    fn a_chunk_has_a_region() {
         for (x, region, local) in [(0, 0, 0), (31, 0, 31), (32, 1, 0), (-1, -1, 31), (-33, -2, 31)]
         {
             let chunk = ChunkPos::new(x, 0);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_show_in_hexadecimal() {
+    fn keys_are_displayed_in_hexadecimal() {
         let key = ChunkPos::new(1, -1).key();
         assert_eq!(format!("{key:?}"), "ChunkKey(0x00000001ffffffff)");
         assert_eq!(format!("{:?}", ChunkKey::NOT_FOUND), "ChunkKey(0x8000000080000000)");
@@ -261,7 +261,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_lead_back_to_the_chunk(x in coordinate(), z in coordinate()) {
+        fn keys_round_trip(x in coordinate(), z in coordinate()) {
             let chunk = ChunkPos::new(x, z);
             prop_assert_eq!(chunk.key().pos(), chunk);
             prop_assert_eq!(chunk.is_usable(), (x, z) != (i32::MIN, i32::MIN));
@@ -273,13 +273,13 @@ mod tests {
         }
 
         #[test]
-        fn region_and_slot_lead_back_to_the_chunk(x in coordinate(), z in coordinate()) {
+        fn region_and_slot_round_trip(x in coordinate(), z in coordinate()) {
             let chunk = ChunkPos::new(x, z);
             prop_assert_eq!(chunk.region().chunk(chunk.slot()), Some(chunk));
         }
 
         #[test]
-        fn the_corners_of_a_chunk_lie_in_it(x in FIRST..=LAST, z in FIRST..=LAST) {
+        fn the_corners_of_a_chunk_are_in_it(x in FIRST..=LAST, z in FIRST..=LAST) {
             let chunk = ChunkPos::new(x, z);
             let (first, last) = (chunk.first_block().unwrap(), chunk.last_block().unwrap());
             prop_assert_eq!((first.chunk(), last.chunk()), (chunk, chunk));

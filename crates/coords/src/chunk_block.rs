@@ -1,12 +1,12 @@
-//! The place of a block in its chunk.
+//! [`ChunkBlock`]: the position of a block in its chunk.
 
-use crate::text::show_coordinates;
+use crate::text::display_coordinates;
 use crate::{LocalBlock, LocalColumn, SectionY};
 
-/// A block inside a chunk: a section of it, and a block in that section.
+/// A block inside a chunk: a section, and a block in that section.
 ///
-/// Its [`index`](Self::index) is what the game calls the block index in a column, and uses as the
-/// key of block components.
+/// The game calls its [`index`](Self::index) the block index in a column, and uses it as the key of
+/// block components.
 ///
 /// ```
 /// use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos};
@@ -18,68 +18,68 @@ use crate::{LocalBlock, LocalColumn, SectionY};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkBlock {
-    // The order of the fields makes values compare by index.
+    // In this order of fields, values compare by index.
     section: SectionY,
     local: LocalBlock,
 }
 
-show_coordinates!(ChunkBlock, |block| [block.x().into(), block.y(), block.z().into()]);
+display_coordinates!(ChunkBlock, |block| [block.x().into(), block.y(), block.z().into()]);
 
 impl ChunkBlock {
-    /// The block at these coordinates; `None` unless x and z are below 32 and y is below 320.
+    /// Returns the block at these coordinates, or `None` unless x, z < 32 and y < 320.
     pub fn new(x: u8, y: u16, z: u8) -> Option<Self> {
         let section = SectionY::from_block_y(y.into())?;
         let local = LocalBlock::new(x, (y & 31) as u8, z)?;
         Some(section.block(local))
     }
 
-    /// A block of this section of the chunk.
+    /// Converts a block of a section to a block of the chunk.
     pub(crate) const fn in_section(section: SectionY, local: LocalBlock) -> Self {
         Self { section, local }
     }
 
-    /// The block with this index; `None` unless the index is below
+    /// Returns the block with this index, or `None` unless it is below
     /// [`BLOCKS_PER_CHUNK`](crate::BLOCKS_PER_CHUNK).
     ///
-    /// The game is less strict: it reads the height through [`HEIGHT_MASK`](crate::HEIGHT_MASK),
-    /// so that every number names some height from 0 to 511.
+    /// The game is less strict: it applies [`HEIGHT_MASK`](crate::HEIGHT_MASK), so that every
+    /// number gives some height from 0 to 511.
     pub fn from_index(index: u32) -> Option<Self> {
         let section = SectionY::new(u8::try_from(index >> 15).ok()?)?;
         let local = LocalBlock::from_index((index & 0x7fff) as u16)?;
         Some(section.block(local))
     }
 
-    /// The place of this block in the order of a chunk: `y << 10 | z << 5 | x`.
+    /// Returns the index of this block in its chunk: `y << 10 | z << 5 | x`.
     pub const fn index(self) -> u32 {
         (self.section.index() as u32) << 15 | self.local.index() as u32
     }
 
-    /// Place along x, 0 to 31.
+    /// Returns the position along x, 0 to 31.
     pub const fn x(self) -> u8 {
         self.local.x()
     }
 
-    /// Height, 0 to 319.
+    /// Returns the height, 0 to 319.
     pub const fn y(self) -> u16 {
         (self.section.index() as u16) << 5 | self.local.y() as u16
     }
 
-    /// Place along z, 0 to 31.
+    /// Returns the position along z, 0 to 31.
     pub const fn z(self) -> u8 {
         self.local.z()
     }
 
-    /// The section that holds this block.
+    /// Returns the section of this block.
     pub const fn section(self) -> SectionY {
         self.section
     }
 
-    /// The place of this block in its section.
+    /// Returns the position of this block in its section.
     pub const fn local(self) -> LocalBlock {
         self.local
     }
 
-    /// The column that this block stands in.
+    /// Returns the column of this block.
     pub const fn column(self) -> LocalColumn {
         self.local.column()
     }
@@ -125,7 +125,7 @@ mod tests {
         for (x, y, z) in [(32, 0, 0), (0, 320, 0), (0, 511, 0), (0, u16::MAX, 0), (0, 0, 32)] {
             assert_eq!(ChunkBlock::new(x, y, z), None);
         }
-        // Height 320, height 511, and the first number whose high bits the game would ignore.
+        // Height 320, height 511, and the first index whose high bits the game would ignore.
         for index in [327_680, 511 << 10, 512 << 10, u32::MAX] {
             assert_eq!(ChunkBlock::from_index(index), None);
         }

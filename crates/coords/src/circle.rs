@@ -4,13 +4,12 @@ use std::fmt;
 
 use crate::{ChunkPos, FlatPos, Rect};
 
-/// All positions whose distance from a centre is at most a radius, measured in a straight line.
+/// All positions whose straight-line distance from a centre is at most a radius.
 ///
-/// Distances are between positions, and in their own unit. The distance between two chunks is thus
-/// that of their centres (or of any other point, if it is the same in both), counted in chunks, and
-/// a chunk belongs to the circle as a whole or not at all.
+/// Distances are between positions, measured in their unit: the distance between two chunks is that
+/// of their centres in chunks, and a chunk is either inside the circle or outside.
 ///
-/// Positions beyond the ends of `i32` do not exist, so a circle near the end is cut off there.
+/// A circle is cut off at the ends of `i32`.
 ///
 /// ```
 /// use hyworld_coords::{ChunkPos, Circle};
@@ -22,41 +21,41 @@ use crate::{ChunkPos, FlatPos, Rect};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Circle<P> {
-    /// The middle.
+    /// The centre.
     pub center: P,
-    /// The greatest distance from the middle; with 0 the circle is one position.
+    /// The greatest distance from the centre; with 0 the circle is one position.
     pub radius: u32,
 }
 
 impl<P: FlatPos> Circle<P> {
-    /// The circle of this radius around a centre.
+    /// Creates the circle of this radius around a centre.
     pub const fn new(center: P, radius: u32) -> Self {
         Self { center, radius }
     }
 
-    /// Whether this position lies in the circle.
+    /// Returns whether this position is in the circle.
     pub fn contains(self, pos: P) -> bool {
         let ((center_x, center_z), (x, z)) = (self.center.xz(), pos.xz());
-        // Each square fits 64 bits, but the sum of two may not. A sum cut off there is still
-        // greater than the square of any radius, so the answer stays right.
+        // Each square fits 64 bits, but the sum of two may not. A saturated sum is still greater
+        // than the square of any radius, so the result is correct.
         let distance_squared =
             square(center_x.abs_diff(x)).saturating_add(square(center_z.abs_diff(z)));
         distance_squared <= square(self.radius)
     }
 
-    /// The smallest rectangle around the circle.
+    /// Returns the smallest rectangle around the circle.
     pub fn bounds(self) -> Rect<P> {
         Rect::around(self.center, self.radius)
     }
 
-    /// Every position row by row: by z, and along each row by x.
+    /// Returns every position row by row: by z, then by x.
     pub fn in_rows(self) -> impl DoubleEndedIterator<Item = P> + Clone {
         self.bounds().in_rows().filter(move |&pos| self.contains(pos))
     }
 }
 
 impl Circle<ChunkPos> {
-    /// Every chunk in the order of [`Rect::in_file_order`].
+    /// Returns every chunk in the order of [`Rect::in_file_order`].
     pub fn in_file_order(self) -> impl DoubleEndedIterator<Item = ChunkPos> + Clone {
         self.bounds().in_file_order().filter(move |&chunk| self.contains(chunk))
     }
@@ -74,7 +73,7 @@ impl<P: fmt::Display> fmt::Debug for Circle<P> {
     }
 }
 
-/// The square of any 32-bit length fits 64 bits.
+/// Squares a length. The square of any 32-bit length fits 64 bits.
 fn square(length: u32) -> u64 {
     u64::from(length).pow(2)
 }
@@ -88,7 +87,7 @@ mod tests {
     use crate::{ColumnPos, RegionPos};
 
     #[test]
-    fn a_small_circle_is_walked_in_rows() {
+    fn a_small_circle_is_iterated_in_rows() {
         let order: Vec<_> = Circle::new(RegionPos::new(1, 1), 1).in_rows().collect();
         let expected = [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2)];
         assert_eq!(order, expected.map(|(x, z)| RegionPos::new(x, z)));
@@ -96,8 +95,8 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_walked_in_file_order() {
-        // The tip at x = 32 lies in the next region, so it comes last instead of in its row.
+    fn a_circle_is_iterated_in_file_order() {
+        // The chunk at x = 32 is in the next region, so it is last instead of in its row.
         let circle = Circle::new(ChunkPos::new(31, 1), 1);
         let order: Vec<_> = circle.in_file_order().collect();
         let expected = [(31, 0), (30, 1), (31, 1), (31, 2), (32, 1)];
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_hold_as_many_positions_as_lattice_points() {
+    fn circles_have_the_known_number_of_lattice_points() {
         // The number of lattice points in a circle, a well-known sequence.
         let counts =
             (0..).map(|radius| Circle::new(ChunkPos::new(9, -9), radius).in_rows().count());
@@ -134,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn circles_show_centre_and_radius() {
+    fn circles_are_displayed_with_centre_and_radius() {
         let circle = Circle::new(ChunkPos::new(3, -2), 8);
         assert_eq!(format!("{circle} {circle:?}"), "(3, -2) within 8 (3, -2) within 8");
     }
 
     proptest! {
         #[test]
-        fn a_circle_holds_what_is_near_enough(
+        fn a_circle_contains_exactly_the_near_positions(
             x in coordinate(), z in coordinate(),
             other_x in coordinate(), other_z in coordinate(),
             radius in any::<u32>(),
@@ -155,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn walking_meets_exactly_the_positions_inside(
+        fn iteration_returns_exactly_the_positions_inside(
             x in coordinate(), z in coordinate(), radius in 0_u32..20,
         ) {
             let circle = Circle::new(ChunkPos::new(x, z), radius);

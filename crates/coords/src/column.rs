@@ -1,14 +1,13 @@
-//! Columns: all blocks above one another, as [`ColumnPos`] in the world and as [`LocalColumn`] in
-//! a chunk.
+//! Columns of blocks: [`ColumnPos`] in the world, and [`LocalColumn`] in a chunk.
 //!
-//! The game also calls a whole chunk a column; here the word always means one block wide.
+//! The game also calls a whole chunk a column; in this crate a column is one block wide.
 
 use std::cmp::Ordering;
 
 use crate::dimensions::{
     BLOCK_TO_CHUNK_BITS, BLOCK_TO_REGION_BITS, COLUMNS_PER_CHUNK, is_local, local,
 };
-use crate::text::{parse_coordinates, show_coordinates};
+use crate::text::{display_coordinates, parse_coordinates};
 use crate::{BlockPos, ChunkPos, RegionPos};
 
 /// A column of blocks in the world: a block position without a height.
@@ -16,37 +15,37 @@ use crate::{BlockPos, ChunkPos, RegionPos};
 /// Columns compare row by row: by z, then by x.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ColumnPos {
-    /// In blocks along the first horizontal axis.
+    /// Position along the first horizontal axis, in blocks.
     pub x: i32,
-    /// In blocks along the second horizontal axis.
+    /// Position along the second horizontal axis, in blocks.
     pub z: i32,
 }
 
-show_coordinates!(ColumnPos, |column| [column.x, column.z]);
+display_coordinates!(ColumnPos, |column| [column.x, column.z]);
 parse_coordinates!(ColumnPos { x, z });
 
 impl ColumnPos {
-    /// The column at these coordinates.
+    /// Returns the column at these coordinates.
     pub const fn new(x: i32, z: i32) -> Self {
         Self { x, z }
     }
 
-    /// The block at this height.
+    /// Returns the block at this height.
     pub const fn block(self, y: i32) -> BlockPos {
         BlockPos::new(self.x, y, self.z)
     }
 
-    /// The chunk that holds this column.
+    /// Returns the chunk of this column.
     pub const fn chunk(self) -> ChunkPos {
         ChunkPos::new(self.x >> BLOCK_TO_CHUNK_BITS, self.z >> BLOCK_TO_CHUNK_BITS)
     }
 
-    /// The region that holds this column.
+    /// Returns the region of this column.
     pub const fn region(self) -> RegionPos {
         RegionPos::new(self.x >> BLOCK_TO_REGION_BITS, self.z >> BLOCK_TO_REGION_BITS)
     }
 
-    /// The place of this column in its chunk. [`ChunkPos::column`] is the way back.
+    /// Returns the position of this column in its chunk. [`ChunkPos::column`] is the inverse.
     pub const fn local(self) -> LocalColumn {
         LocalColumn::masked(self.x, self.z)
     }
@@ -66,45 +65,45 @@ impl PartialOrd for ColumnPos {
 
 /// A column inside a chunk: two coordinates from 0 to 31.
 ///
-/// Its [`index`](Self::index) runs along x first, then z. That is the order in which height maps
-/// are stored, and the order in which these values compare.
+/// Its [`index`](Self::index) runs along x first, then z. Height maps are stored in this order, and
+/// values compare in it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalColumn(u16);
 
-show_coordinates!(LocalColumn, |column| [column.x(), column.z()]);
+display_coordinates!(LocalColumn, |column| [column.x(), column.z()]);
 
 impl LocalColumn {
-    /// The column at these coordinates; `None` unless both are below 32.
+    /// Returns the column at these coordinates, or `None` unless both are below 32.
     pub const fn new(x: u8, z: u8) -> Option<Self> {
         if is_local(x) && is_local(z) { Some(Self::masked(x as i32, z as i32)) } else { None }
     }
 
-    /// The place inside its chunk of any column, which is what the low five bits say.
+    /// Returns the position in its chunk of any column: the low five bits of each coordinate.
     pub(crate) const fn masked(x: i32, z: i32) -> Self {
         Self(local(z) << 5 | local(x))
     }
 
-    /// The column with this index; `None` unless the index is below [`COLUMNS_PER_CHUNK`].
+    /// Returns the column with this index, or `None` unless it is below [`COLUMNS_PER_CHUNK`].
     pub const fn from_index(index: u16) -> Option<Self> {
         if index < COLUMNS_PER_CHUNK { Some(Self(index)) } else { None }
     }
 
-    /// The place of this column in the order of a chunk: `z << 5 | x`.
+    /// Returns the index of this column in its chunk: `z << 5 | x`.
     pub const fn index(self) -> u16 {
         self.0
     }
 
-    /// Place along x, 0 to 31.
+    /// Returns the position along x, 0 to 31.
     pub const fn x(self) -> u8 {
         (self.0 & 31) as u8
     }
 
-    /// Place along z, 0 to 31.
+    /// Returns the position along z, 0 to 31.
     pub const fn z(self) -> u8 {
         (self.0 >> 5 & 31) as u8
     }
 
-    /// Every column of a chunk, in the order of their indices.
+    /// Returns every column of a chunk, in index order.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         (0..COLUMNS_PER_CHUNK).map(Self)
     }
@@ -118,7 +117,7 @@ mod tests {
     use crate::testing::coordinate;
 
     #[test]
-    fn a_column_knows_where_it_is() {
+    fn a_column_has_a_chunk_and_a_region() {
         let column = ColumnPos::new(-1025, 1024);
         assert_eq!(column.chunk(), ChunkPos::new(-33, 32));
         assert_eq!(column.region(), RegionPos::new(-2, 1));
@@ -181,7 +180,7 @@ mod tests {
             prop_assert_eq!(column.region(), RegionPos::new(floor(x, 1024), floor(z, 1024)));
         }
 
-        /// The formula of the format, computed without the type.
+        /// The formula of the format, computed without this type.
         #[test]
         fn the_index_follows_the_format(x in coordinate(), z in coordinate()) {
             let index = ColumnPos::new(x, z).local().index();

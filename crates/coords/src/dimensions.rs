@@ -1,7 +1,7 @@
-//! How large things are: the fixed sizes of chunks, sections and regions.
+//! The fixed sizes of chunks, sections and regions.
 //!
-//! Every size is a power of two except the world height (320), which is why the game keeps a
-//! separate mask for heights ([`HEIGHT_MASK`]).
+//! Every size is a power of two except the world height (320), so the game uses a separate mask for
+//! heights ([`HEIGHT_MASK`]).
 
 /// Blocks along each horizontal side of a chunk.
 pub const CHUNK_SIDE_BLOCKS: i32 = 32;
@@ -18,19 +18,19 @@ pub const REGION_SIDE_CHUNKS: i32 = 32;
 /// Blocks along each side of a region.
 pub const REGION_SIDE_BLOCKS: i32 = 1024;
 
-/// The lowest height at which a block can be.
+/// The lowest height of a block.
 pub const MIN_Y: i32 = 0;
 
-/// The greatest height at which a block can be.
+/// The highest height of a block.
 pub const MAX_Y: i32 = 319;
 
-/// The lowest height at which an entity may be; it lies one section below the lowest block.
+/// The lowest height of an entity; one section below the lowest block.
 pub const MIN_ENTITY_Y: i32 = -32;
 
-/// The mask that the game applies to a height inside a chunk: the power of two above 320, less one.
+/// The mask that the game applies to a height in a chunk: the next power of two above 320, minus 1.
 ///
-/// It is wider than the world is high, so an index made by the game can name heights 320 to 511
-/// that do not exist. [`ChunkBlock`](crate::ChunkBlock) refuses those.
+/// It covers more than the world height, so an index from the game can contain heights 320 to 511,
+/// which do not exist. [`ChunkBlock`](crate::ChunkBlock) rejects those.
 pub const HEIGHT_MASK: i32 = 511;
 
 /// Sections stacked in a chunk.
@@ -57,13 +57,13 @@ pub(crate) const CHUNK_TO_REGION_BITS: u32 = 5;
 /// Bits between a block coordinate and its region coordinate.
 pub(crate) const BLOCK_TO_REGION_BITS: u32 = BLOCK_TO_CHUNK_BITS + CHUNK_TO_REGION_BITS;
 
-/// Whether a coordinate can be one of the 32 places along a side of a chunk, section or region.
+/// Returns whether a coordinate is a position along a side of a chunk, section or region.
 pub(crate) const fn is_local(coordinate: u8) -> bool {
     coordinate < 32
 }
 
-/// The place of a coordinate along the side of its chunk, section or region: 0 to 31, and counted
-/// upwards for negative coordinates too, so that -1 is at place 31.
+/// Returns the position of a coordinate along the side of its chunk, section or region, 0 to 31. It
+/// increases for negative coordinates too: -1 is at position 31.
 pub(crate) const fn local(coordinate: i32) -> u16 {
     (coordinate.cast_unsigned() & 31) as u16
 }
@@ -72,7 +72,7 @@ pub(crate) const fn local(coordinate: i32) -> u16 {
 mod tests {
     use super::*;
 
-    /// The numbers of the format, each written out once more so that a slip in one is seen.
+    /// Checks the constants of the format against each other, to detect a typing error in one.
     #[test]
     fn sizes_agree_with_each_other() {
         assert_eq!(WORLD_HEIGHT_BLOCKS, SECTION_HEIGHT_BLOCKS * i32::from(SECTIONS_PER_CHUNK));
@@ -90,9 +90,9 @@ mod tests {
 
     #[test]
     fn local_counts_upwards_for_negative_coordinates() {
-        let places = [(0, 0), (31, 31), (32, 0), (-1, 31), (-32, 0), (-33, 31)];
-        for (coordinate, place) in places {
-            assert_eq!(local(coordinate), place, "of {coordinate}");
+        let positions = [(0, 0), (31, 31), (32, 0), (-1, 31), (-32, 0), (-33, 31)];
+        for (coordinate, position) in positions {
+            assert_eq!(local(coordinate), position, "of {coordinate}");
         }
         assert_eq!(local(i32::MAX), 31);
         assert_eq!(local(i32::MIN), 0);

@@ -1,16 +1,16 @@
-//! What can go wrong when a position is read from text.
+//! The error of parsing a position.
 
 use std::error::Error;
 use std::fmt;
 use std::num::ParseIntError;
 
-/// Text is not a position.
+/// The error for text that is not a position.
 ///
 /// ```
 /// use hyworld_coords::ChunkPos;
 ///
 /// let error = "12,north".parse::<ChunkPos>().unwrap_err();
-/// assert_eq!(error.to_string(), "z must be a whole number of 32 bits, not `north`");
+/// assert_eq!(error.to_string(), "z must be a 32-bit integer, not `north`");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -19,18 +19,18 @@ pub enum ParsePosError {
     CoordinateCount {
         /// The whole text.
         text: String,
-        /// How many coordinates this kind of position has.
+        /// The number of coordinates of this kind of position.
         expected: usize,
-        /// How many parts the commas make.
+        /// The number of parts separated by commas.
         found: usize,
     },
-    /// A coordinate is not a whole number, or does not fit 32 bits.
+    /// A coordinate is not an integer, or does not fit 32 bits.
     Coordinate {
-        /// Which coordinate: `x`, `y` or `z`.
+        /// The name of the coordinate: `x`, `y` or `z`.
         name: &'static str,
-        /// What stands in its place.
+        /// The text of the coordinate.
         text: String,
-        /// Why it is not a number.
+        /// The reason.
         source: ParseIntError,
     },
 }
@@ -43,7 +43,7 @@ impl fmt::Display for ParsePosError {
                 "expected {expected} numbers separated by commas, found {found} in `{text}`"
             ),
             Self::Coordinate { name, text, .. } => {
-                write!(f, "{name} must be a whole number of 32 bits, not `{text}`")
+                write!(f, "{name} must be a 32-bit integer, not `{text}`")
             }
         }
     }

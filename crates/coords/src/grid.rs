@@ -1,7 +1,7 @@
 //! Arrays with one value for each column of a chunk or each block of a section.
 //!
-//! They are indexed by the coordinate itself, so that an index is never computed twice in two ways,
-//! nor a height map asked for a block.
+//! They are indexed by the coordinate type, so that code does not compute indices by hand and
+//! cannot index a height map with a block.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,8 +16,7 @@ pub type ColumnArray<T> = CellArray<LocalColumn, T>;
 /// One value for each block of a section.
 pub type SectionArray<T> = CellArray<LocalBlock, T>;
 
-/// One value for each cell, in the order of the cells' indices. Use it as [`ColumnArray`] or
-/// [`SectionArray`].
+/// One value for each cell, in index order. Use it as [`ColumnArray`] or [`SectionArray`].
 ///
 /// ```
 /// use hyworld_coords::{ColumnArray, LocalColumn};
@@ -31,14 +30,13 @@ pub type SectionArray<T> = CellArray<LocalBlock, T>;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct CellArray<C, T> {
-    // Exactly `C::COUNT` long. On the heap, because a section of large values would be too much
-    // for the stack.
+    // Exactly `C::COUNT` long. Boxed, because a section may be too large for the stack.
     values: Box<[T]>,
     indexed_by: PhantomData<C>,
 }
 
 impl<C: Cell, T> CellArray<C, T> {
-    /// The same value in every cell.
+    /// Creates an array with the same value in every cell.
     pub fn filled(value: T) -> Self
     where
         T: Clone,
@@ -46,28 +44,28 @@ impl<C: Cell, T> CellArray<C, T> {
         Self { values: vec![value; C::COUNT].into(), indexed_by: PhantomData }
     }
 
-    /// The value that a function gives for each cell, asked in order.
+    /// Creates an array by calling a function for each cell, in order.
     pub fn from_fn(value_of: impl FnMut(C) -> T) -> Self {
         Self { values: C::cells().map(value_of).collect(), indexed_by: PhantomData }
     }
 
-    /// The values as they are listed, in the order of the cells; `None` unless there is exactly
-    /// one for each cell.
+    /// Creates an array from values in cell order. Returns `None` unless there is exactly one for
+    /// each cell.
     pub fn from_vec(values: Vec<T>) -> Option<Self> {
         (values.len() == C::COUNT).then(|| Self { values: values.into(), indexed_by: PhantomData })
     }
 
-    /// The values in the order of the cells.
+    /// Returns the values in cell order.
     pub fn into_vec(self) -> Vec<T> {
         self.values.into()
     }
 
-    /// The values in the order of the cells.
+    /// Returns the values in cell order.
     pub fn values(&self) -> std::slice::Iter<'_, T> {
         self.values.iter()
     }
 
-    /// Every cell with its value, in the order of the cells.
+    /// Returns every cell with its value, in order.
     pub fn cells(&self) -> impl Iterator<Item = (C, &T)> {
         C::cells().zip(&self.values)
     }
@@ -78,38 +76,38 @@ impl<C: Cell, T> Index<C> for CellArray<C, T> {
 
     fn index(&self, cell: C) -> &T {
         #[expect(clippy::indexing_slicing, reason = "there is a value for every cell")]
-        &self.values[cell.place()]
+        &self.values[cell.array_index()]
     }
 }
 
 impl<C: Cell, T> IndexMut<C> for CellArray<C, T> {
     fn index_mut(&mut self, cell: C) -> &mut T {
         #[expect(clippy::indexing_slicing, reason = "there is a value for every cell")]
-        &mut self.values[cell.place()]
+        &mut self.values[cell.array_index()]
     }
 }
 
-/// Shows the values as a list.
+/// Writes the values as a list.
 impl<C, T: fmt::Debug> fmt::Debug for CellArray<C, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.values.fmt(f)
     }
 }
 
-/// What a [`CellArray`] is indexed by: [`LocalColumn`] or [`LocalBlock`], and no other type.
+/// The index type of a [`CellArray`]: [`LocalColumn`] or [`LocalBlock`].
 pub trait Cell: Copy + sealed::Sealed {
-    /// How many cells there are.
+    /// The number of cells.
     const COUNT: usize;
 
-    /// The place of this cell in the order of all cells, always less than [`COUNT`](Self::COUNT).
-    fn place(self) -> usize;
+    /// Returns the index of this cell in the array, always less than [`COUNT`](Self::COUNT).
+    fn array_index(self) -> usize;
 
-    /// Every cell, in order.
+    /// Returns every cell, in order.
     fn cells() -> impl Iterator<Item = Self>;
 }
 
 mod sealed {
-    /// Keeps other crates from adding cells, on whose promise the arrays rely.
+    /// Prevents other crates from implementing `Cell`, because the arrays rely on its guarantees.
     pub trait Sealed {}
 }
 
@@ -120,7 +118,7 @@ macro_rules! cell {
         impl Cell for $type {
             const COUNT: usize = $count as usize;
 
-            fn place(self) -> usize {
+            fn array_index(self) -> usize {
                 self.index().into()
             }
 
@@ -138,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_column_has_a_value_of_its_own() {
+    fn every_column_has_a_separate_value() {
         let mut array = ColumnArray::filled(0);
         for column in LocalColumn::all() {
             assert_eq!(array[column], 0, "{column}");
@@ -148,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_block_has_a_value_of_its_own() {
+    fn every_block_has_a_separate_value() {
         let mut array = SectionArray::filled(0);
         for block in LocalBlock::all() {
             assert_eq!(array[block], 0, "{block}");
@@ -158,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_listed_in_the_order_of_the_cells() {
+    fn values_are_in_cell_order() {
         let array = SectionArray::from_fn(|block| (block.y(), block.z(), block.x()));
         assert!(array.values().is_sorted());
         assert!(array.cells().all(|(cell, value)| *value == (cell.y(), cell.z(), cell.x())));
@@ -175,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_the_wrong_length_is_refused() {
+    fn a_list_of_the_wrong_length_is_rejected() {
         for len in [0, 1023, 1025, 32_768] {
             assert_eq!(ColumnArray::from_vec(vec![0; len]), None, "{len} values");
         }

@@ -1,7 +1,7 @@
 //! Positions in a Hytale world and their arithmetic.
 //!
-//! A world is flat ground without end, measured in three units, and each unit knows where it lies
-//! in the next larger one:
+//! A world is an unbounded plane, measured in three units. Each unit has a position in the next
+//! larger one:
 //!
 //! ```text
 //!            in the world                      in the next larger unit
@@ -36,7 +36,7 @@
 //! assert_eq!(chunk.region().file_name(), "0.-1.region.bin");
 //! assert_eq!(chunk.slot().index(), 803);
 //!
-//! // And back: which blocks are in that slot of that file?
+//! // And back: which blocks are stored in that slot of that file?
 //! let region = RegionPos::from_file_name("0.-1.region.bin").ok_or("not a region file")?;
 //! let stored = region.chunk(chunk.slot()).ok_or("no such chunk")?;
 //! assert_eq!(stored.first_block(), Some(BlockPos::new(96, 0, -224)));
@@ -46,17 +46,17 @@
 //!
 //! # The ends of the world
 //!
-//! All coordinates are `i32`, in every unit. Going to a larger unit always works, and rounds down
-//! for negative coordinates too. Going to a smaller unit does not always: chunk 67,108,864 would
-//! begin at block 2,147,483,648, one more than fits. Such a chunk can be stored but has no blocks,
-//! and methods that lead there return `None`. Areas are cut off at the ends of `i32`. Nothing in
-//! this crate panics or wraps around.
+//! All coordinates are `i32`, in every unit. Converting to a larger unit always succeeds, and
+//! rounds down for negative coordinates too. Converting to a smaller unit can fail: chunk
+//! 67,108,864 would start at block 2,147,483,648, one more than fits. Such a chunk can be stored
+//! but has no blocks, and methods that convert to blocks return `None`. Areas are cut off at the
+//! ends of `i32`. Nothing in this crate panics or wraps around.
 //!
-//! # What this crate is not
+//! # Scope
 //!
-//! It does not touch files, and does not know what is stored at a position.
+//! This crate does not access files, and does not know what is stored at a position.
 
-// Every value is a valid position, so any operator may be given the ends of `i32`.
+// Every value is a valid position, so arithmetic must handle the ends of `i32`.
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 
 mod block;

@@ -3,20 +3,20 @@
 use std::cmp::Ordering;
 
 use crate::dimensions::{MAX_Y, MIN_Y};
-use crate::text::{parse_coordinates, show_coordinates};
+use crate::text::{display_coordinates, parse_coordinates};
 use crate::{BlockPos, BlockRect, ChunkPos, ChunkRect, Rect, RegionSlot};
 
-/// What the name of a region file ends with.
+/// The suffix of the name of a region file.
 const FILE_NAME_END: &str = ".region.bin";
 
 /// A region in the world: 32 x 32 chunks, stored in one file.
 ///
 /// Regions compare row by row: by z, then by x.
 ///
-/// Any two numbers are a region, but its chunks and blocks have 32-bit coordinates too. Regions
-/// from -67,108,864 to 67,108,863 have chunks, and those from -2,097,152 to 2,097,151 have blocks
-/// as well. A region has either all of them or none, and in the latter case the methods that lead
-/// there answer `None`.
+/// Any two numbers are a valid region, but its chunks and blocks have 32-bit coordinates too.
+/// Regions from -67,108,864 to 67,108,863 have chunks, and those from -2,097,152 to 2,097,151 have
+/// blocks as well. A region has either all of them or none; if it has none, the methods that
+/// convert to them return `None`.
 ///
 /// ```
 /// use hyworld_coords::{BlockPos, RegionPos};
@@ -28,70 +28,70 @@ const FILE_NAME_END: &str = ".region.bin";
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RegionPos {
-    /// In regions along the first horizontal axis.
+    /// Position along the first horizontal axis, in regions.
     pub x: i32,
-    /// In regions along the second horizontal axis.
+    /// Position along the second horizontal axis, in regions.
     pub z: i32,
 }
 
-show_coordinates!(RegionPos, |region| [region.x, region.z]);
+display_coordinates!(RegionPos, |region| [region.x, region.z]);
 parse_coordinates!(RegionPos { x, z });
 
 impl RegionPos {
-    /// The region at these coordinates.
+    /// Returns the region at these coordinates.
     pub const fn new(x: i32, z: i32) -> Self {
         Self { x, z }
     }
 
-    /// The name of the file that stores this region: `<x>.<z>.region.bin`.
+    /// Returns the name of the file that stores this region: `<x>.<z>.region.bin`.
     pub fn file_name(self) -> String {
         format!("{}.{}{FILE_NAME_END}", self.x, self.z)
     }
 
-    /// The region that is stored in a file of this name; `None` if no region is.
+    /// Parses the name of a region file. Returns `None` if it is not one.
     ///
-    /// Only the exact name that [`file_name`](Self::file_name) makes is taken. The game also reads
-    /// names such as `+1.01.region.bin`, but then looks for the chunks in `1.1.region.bin`; taking
-    /// both would make one region out of two files.
+    /// Accepts only the exact names that [`file_name`](Self::file_name) returns. The game also
+    /// accepts names such as `+1.01.region.bin`, but then looks for the chunks in `1.1.region.bin`;
+    /// accepting both would map two files to one region.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (x, z) = name.strip_suffix(FILE_NAME_END)?.split_once('.')?;
         let region = Self::new(x.parse().ok()?, z.parse().ok()?);
         (region.file_name() == name).then_some(region)
     }
 
-    /// The chunk in this slot. [`ChunkPos::region`] and [`ChunkPos::slot`] are the way back.
+    /// Returns the chunk in this slot. [`ChunkPos::region`] and [`ChunkPos::slot`] are the inverse.
     pub fn chunk(self, slot: RegionSlot) -> Option<ChunkPos> {
         let first = self.first_chunk()?;
-        // The low five bits of the first chunk are zero, so nothing is carried.
+        // The low five bits of the first chunk are zero, so no carry can occur.
         Some(ChunkPos::new(first.x | i32::from(slot.x()), first.z | i32::from(slot.z())))
     }
 
-    /// The chunk with the lowest coordinates.
+    /// Returns the chunk with the lowest coordinates.
     pub fn first_chunk(self) -> Option<ChunkPos> {
         Some(self.chunks()?.min())
     }
 
-    /// The chunk with the highest coordinates.
+    /// Returns the chunk with the highest coordinates.
     pub fn last_chunk(self) -> Option<ChunkPos> {
         Some(self.chunks()?.max())
     }
 
-    /// The chunks of this region. Row by row they are in the order of their slots.
+    /// Returns the chunks of this region. Row by row they are in slot order.
     pub fn chunks(self) -> Option<ChunkRect> {
         Rect::single(self).chunks()
     }
 
-    /// The block with the lowest coordinates, at the bottom of the world.
+    /// Returns the block with the lowest coordinates, at the bottom of the world.
     pub fn first_block(self) -> Option<BlockPos> {
         Some(self.blocks()?.min().block(MIN_Y))
     }
 
-    /// The block with the highest coordinates, at the top of the world.
+    /// Returns the block with the highest coordinates, at the top of the world.
     pub fn last_block(self) -> Option<BlockPos> {
         Some(self.blocks()?.max().block(MAX_Y))
     }
 
-    /// The ground that this region covers.
+    /// Returns the columns of blocks in this region.
     pub fn blocks(self) -> Option<BlockRect> {
         Rect::single(self).blocks()
     }
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn names_that_the_game_reads_but_never_writes_are_refused() {
+    fn names_that_the_game_never_writes_are_rejected() {
         for name in ["+1.0", "1.+0", "01.0", "1.00", "-0.0", "0.-0", "-01.0"] {
             assert_eq!(RegionPos::from_file_name(&format!("{name}.region.bin")), None, "{name}");
         }
     }
 
     #[test]
-    fn other_names_are_refused() {
+    fn other_names_are_rejected() {
         let names = [
             "",
             ".region.bin",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_knows_its_chunks_and_blocks() {
+    fn a_region_has_chunks_and_blocks() {
         let region = RegionPos::new(3, -2);
         assert_eq!(region.first_chunk(), Some(ChunkPos::new(96, -64)));
         assert_eq!(region.last_chunk(), Some(ChunkPos::new(127, -33)));
@@ -227,19 +227,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn file_names_lead_back_to_the_region(x in coordinate(), z in coordinate()) {
+        fn file_names_round_trip(x in coordinate(), z in coordinate()) {
             let region = RegionPos::new(x, z);
             prop_assert_eq!(RegionPos::from_file_name(&region.file_name()), Some(region));
         }
 
         #[test]
-        fn canonical_numbers_are_taken(x in "0|-?[1-9][0-9]{0,8}", z in "0|-?[1-9][0-9]{0,8}") {
+        fn canonical_numbers_are_accepted(x in "0|-?[1-9][0-9]{0,8}", z in "0|-?[1-9][0-9]{0,8}") {
             let region = RegionPos::from_file_name(&format!("{x}.{z}.region.bin"));
             prop_assert_eq!(region, Some(RegionPos::new(x.parse().unwrap(), z.parse().unwrap())));
         }
 
         #[test]
-        fn other_numbers_are_refused(
+        fn other_numbers_are_rejected(
             number in "\\+[0-9]{1,9}|-?0[0-9]{1,9}|-0|-?[3-9][0-9]{9,12}",
         ) {
             for name in [format!("{number}.0.region.bin"), format!("0.{number}.region.bin")] {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::dimensions::{BLOCK_TO_CHUNK_BITS, SECTION_HEIGHT_BLOCKS, SECTIONS_PER_CHUNK};
 use crate::{ChunkBlock, LocalBlock};
 
-/// Which section of a chunk, counted from the bottom: 0 to 9.
+/// The index of a section in a chunk, counted from the bottom: 0 to 9.
 ///
 /// ```
 /// use hyworld_coords::SectionY;
@@ -25,43 +25,43 @@ impl SectionY {
     /// The highest section.
     pub const TOP: Self = Self(9);
 
-    /// The section with this index; `None` unless the index is below [`SECTIONS_PER_CHUNK`].
+    /// Returns the section with this index, or `None` unless it is below [`SECTIONS_PER_CHUNK`].
     pub const fn new(index: u8) -> Option<Self> {
         if index < SECTIONS_PER_CHUNK { Some(Self(index)) } else { None }
     }
 
-    /// The section that holds blocks of this height; `None` above and below the world.
+    /// Returns the section with blocks of this height, or `None` above and below the world.
     pub fn from_block_y(y: i32) -> Option<Self> {
         Self::new(u8::try_from(y >> BLOCK_TO_CHUNK_BITS).ok()?)
     }
 
-    /// The number of this section, 0 to 9.
+    /// Returns the index of this section, 0 to 9.
     pub const fn index(self) -> u8 {
         self.0
     }
 
-    /// The height of the lowest blocks in this section.
+    /// Returns the height of the lowest blocks in this section.
     pub const fn first_y(self) -> i32 {
         (self.0 as i32) << BLOCK_TO_CHUNK_BITS
     }
 
-    /// The height of the highest blocks in this section.
+    /// Returns the height of the highest blocks in this section.
     pub const fn last_y(self) -> i32 {
         self.first_y() | (SECTION_HEIGHT_BLOCKS - 1)
     }
 
-    /// A block of this section, as a block of the chunk.
+    /// Converts a block of this section to a block of the chunk.
     pub const fn block(self, local: LocalBlock) -> ChunkBlock {
         ChunkBlock::in_section(self, local)
     }
 
-    /// Every section of a chunk from the bottom up, or with `rev()` from the top down.
+    /// Returns every section of a chunk from the bottom up.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         (0..SECTIONS_PER_CHUNK).map(Self)
     }
 }
 
-/// Shows the number of the section.
+/// Writes the index of the section.
 impl fmt::Display for SectionY {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn heights_outside_of_the_world_have_none() {
-        // Height 8192 is section 256, which must not wrap round to section 0.
+        // Height 8192 is section 256, which must not wrap around to section 0.
         for y in [i32::MIN, MIN_ENTITY_Y, -1, 320, 511, 512, 8192, i32::MAX] {
             assert_eq!(SectionY::from_block_y(y), None, "y {y}");
         }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_shows_as_its_number() {
+    fn a_section_is_displayed_as_its_index() {
         assert_eq!(format!("{:>3}", SectionY::TOP), "  9");
         assert_eq!(format!("{:?}", SectionY::TOP), "SectionY(9)");
     }

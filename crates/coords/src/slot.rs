@@ -1,13 +1,13 @@
-//! The place of a chunk in its region.
+//! [`RegionSlot`]: the position of a chunk in its region.
 
 use std::fmt;
 
 use crate::dimensions::{CHUNKS_PER_REGION, is_local, local};
 
-/// The place of a chunk inside its region: two coordinates from 0 to 31, or one index from 0 to
-/// 1023 that runs along x first, then z.
+/// The position of a chunk in its region: two coordinates from 0 to 31, or one index from 0 to 1023
+/// that runs along x first, then z.
 ///
-/// The index is the number under which a region file stores the chunk.
+/// A region file stores the chunk in the slot with this index.
 ///
 /// ```
 /// use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
@@ -21,43 +21,43 @@ use crate::dimensions::{CHUNKS_PER_REGION, is_local, local};
 pub struct RegionSlot(u16);
 
 impl RegionSlot {
-    /// The slot of the chunk at these coordinates in the region; `None` unless both are below 32.
+    /// Returns the slot at these coordinates in the region, or `None` unless both are below 32.
     pub const fn new(x: u8, z: u8) -> Option<Self> {
         if is_local(x) && is_local(z) { Some(Self::masked(x as i32, z as i32)) } else { None }
     }
 
-    /// The place inside its region of any chunk, which is what the low five bits say.
+    /// Returns the position in its region of any chunk: the low five bits of each coordinate.
     pub(crate) const fn masked(x: i32, z: i32) -> Self {
         Self(local(z) << 5 | local(x))
     }
 
-    /// The slot with this index; `None` unless the index is below [`CHUNKS_PER_REGION`].
+    /// Returns the slot with this index, or `None` unless it is below [`CHUNKS_PER_REGION`].
     pub const fn from_index(index: u16) -> Option<Self> {
         if index < CHUNKS_PER_REGION { Some(Self(index)) } else { None }
     }
 
-    /// The place of this slot in a region file: `z << 5 | x`.
+    /// Returns the index of this slot in a region file: `z << 5 | x`.
     pub const fn index(self) -> u16 {
         self.0
     }
 
-    /// Place of the chunk along x, 0 to 31.
+    /// Returns the position of the chunk along x, 0 to 31.
     pub const fn x(self) -> u8 {
         (self.0 & 31) as u8
     }
 
-    /// Place of the chunk along z, 0 to 31.
+    /// Returns the position of the chunk along z, 0 to 31.
     pub const fn z(self) -> u8 {
         (self.0 >> 5 & 31) as u8
     }
 
-    /// Every slot of a region, in the order of their indices.
+    /// Returns every slot of a region, in index order.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         (0..CHUNKS_PER_REGION).map(Self)
     }
 }
 
-/// Shows the index of the slot.
+/// Writes the index of the slot.
 impl fmt::Display for RegionSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -1,8 +1,8 @@
-//! One side of a rectangle.
+//! [`Span`]: one side of a rectangle.
 
 use std::ops::RangeInclusive;
 
-/// The coordinates from `first` to `last` along one axis, both included and never none.
+/// A non-empty range of coordinates along one axis, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
     // Not greater than `last`.
@@ -11,12 +11,12 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The coordinates from one end to the other, given in any order.
+    /// Creates the span between two ends, given in any order.
     pub(crate) fn between(end: i32, other_end: i32) -> Self {
         Self { first: end.min(other_end), last: end.max(other_end) }
     }
 
-    /// The coordinates at most `radius` away from a centre, as far as they fit `i32`.
+    /// Creates the span of `radius` around a centre, cut off at the ends of `i32`.
     pub(crate) fn around(center: i32, radius: u32) -> Self {
         Self {
             first: center.saturating_sub_unsigned(radius),
@@ -32,7 +32,7 @@ impl Span {
         self.last
     }
 
-    /// How many coordinates there are: 1 to 2^32.
+    /// Returns the number of coordinates, 1 to 2^32.
     pub(crate) fn count(self) -> u64 {
         u64::from(self.last.abs_diff(self.first)) + 1
     }
@@ -41,29 +41,29 @@ impl Span {
         self.coordinates().contains(&coordinate)
     }
 
-    /// Every coordinate, upwards. An inclusive range ends even at the greatest `i32`.
+    /// Returns every coordinate in ascending order. Inclusive, so it can end at `i32::MAX`.
     pub(crate) fn coordinates(self) -> RangeInclusive<i32> {
         self.first..=self.last
     }
 
-    /// The coordinates that lie in both; `None` if there are none.
+    /// Returns the coordinates in both spans, or `None` if there are none.
     pub(crate) fn intersection(self, other: Self) -> Option<Self> {
         let first = self.first.max(other.first);
         let last = self.last.min(other.last);
         (first <= last).then_some(Self { first, last })
     }
 
-    /// The coordinates in a unit `1 << bits` times as large that have a part in this span.
+    /// Converts to a unit `1 << bits` times as large. Includes units that are only partly inside.
     pub(crate) fn coarser(self, bits: u32) -> Self {
         Self { first: self.first >> bits, last: self.last >> bits }
     }
 
-    /// The coordinates in a unit `1 << bits` times as small that lie in this span, as far as they
-    /// fit `i32`; `None` if none does.
+    /// Converts to a unit `1 << bits` times as small, cut off at the ends of `i32`. Returns `None`
+    /// if nothing is left.
     pub(crate) fn finer(self, bits: u32) -> Option<Self> {
         let all = Self { first: i32::MIN, last: i32::MAX };
         let fitting = self.intersection(all.coarser(bits))?;
-        // No bit is lost, because the shifts at worst undo those of `coarser`.
+        // No bit is lost, because the shifts only undo those of `coarser`.
         Some(Self { first: fitting.first << bits, last: fitting.last << bits | !(-1 << bits) })
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn finer_leaves_out_what_does_not_fit() {
+    fn finer_is_cut_off_at_the_ends_of_i32() {
         let finer = |first, last| {
             let span = Span::between(first, last).finer(5)?;
             Some((span.first, span.last))

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-/// A coordinate: small ones, the ends of `i32`, and both sides of every power of two are as likely
-/// as all others together, because that is where shifts and masks go wrong.
+/// Generates a coordinate. Small values, the ends of `i32` and both sides of every power of two are
+/// as likely as all others together, because errors in shifts and masks are most likely there.
 pub(crate) fn coordinate() -> impl Strategy<Value = i32> {
     let near_power = (0_u32..31, -2..=2, any::<bool>()).prop_map(|(bits, step, negative)| {
         let value = (1_i32 << bits).saturating_add(step);

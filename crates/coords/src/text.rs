@@ -1,15 +1,15 @@
-//! How positions are written for people, and read back.
+//! The text form of positions.
 //!
-//! Every position shows as its coordinates in parentheses, `(3, -2)`, in messages and when
-//! debugging alike. On input the parentheses and the spaces may be left out: `3,-2`.
+//! `Display` and `Debug` write the coordinates in parentheses: `(3, -2)`. Parsing does not require
+//! the parentheses and spaces: `3,-2`.
 
 use std::fmt;
 
 use crate::ParsePosError;
 
-/// Shows a type as its coordinates. `Debug` is the same as `Display`: a list of positions in a
-/// failed test or a log line is readable only if each of them is short.
-macro_rules! show_coordinates {
+/// Implements `Display` and `Debug`, which write the coordinates. `Debug` is the same as `Display`
+/// to keep lists of positions in failed tests and log lines short.
+macro_rules! display_coordinates {
     ($type:ty, |$value:ident| $coordinates:expr) => {
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -25,12 +25,12 @@ macro_rules! show_coordinates {
         }
     };
 }
-pub(crate) use show_coordinates;
+pub(crate) use display_coordinates;
 
-/// Reads a type with public coordinates from text, in the order in which they are listed.
+/// Implements `FromStr` for a type with public coordinates, in the order in which they are listed.
 macro_rules! parse_coordinates {
     ($type:ident { $($field:ident),+ }) => {
-        /// Reads the coordinates separated by commas, with or without parentheses and spaces.
+        /// Parses coordinates separated by commas, with or without parentheses and spaces.
         impl std::str::FromStr for $type {
             type Err = $crate::ParsePosError;
 
@@ -50,14 +50,14 @@ pub(crate) fn write_coordinates(
     coordinates: &[impl fmt::Display],
 ) -> fmt::Result {
     f.write_str("(")?;
-    for (place, coordinate) in coordinates.iter().enumerate() {
-        let separator = if place == 0 { "" } else { ", " };
+    for (index, coordinate) in coordinates.iter().enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
         write!(f, "{separator}{coordinate}")?;
     }
     f.write_str(")")
 }
 
-/// Reads one whole number for each of `names`, which are used in the error only.
+/// Parses one integer for each of `names`, which are only used in errors.
 pub(crate) fn read_coordinates<const N: usize>(
     text: &str,
     names: [&'static str; N],
@@ -79,7 +79,7 @@ pub(crate) fn read_coordinates<const N: usize>(
     Ok(coordinates)
 }
 
-/// Takes off parentheses only in pairs, so that a lone one is reported with its coordinate.
+/// Removes parentheses only in pairs, so that a single one is reported with its coordinate.
 fn without_parentheses(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text)
@@ -93,7 +93,7 @@ mod tests {
     use crate::{BlockPos, ChunkPos, ColumnPos, ParsePosError, RegionPos};
 
     #[test]
-    fn positions_show_as_short_tuples() {
+    fn positions_are_displayed_as_tuples() {
         assert_eq!(ChunkPos::new(3, -2).to_string(), "(3, -2)");
         assert_eq!(RegionPos::new(0, i32::MIN).to_string(), "(0, -2147483648)");
         assert_eq!(BlockPos::new(1, 64, -7).to_string(), "(1, 64, -7)");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn parsing_takes_what_people_type() {
+    fn parsing_accepts_common_forms() {
         for text in ["3,-2", "3, -2", " 3 , -2 ", "(3,-2)", "( 3, -2 )", "+3,-02"] {
             assert_eq!(text.parse(), Ok(ChunkPos::new(3, -2)), "{text:?}");
         }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn parsing_refuses_the_rest() {
+    fn parsing_rejects_other_forms() {
         for text in ["", "3", "3 -2", "3,", ",", "3,-2,", "3,-2,1", "(3,-2", "3,-2)", "((3,-2))"] {
             assert!(text.parse::<ChunkPos>().is_err(), "{text:?}");
         }
@@ -120,15 +120,15 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_is_wrong() {
+    fn errors_have_a_reason() {
         let message = |text: &str| text.parse::<ChunkPos>().unwrap_err().to_string();
         assert_eq!(message("1,2,3"), "expected 2 numbers separated by commas, found 3 in `1,2,3`");
-        assert_eq!(message("1, b"), "z must be a whole number of 32 bits, not `b`");
-        assert_eq!(message("(1,2"), "x must be a whole number of 32 bits, not `(1`");
+        assert_eq!(message("1, b"), "z must be a 32-bit integer, not `b`");
+        assert_eq!(message("(1,2"), "x must be a 32-bit integer, not `(1`");
     }
 
     #[test]
-    fn errors_keep_their_cause() {
+    fn errors_have_a_source() {
         use std::error::Error;
 
         let number = "1,99999999999".parse::<ChunkPos>().unwrap_err();
@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_can_be_read(x in coordinate(), y in coordinate(), z in coordinate()) {
+        fn displayed_positions_parse(x in coordinate(), y in coordinate(), z in coordinate()) {
             let block = BlockPos::new(x, y, z);
             prop_assert_eq!(block.to_string().parse(), Ok(block));
             let column = ColumnPos::new(x, z);

@@ -20,14 +20,14 @@ impl Kind {
     pub const BINARY: Self = Self(0x05);
     /// True or false.
     pub const BOOLEAN: Self = Self(0x08);
-    /// Nothing.
+    /// Null.
     pub const NULL: Self = Self(0x0A);
     /// A 32-bit integer.
     pub const INT32: Self = Self(0x10);
     /// A 64-bit integer.
     pub const INT64: Self = Self(0x12);
 
-    /// How many bytes a value of this type has that begins with `bytes`.
+    /// Returns the size of the value of this type at the start of `bytes`.
     fn value_bytes(self, bytes: &[u8]) -> Result<usize, Problem> {
         match self.0 {
             0x06 | 0x0A | 0x7F | 0xFF => Ok(0),
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// The little-endian length at the beginning of a value.
+/// Reads the little-endian length at the start of a value.
 fn length_word(bytes: &[u8], least: usize) -> Result<usize, Problem> {
     let truncated = Problem::Truncated { needed: 4, left: bytes.len() };
     let found = i32::from_le_bytes(*bytes.first_chunk().ok_or(truncated)?);
@@ -65,15 +65,15 @@ fn length_word(bytes: &[u8], least: usize) -> Result<usize, Problem> {
     })
 }
 
-/// Length of the zero-terminated string at the beginning of `bytes`, with its zero.
+/// Returns the length of the zero-terminated string at the start of `bytes`, with its zero.
 fn c_string_bytes(bytes: &[u8]) -> Result<usize, Problem> {
     first_zero(bytes)
         .map(|zero| zero.saturating_add(1))
         .ok_or(Problem::Truncated { needed: bytes.len().saturating_add(1), left: bytes.len() })
 }
 
-/// Where the first zero is. Eight bytes at a time: keys are short, and half of walking over a
-/// document is looking for their ends.
+/// Returns the index of the first zero. Reads eight bytes at a time: keys are short, and finding
+/// their ends is half the cost of iterating over a document.
 fn first_zero(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGHEST_BITS: u64 = u64::from_le_bytes([0x80; 8]);
@@ -100,8 +100,8 @@ pub struct Element<'a> {
 }
 
 impl<'a> Element<'a> {
-    /// The element at the beginning of `bytes`, which is `at` bytes into its document, and what
-    /// follows it. A key that is one of `usual` need not be checked for being text.
+    /// Returns the element at the start of `bytes`, which is `at` bytes into its document, and the
+    /// bytes after it. A key that is one of `usual` does not need a UTF-8 check.
     pub(super) fn split(
         bytes: &'a [u8],
         at: usize,
@@ -126,56 +126,56 @@ impl<'a> Element<'a> {
         Ok((Self { kind, key, value, at: value_at }, after))
     }
 
-    /// A value that stands in no document.
+    /// Creates an element without a key or a check of its length.
     pub(super) fn of(kind: Kind, value: &'a [u8]) -> Self {
         Self { kind, key: "", value, at: 0 }
     }
 
-    /// An element without a key, of exactly these bytes.
+    /// Creates an element without a key. Returns `None` if the length does not match the type.
     pub(super) fn from_value(kind: Kind, value: &'a [u8]) -> Option<Self> {
         let len = kind.value_bytes(value).ok()?;
         (len == value.len()).then_some(Self { kind, key: "", value, at: 0 })
     }
 
-    /// Its key.
+    /// Returns its key.
     pub fn key(&self) -> &'a str {
         self.key
     }
 
-    /// Its type.
+    /// Returns its type.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The bytes of its value.
+    /// Returns the bytes of its value.
     pub fn value(&self) -> &'a [u8] {
         self.value
     }
 
-    /// Where its value begins, in bytes from the beginning of the document.
+    /// Returns the offset of its value in the document.
     pub fn value_at(&self) -> usize {
         self.at
     }
 
-    /// The document or array that it is.
+    /// Returns the document or array, or `None` for any other type.
     pub fn as_document(&self) -> Option<RawDocument<'a>> {
         let nested = matches!(self.kind, Kind::DOCUMENT | Kind::ARRAY);
         RawDocument::new(self.value).ok().filter(|_| nested)
     }
 
-    /// The integer that it is.
+    /// Returns the 32-bit integer, or `None` for any other type.
     pub fn as_i32(&self) -> Option<i32> {
         let value = self.value.first_chunk().filter(|_| self.kind == Kind::INT32)?;
         Some(i32::from_le_bytes(*value))
     }
 
-    /// The integer that it is, of either size.
+    /// Returns the integer of either size, or `None` for any other type.
     pub fn as_i64(&self) -> Option<i64> {
         let value = self.value.first_chunk().filter(|_| self.kind == Kind::INT64);
         value.map(|value| i64::from_le_bytes(*value)).or_else(|| self.as_i32().map(i64::from))
     }
 
-    /// The number that it is, of any type.
+    /// Returns the float or 32-bit integer as a float, or `None` for any other type.
     pub fn as_f64(&self) -> Option<f64> {
         match self.kind {
             Kind::DOUBLE => self.value.first_chunk().map(|value| f64::from_le_bytes(*value)),
@@ -183,7 +183,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The text that it is.
+    /// Returns the string, or `None` for any other type or invalid UTF-8.
     pub fn as_str(&self) -> Option<&'a str> {
         let (_, text) = self.value.split_first_chunk::<4>()?;
         let (zero, text) = text.split_last()?;
@@ -191,19 +191,19 @@ impl<'a> Element<'a> {
         std::str::from_utf8(text).ok().filter(|_| is_text)
     }
 
-    /// The boolean that it is.
+    /// Returns the boolean, or `None` for any other type.
     pub fn as_bool(&self) -> Option<bool> {
         self.value.first().filter(|_| self.kind == Kind::BOOLEAN).map(|&byte| byte != 0)
     }
 
-    /// The binary that it is: subtype and bytes.
+    /// Returns the subtype and bytes of a binary, or `None` for any other type.
     pub fn as_binary(&self) -> Option<(u8, &'a [u8])> {
         let (_, rest) = self.value.split_first_chunk::<4>()?;
         let (subtype, bytes) = rest.split_first()?;
         (self.kind == Kind::BINARY).then_some((*subtype, bytes))
     }
 
-    /// Checks what walking over it does not: documents end with a zero, text is text.
+    /// Checks what iteration does not: the frames of documents and the UTF-8 of strings.
     pub(super) fn check(&self) -> Result<(), Malformed> {
         let problem = match self.kind {
             Kind::DOCUMENT | Kind::ARRAY => {
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use crate::DocumentWriter;
 
-    /// A value of every type, with its length.
+    /// Returns a value of every type.
     fn every_kind() -> Vec<(u8, Vec<u8>)> {
         let empty = DocumentWriter::new().finish();
         let scope = [&17_i32.to_le_bytes()[..], b"\x02\0\0\0f\0", &[0; 2], &empty].concat();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_is_stepped_over() {
+    fn every_type_is_skipped() {
         for (kind, value) in every_kind() {
             let bytes = [&[kind][..], b"key\0", &value, b"\x0Anext\0"].concat();
             let (element, rest) = Element::split(&bytes, 0, &[]).unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_of_every_type_is_noticed() {
+    fn truncations_of_every_type_are_detected() {
         for (kind, value) in every_kind() {
             let bytes = [&[kind][..], b"key\0", &value].concat();
             for len in 0..bytes.len() {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_zero_is_found_wherever_it_is() {
+    fn the_first_zero_is_found_at_any_index() {
         for len in 0..40 {
             for zero in 0..len {
                 let mut bytes = vec![0xFF; len];
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_types_and_impossible_lengths_are_refused() {
+    fn unknown_types_and_impossible_lengths_are_rejected() {
         for bytes in [b"\x14k\0....".as_slice(), b"\x02k\0\0\0\0\0", b"\x05k\0\xFF\xFF\xFF\xFF"] {
             let refused = Element::split(bytes, 7, &[]).unwrap_err();
             assert_eq!(refused.at, 7);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_only_as_what_they_are() {
+    fn values_are_read_only_as_their_type() {
         let bytes = b"\x10k\0\xFE\xFF\xFF\xFF";
         let (element, _) = Element::split(bytes, 0, &["k"]).unwrap();
         assert_eq!((element.as_i32(), element.as_i64()), (Some(-2), Some(-2)));

@@ -1,64 +1,64 @@
-//! What can be wrong with the bytes of a document or of a binary field.
+//! Errors in the bytes of a document or of a binary field.
 
-/// A problem and its position in the field or document that is being read.
+/// An error at an offset in a field or document.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("at byte {at}: {problem}")]
 pub struct Malformed {
-    /// Bytes from the beginning of the field.
+    /// The offset in bytes from the start of the field or document.
     pub at: usize,
-    /// What is wrong there.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// What is wrong with some bytes.
+/// The reason why bytes are malformed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// The bytes end too early.
-    #[error("{needed} bytes are needed, {left} are left")]
+    #[error("{needed} bytes needed, but only {left} left")]
     Truncated {
-        /// What the next item needs.
+        /// The size of the next item.
         needed: usize,
-        /// What there is.
+        /// The number of bytes left.
         left: usize,
     },
-    /// Bytes follow where the field should end.
-    #[error("{bytes} bytes too many")]
+    /// Bytes follow after the end of the field.
+    #[error("{bytes} extra bytes at the end")]
     Trailing {
-        /// How many.
+        /// The number of extra bytes.
         bytes: usize,
     },
     /// A string is not UTF-8.
-    #[error("a string that is not UTF-8")]
+    #[error("the string is not UTF-8")]
     NotUtf8,
-    /// A count is negative, or more than can follow.
-    #[error("a count of {found}, but at most {most} entries can follow")]
+    /// A count is negative, or greater than the bytes that follow allow.
+    #[error("the count is {found}, but at most {most} entries can follow")]
     Count {
-        /// The count.
+        /// The stored count.
         found: i32,
-        /// How many entries the bytes that are left could hold.
+        /// The maximum number of entries in the remaining bytes.
         most: usize,
     },
-    /// There is more of something than is read.
-    #[error("more than {most} of these are not read")]
+    /// There are more items than the limit.
+    #[error("more than {most} items, which is the limit")]
     TooMany {
-        /// How many are.
+        /// The limit.
         most: usize,
     },
-    /// A number has none of the values that are known.
+    /// A number has an unexpected value.
     #[error("{what} is {found}; expected {expected}")]
     Value {
-        /// Which number.
+        /// A description of the number.
         what: &'static str,
         /// Its value.
         found: i64,
-        /// What is allowed, in words.
+        /// A description of the allowed values.
         expected: &'static str,
     },
-    /// Something must be there and is not.
+    /// Something required is missing.
     #[error("{what} is missing")]
     Missing {
-        /// What.
+        /// A description of the missing item.
         what: String,
     },
 }

@@ -1,9 +1,9 @@
-//! Documents as JSON text, in the legacy extended form that the game writes, and back.
+//! Conversion of documents to and from JSON text, in the legacy extended form that the game writes.
 //!
-//! Two spaces of indent, one member or element a line, no newline at the end. Binary values are
-//! `{"$binary": "<base64>", "$type": "04"}`; everything else is what JSON has. What plain JSON
-//! cannot tell apart, and what the game never stores, gets an object with a `$` key, so that the
-//! way back always leads to the same bytes.
+//! Two spaces of indent, one member or element per line, no newline at the end. Binary values are
+//! `{"$binary": "<base64>", "$type": "04"}`; most other values are plain JSON. Values that plain
+//! JSON cannot distinguish, and types that the game never stores, become an object with a `$` key,
+//! so that parsing the text always restores the same bytes.
 
 pub(crate) mod base64;
 mod number;
@@ -11,17 +11,17 @@ mod parse;
 mod raw;
 mod text;
 
-pub use parse::JsonProblem;
+pub use parse::JsonError;
 pub use raw::JsonText;
 pub use raw::quoted;
 
 use super::{Document, Kind, Value};
 
-/// The key that marks a value of a type that JSON does not have: `{"$bson": type, "$base64": ..}`.
+/// The key of a value whose type JSON does not have: `{"$bson": type, "$base64": ..}`.
 const OTHER_KEY: &str = "$bson";
 
 impl Document {
-    /// The document as JSON text, as the game writes it.
+    /// Returns the document as JSON text, as the game writes it.
     ///
     /// ```
     /// use hyworld_documents::{Document, Value};
@@ -32,7 +32,7 @@ impl Document {
     /// let json = document.to_json();
     /// assert_eq!(json, "{\n  \"Scale\": 100.0,\n  \"Tags\": []\n}");
     /// assert_eq!(Document::from_json(&json)?, document);
-    /// # Ok::<(), hyworld_documents::JsonProblem>(())
+    /// # Ok::<(), hyworld_documents::JsonError>(())
     /// ```
     pub fn to_json(&self) -> String {
         let mut out = String::new();
@@ -44,11 +44,11 @@ impl Document {
         out
     }
 
-    /// Reads a document from JSON text.
+    /// Parses a document from JSON text.
     ///
     /// # Errors
-    /// The text is no JSON object, or is nested too deep.
-    pub fn from_json(text: &str) -> Result<Self, JsonProblem> {
+    /// Returns an error if the text is not a JSON object or is nested too deeply.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
         parse::document(text)
     }
 }
@@ -117,7 +117,7 @@ fn write_value(value: &Value, depth: usize, out: &mut String) {
         Value::Int32(value) => out.push_str(&value.to_string()),
         Value::Int64(value) if i32::try_from(*value).is_err() => out.push_str(&value.to_string()),
         Value::Int64(value) => {
-            // Written plainly it would come back as a 32-bit number.
+            // A plain number would be parsed as a 32-bit integer.
             let mut object = Document::new();
             object.set("$numberLong", Value::String(value.to_string()));
             write_document(&object, depth, out);
@@ -133,7 +133,7 @@ fn write_other(kind: Kind, bytes: &[u8], depth: usize, out: &mut String) {
     write_document(&object, depth, out);
 }
 
-/// JSON text has one `NaN`, floats have many.
+/// Returns whether this is a `NaN` other than the one that JSON text stands for.
 fn is_odd_nan(value: f64) -> bool {
     value.is_nan() && value.to_bits() != f64::NAN.to_bits()
 }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_leads_to_the_same_bytes() {
+    fn parsing_restores_the_same_bytes() {
         let mut document = sample();
         let mut binary = Document::new();
         binary.set("$binary", Value::String("AAAA".to_owned()));
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(again.to_bytes(), document.to_bytes());
     }
 
-    /// One field, in so many documents around it.
+    /// Returns a field nested in `levels` documents.
     fn nested(levels: usize, value: Value) -> Document {
         let mut document = Document::new();
         document.set("a", value);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_values_of_a_deep_document_did_not_come_back() {
+    fn the_innermost_values_of_a_deep_document_round_trip() {
         let binary = Value::Binary { subtype: 0, bytes: vec![1] };
         for value in [Value::Int32(1), Value::Int64(1), binary] {
             let document = nested(100, value);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_looks_like_another_value_did_not_come_back() {
+    fn a_document_that_looks_like_another_value_round_trips() {
         let mut binary = Document::new();
         binary.set("$binary", Value::String("AAAA".to_owned()));
         binary.set("$type", Value::String("00".to_owned()));

@@ -1,9 +1,9 @@
 //! Documents as the game stores them: BSON in chunks, JSON everywhere else.
 //!
-//! BSON is walked in place. A chunk's document is mostly binary fields and things that nobody asks
-//! for, so nothing is built for what is only passed over: a [`RawDocument`] borrows its bytes, and
-//! its elements are found by stepping over their lengths. An owned [`Document`] can be changed,
-//! and is read from and written to the game's JSON, byte for byte as the game writes it.
+//! BSON is read in place. A chunk's document consists mostly of binary fields and of data that
+//! callers do not need, so nothing is allocated for skipped elements: a [`RawDocument`] borrows its
+//! bytes, and finds its elements by their lengths. An owned [`Document`] can be changed, and is
+//! read from and written to the game's JSON, byte for byte as the game writes it.
 
 mod element;
 mod error;
@@ -15,18 +15,18 @@ mod write;
 
 pub use element::{Element, Kind};
 pub use error::{Malformed, Problem};
-pub use json::{JsonProblem, JsonText, quoted};
+pub use json::{JsonError, JsonText, quoted};
 pub use uuid::{NotAUuid, Uuid};
 pub use value::{Document, Value};
 pub use write::DocumentWriter;
 
 use crate::limits::DEPTH_MAX;
 
-/// Bytes of the smallest document: its length and the closing zero.
+/// The size of the smallest document: its length and the closing zero.
 const DOCUMENT_BYTES_MIN: usize = 5;
 
-/// A document whose frame was checked: its length word, and the zero at its end. Its elements
-/// are checked as they are walked over.
+/// A borrowed document. Its length and closing zero are checked on creation, its elements when they
+/// are iterated over.
 ///
 /// ```
 /// use hyworld_documents::RawDocument;
@@ -43,10 +43,11 @@ pub struct RawDocument<'a> {
 }
 
 impl<'a> RawDocument<'a> {
-    /// The document that consists of exactly these bytes.
+    /// Creates a document that consists of exactly these bytes.
     ///
     /// # Errors
-    /// The length word is not the length of `bytes`, or the closing zero is missing.
+    /// Returns an error if the stored length is not the length of `bytes`, or the closing zero is
+    /// missing.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let (document, rest) = Self::split(bytes)?;
         match rest.len() {
@@ -58,7 +59,7 @@ impl<'a> RawDocument<'a> {
         }
     }
 
-    /// The document at the beginning of `bytes`, and what follows it.
+    /// Returns the document at the start of `bytes`, and the bytes after it.
     fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
         let truncated =
             |needed| Malformed { at: 0, problem: Problem::Truncated { needed, left: bytes.len() } };
@@ -81,17 +82,17 @@ impl<'a> RawDocument<'a> {
         }
     }
 
-    /// All of its bytes.
+    /// Returns all of its bytes.
     pub fn as_bytes(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Its elements in order. After an error there are no more.
+    /// Returns its elements in order. The iterator ends after an error.
     pub fn elements(self) -> impl Iterator<Item = Result<Element<'a>, Malformed>> {
         self.elements_with(&[])
     }
 
-    /// As [`elements`](Self::elements), faster if most keys are among the few that are `usual`.
+    /// Returns its elements in order. Faster if most keys are among the few in `usual`.
     pub fn elements_with(
         self,
         usual: &'static [&'static str],
@@ -116,10 +117,10 @@ impl<'a> RawDocument<'a> {
         })
     }
 
-    /// The first element with this key.
+    /// Returns the first element with this key.
     ///
     /// # Errors
-    /// An element before it is malformed.
+    /// Returns an error if an element before it is malformed.
     pub fn get(self, key: &str) -> Result<Option<Element<'a>>, Malformed> {
         for element in self.elements() {
             let element = element?;
@@ -130,10 +131,10 @@ impl<'a> RawDocument<'a> {
         Ok(None)
     }
 
-    /// Walks over every element at every depth.
+    /// Checks every element at every depth.
     ///
     /// # Errors
-    /// The first malformed element, with its position in the whole document.
+    /// Returns an error for the first malformed element, with its offset in the whole document.
     pub fn check(self) -> Result<(), Malformed> {
         self.check_at(0, DEPTH_MAX)
     }
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_noticed() {
+    fn truncations_are_detected() {
         let bytes = sample();
         for len in 0..bytes.len() {
             assert!(RawDocument::new(&bytes[..len]).is_err(), "{len} bytes");
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_is_survived() {
+    fn bit_flips_do_not_panic() {
         let bytes = sample();
         for position in 0..bytes.len() {
             for bit in 0..8 {
@@ -239,9 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_positions_in_the_whole_document() {
+    fn errors_have_offsets_in_the_whole_document() {
         let mut bytes = sample();
-        // The type of the inner element.
+        // The type of the nested element.
         let at = bytes.windows(3).position(|window| window == b"\x02c\0").unwrap();
         bytes[at] = 0x66;
         let document = RawDocument::new(&bytes).unwrap();

@@ -1,5 +1,4 @@
-//! Every maximum in one place, each with its reason.
+//! The limits of this crate, with their reasons.
 
-/// How deep documents may be nested. Real chunks nest about ten levels: entities that carry
-/// entities.
+/// The maximum nesting of documents. Known chunks nest about ten levels.
 pub const DEPTH_MAX: u32 = 100;

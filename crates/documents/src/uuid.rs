@@ -1,4 +1,4 @@
-//! [`Uuid`]: the identity of a world or a player.
+//! [`Uuid`]: the id of a world or a player.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,27 +9,27 @@ use crate::value::Value;
 /// The subtype of binary values that are UUIDs.
 const SUBTYPE: u8 = 4;
 
-/// A UUID. As text it is the usual hexadecimal form; in JSON files it is a binary value.
+/// A UUID. Its text form is hexadecimal; in JSON files it is a binary value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uuid([u8; 16]);
 
-/// A text that is no UUID.
+/// The error for text that is not a UUID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("not a UUID: 32 hexadecimal digits, in groups of 8, 4, 4, 4 and 12 with - between them")]
+#[error("not a UUID: expected 32 hexadecimal digits in groups of 8-4-4-4-12")]
 pub struct NotAUuid;
 
 impl Uuid {
-    /// The UUID with these bytes, the most significant first.
+    /// Creates a UUID from its bytes, most significant first.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Its bytes, the most significant first.
+    /// Returns its bytes, most significant first.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0
     }
 
-    /// The UUID of version 4 with these random bytes.
+    /// Creates a UUID of version 4 from random bytes.
     pub const fn from_random(mut bytes: [u8; 16]) -> Self {
         let [.., version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
         *version = (*version & 0x0F) | 0x40;
@@ -37,8 +37,8 @@ impl Uuid {
         Self(bytes)
     }
 
-    /// Reads it from a field of a JSON file: a binary value of subtype 4, or a text of 24 base64
-    /// characters. The usual text form is not accepted there, as in the game.
+    /// Reads it from a field of a JSON file: a binary value of subtype 4, or a string of 24 base64
+    /// characters. Like the game, it does not accept the hexadecimal form there.
     pub fn from_value(value: &Value) -> Option<Self> {
         let bytes = match value {
             Value::Binary { subtype: SUBTYPE, bytes } => bytes.clone(),
@@ -48,17 +48,17 @@ impl Uuid {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The field of a JSON file.
+    /// Returns it as a field of a JSON file.
     pub fn to_value(self) -> Value {
         Value::Binary { subtype: SUBTYPE, bytes: self.0.to_vec() }
     }
 }
 
-/// The canonical form in lower case, as in the names of player files.
+/// Writes the canonical lower-case form, as in the names of player files.
 impl fmt::Display for Uuid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, byte) in self.0.iter().enumerate() {
-            if [4, 6, 8, 10].contains(&place) {
+        for (index, byte) in self.0.iter().enumerate() {
+            if [4, 6, 8, 10].contains(&index) {
                 f.write_str("-")?;
             }
             write!(f, "{byte:02x}")?;
@@ -98,7 +98,7 @@ mod tests {
     const TEXT: &str = "e3906f70-901e-4ea4-b205-83a09e43e414";
 
     #[test]
-    fn text_and_values_come_back() {
+    fn text_and_values_round_trip() {
         let uuid: Uuid = TEXT.parse().unwrap();
         assert_eq!(uuid.to_string(), TEXT);
         assert_eq!(TEXT.to_uppercase().parse::<Uuid>().unwrap(), uuid);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_refused() {
+    fn other_forms_are_rejected() {
         for text in ["", "e3906f70901e4ea4b20583a09e43e414", &TEXT[1..], &TEXT.replace('e', "g")] {
             assert!(text.parse::<Uuid>().is_err(), "{text}");
         }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn random_ones_say_that_they_are_random() {
+    fn random_uuids_have_version_4() {
         for byte in [0, 255] {
             let text = Uuid::from_random([byte; 16]).to_string();
             assert_eq!(&text[14..15], "4", "{text}");

@@ -1,12 +1,12 @@
-//! Owned values, for documents that a program wants to change field by field.
+//! Owned values, for documents that are changed field by field.
 //!
-//! Types that chunks never hold stay as the bytes they are, so that everything round-trips.
+//! Types that chunks never contain are kept as their bytes, so that everything round-trips.
 
 use super::{DocumentWriter, Element, Kind, RawDocument};
 use crate::error::{Malformed, Problem};
 use crate::limits::DEPTH_MAX;
 
-/// A document as a list of fields, in order.
+/// A document: a list of fields in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Document {
     fields: Vec<(String, Value)>,
@@ -16,7 +16,7 @@ pub struct Document {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Value {
-    /// A float.
+    /// A 64-bit float.
     Double(f64),
     /// Text.
     String(String),
@@ -33,13 +33,13 @@ pub enum Value {
     },
     /// True or false.
     Boolean(bool),
-    /// Nothing.
+    /// Null.
     Null,
     /// A 32-bit integer.
     Int32(i32),
     /// A 64-bit integer.
     Int64(i64),
-    /// A type that has no form here, as it is stored.
+    /// A type without a representation here, as stored.
     Other {
         /// The type byte.
         kind: Kind,
@@ -49,7 +49,7 @@ pub enum Value {
 }
 
 impl Document {
-    /// A document without fields.
+    /// Creates a document without fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -57,7 +57,7 @@ impl Document {
     /// Builds the whole tree of a document.
     ///
     /// # Errors
-    /// What [`RawDocument::check`] reports.
+    /// Returns the error of [`RawDocument::check`].
     pub fn from_raw(document: RawDocument<'_>) -> Result<Self, Malformed> {
         document.check()?;
         Self::from_checked(document, DEPTH_MAX)
@@ -72,48 +72,48 @@ impl Document {
         Ok(Self { fields })
     }
 
-    /// Its fields, in order.
+    /// Returns its fields, in order.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.fields.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// The value of a field.
+    /// Returns the value of the first field with this key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value of a field, to change it.
+    /// Returns the value of the first field with this key for mutation.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.fields.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// Gives a field a value: in its place if it is there, else at the end.
+    /// Sets the value of a field. A new field is appended.
     pub fn set(&mut self, key: &str, value: Value) {
         match self.get_mut(key) {
-            Some(place) => *place = value,
+            Some(existing) => *existing = value,
             None => self.fields.push((key.to_owned(), value)),
         }
     }
 
-    /// Puts a field in front of the one at `place`, or at the end; also if there is one of that
-    /// name: documents can have that.
-    pub fn insert(&mut self, place: usize, key: &str, value: Value) {
-        let place = place.min(self.fields.len());
-        self.fields.insert(place, (key.to_owned(), value));
+    /// Inserts a field at `index`, or at the end if `index` is too large. Does not check for an
+    /// existing field with the same key: documents can contain duplicates.
+    pub fn insert(&mut self, index: usize, key: &str, value: Value) {
+        let index = index.min(self.fields.len());
+        self.fields.insert(index, (key.to_owned(), value));
     }
 
-    /// Appends a field, also if there is one of that name: documents can have that.
+    /// Appends a field without checking for an existing one: documents can contain duplicates.
     pub(super) fn push(&mut self, key: &str, value: Value) {
         self.fields.push((key.to_owned(), value));
     }
 
     /// Removes a field and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
-        let place = self.fields.iter().position(|(name, _)| name == key)?;
-        Some(self.fields.remove(place).1)
+        let index = self.fields.iter().position(|(name, _)| name == key)?;
+        Some(self.fields.remove(index).1)
     }
 
-    /// Its bytes.
+    /// Encodes it.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = DocumentWriter::new();
         for (key, value) in &self.fields {
@@ -130,7 +130,7 @@ impl Value {
             Kind::DOUBLE => element.as_f64().map(Self::Double),
             Kind::STRING => element.as_str().map(|text| Self::String(text.to_owned())),
             Kind::BOOLEAN => match element.value() {
-                // Anything but 0 and 1 would not come back as it was.
+                // Any other byte would not round-trip.
                 [0] => Some(Self::Boolean(false)),
                 [1] => Some(Self::Boolean(true)),
                 _ => None,
@@ -155,8 +155,8 @@ impl Value {
         Ok(found.unwrap_or_else(as_stored))
     }
 
-    /// The value that is stored as these bytes; `None` if they are no value of that type, or one
-    /// in which documents are nested too deep.
+    /// Decodes a stored value. Returns `None` if the bytes are not a value of that type, or if
+    /// documents in it are nested too deeply.
     pub(super) fn from_stored(kind: Kind, bytes: &[u8], depth_left: u32) -> Option<Self> {
         let element = Element::from_value(kind, bytes)?;
         match element.as_document() {
@@ -166,7 +166,7 @@ impl Value {
         Self::from_element(&element, depth_left).ok()
     }
 
-    /// A document, or an array if it is one with the keys that an array has.
+    /// Creates a document, or an array if the element is one with the usual keys.
     fn from_nested(element: &Element<'_>, document: Document) -> Self {
         if element.kind() == Kind::DOCUMENT {
             return Self::Document(document);
@@ -201,7 +201,7 @@ impl Value {
         }
     }
 
-    /// The document that it is.
+    /// Returns the document, or `None` for any other type.
     pub fn as_document(&self) -> Option<&Document> {
         match self {
             Self::Document(document) => Some(document),
@@ -209,7 +209,7 @@ impl Value {
         }
     }
 
-    /// The text that it is.
+    /// Returns the string, or `None` for any other type.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_keep_their_place() {
+    fn fields_keep_their_position() {
         let mut document = sample();
         document.set("long", Value::Boolean(false));
         document.set("new", Value::Null);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_arrays_and_booleans_come_back_as_they_were() {
+    fn unusual_arrays_and_booleans_round_trip() {
         let mut array = DocumentWriter::new();
         array.int32("1", 1);
         array.int32("0", 2);

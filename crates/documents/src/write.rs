@@ -1,4 +1,4 @@
-//! Building a document.
+//! [`DocumentWriter`]: builds a document.
 
 use super::{Element, Kind};
 
@@ -23,18 +23,18 @@ impl Default for DocumentWriter {
 }
 
 impl DocumentWriter {
-    /// An empty document.
+    /// Creates an empty document.
     pub fn new() -> Self {
         Self::with_capacity(4)
     }
 
-    /// An empty document with room for so many bytes.
+    /// Creates an empty document with room for `bytes` bytes.
     pub fn with_capacity(bytes: usize) -> Self {
         Self::in_buffer(Vec::with_capacity(bytes.max(4)))
     }
 
-    /// An empty document in the memory of a buffer, whose content is forgotten. Where many
-    /// documents are made, fresh memory for each takes longer than writing them.
+    /// Creates an empty document in an existing buffer, discarding its contents. When building many
+    /// documents, reusing a buffer saves more time than writing them takes.
     ///
     /// ```
     /// use hyworld_documents::DocumentWriter;
@@ -48,7 +48,7 @@ impl DocumentWriter {
         Self { bytes: buffer }
     }
 
-    /// Appends an element whose value is encoded already.
+    /// Appends an element with an encoded value.
     pub fn raw(&mut self, key: &str, kind: Kind, value: &[u8]) {
         self.head(key, kind);
         self.bytes.extend(value);
@@ -56,13 +56,13 @@ impl DocumentWriter {
 
     fn head(&mut self, key: &str, kind: Kind) {
         self.bytes.push(kind.0);
-        // A key cannot contain the zero that ends it; whatever follows one is left out.
+        // A key cannot contain a zero, which would end it. Drop the rest of such a key.
         let key = key.split('\0').next().unwrap_or_default();
         self.bytes.extend(key.as_bytes());
         self.bytes.push(0);
     }
 
-    /// Appends a document or an array, in place: `write` appends its elements.
+    /// Appends a document or an array in place. `write` appends its elements.
     pub fn nested(&mut self, key: &str, kind: Kind, write: impl FnOnce(&mut Self)) {
         self.head(key, kind);
         let start = self.bytes.len();
@@ -71,22 +71,22 @@ impl DocumentWriter {
         self.end(start);
     }
 
-    /// Appends an element of another document as it is.
+    /// Appends a copy of an element of another document.
     pub fn element(&mut self, element: &Element<'_>) {
         self.raw(element.key(), element.kind(), element.value());
     }
 
-    /// Appends a document or an array that is encoded already.
+    /// Appends an encoded document.
     pub fn document(&mut self, key: &str, document: &[u8]) {
         self.raw(key, Kind::DOCUMENT, document);
     }
 
-    /// Appends an integer.
+    /// Appends a 32-bit integer.
     pub fn int32(&mut self, key: &str, value: i32) {
         self.raw(key, Kind::INT32, &value.to_le_bytes());
     }
 
-    /// Appends a float.
+    /// Appends a 64-bit float.
     pub fn double(&mut self, key: &str, value: f64) {
         self.raw(key, Kind::DOUBLE, &value.to_le_bytes());
     }
@@ -96,7 +96,7 @@ impl DocumentWriter {
         self.raw(key, Kind::BOOLEAN, &[u8::from(value)]);
     }
 
-    /// Appends text.
+    /// Appends a string.
     pub fn string(&mut self, key: &str, text: &str) {
         let mut value = length(text.len().saturating_add(1)).to_vec();
         value.extend(text.as_bytes());
@@ -104,13 +104,12 @@ impl DocumentWriter {
         self.raw(key, Kind::STRING, &value);
     }
 
-    /// Appends bytes.
+    /// Appends a binary.
     pub fn binary(&mut self, key: &str, subtype: u8, bytes: &[u8]) {
         self.binary_with(key, subtype, |out| out.extend_from_slice(bytes));
     }
 
-    /// Appends bytes in place: `write` appends them to what it is given, and must not take anything
-    /// away from that.
+    /// Appends a binary in place. `write` appends its bytes to the buffer and must not remove any.
     pub fn binary_with(&mut self, key: &str, subtype: u8, write: impl FnOnce(&mut Vec<u8>)) {
         self.head(key, Kind::BINARY);
         let start = self.bytes.len();
@@ -120,26 +119,26 @@ impl DocumentWriter {
         self.set_length(start, self.bytes.len().saturating_sub(before));
     }
 
-    /// The finished document.
+    /// Closes the document and returns its bytes.
     pub fn finish(mut self) -> Vec<u8> {
         self.end(0);
         self.bytes
     }
 
-    /// Closes the document that began at `start`.
+    /// Closes the document that starts at `start`.
     fn end(&mut self, start: usize) {
         self.bytes.push(0);
         self.set_length(start, self.bytes.len().saturating_sub(start));
     }
 
     fn set_length(&mut self, at: usize, len: usize) {
-        for (place, byte) in self.bytes.iter_mut().skip(at).zip(length(len)) {
-            *place = byte;
+        for (stored, byte) in self.bytes.iter_mut().skip(at).zip(length(len)) {
+            *stored = byte;
         }
     }
 }
 
-/// A length word. Nothing that this crate builds comes near 2 GiB: blobs are limited far below.
+/// Encodes a length. Always fits: documents are far smaller than 2 GiB, because blobs are limited.
 fn length(len: usize) -> [u8; 4] {
     i32::try_from(len).unwrap_or(i32::MAX).to_le_bytes()
 }
@@ -150,7 +149,7 @@ mod tests {
     use crate::RawDocument;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_values_are_read() {
         let mut writer = DocumentWriter::new();
         writer.int32("i", -7);
         writer.double("d", 0.5);
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_in_place_is_the_same_as_copied() {
+    fn nesting_in_place_equals_copying() {
         let mut inner = DocumentWriter::new();
         inner.int32("i", 1);
         let mut array = DocumentWriter::new();

@@ -131,7 +131,7 @@ fn what_the_game_can_read_but_not_save_is_a_warning() {
 
     let finding = only_finding(&with_block(6, &with_name_and_rotation("Rock", 64)));
     assert_eq!(finding.severity, Severity::Warning);
-    let expected = "section 2: rotation 64 has no meaning in the game, which knows 0 to 63";
+    let expected = "section 2: rotation 64 is invalid; the game accepts 0 to 63";
     assert_eq!(finding.message, expected);
 
     let mut chunk = Chunk::new();

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hyworld_documents::JsonProblem;
+use hyworld_documents::JsonError;
 use hyworld_files::{FileError, shell_word};
 
 use crate::config::SettingProblem;
@@ -206,7 +206,7 @@ pub enum TextProblem {
     NotUtf8,
     /// The file is not a JSON object.
     #[error("not JSON: {0}")]
-    Syntax(JsonProblem),
+    Syntax(JsonError),
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(String),

@@ -1,4 +1,4 @@
-//! What can be odd about a section that can be read all the same.
+//! Anomalies of sections that can still be read.
 
 use std::fmt;
 
@@ -7,53 +7,52 @@ use crate::palette::{
     AssetKey, NAME_CHARS_MAX, Palette, PaletteAnomaly, PaletteKey, chars_too_many,
 };
 
-/// Something that the game never writes. The section is still read, and kept as it is.
+/// An anomaly that the game never writes. A section with anomalies can be read and is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SectionAnomaly {
-    /// In one of the palettes.
+    /// An anomaly in one of the palettes.
     Palette {
-        /// Of what: `blocks`, `fillers`, `rotations` or `fluids`.
+        /// The name of the palette: `blocks`, `fillers`, `rotations` or `fluids`.
         palette: &'static str,
-        /// What is odd about it.
+        /// The anomaly of the palette.
         anomaly: PaletteAnomaly,
     },
-    /// The number of ticking blocks is another than the file says.
+    /// The stored number of ticking blocks is wrong.
     TickingCount {
-        /// What the file says.
+        /// The stored number.
         listed: u16,
-        /// How many there are.
+        /// The actual number.
         cells: u16,
     },
-    /// The set of ticking blocks ends in words without a block.
+    /// The set of ticking blocks ends in zero words.
     TickingWords {
-        /// How many words.
+        /// The number of zero words.
         idle: usize,
     },
-    /// A rotation that means nothing.
+    /// A rotation that the game does not accept.
     Rotation {
-        /// Its number, 64 or more.
+        /// The stored value, 64 or more.
         index: u8,
     },
     /// A name that the game can read but not save again.
     LongName {
-        /// Of what: `blocks` or `fluids`.
+        /// The name of the palette: `blocks` or `fluids`.
         palette: &'static str,
-        /// Its length in UTF-16 units.
+        /// The length of the name in UTF-16 units.
         chars: usize,
     },
-    /// Cells with a fluid and no level, or with a level and no fluid.
+    /// Cells with a fluid but no level, or with a level but no fluid.
     FluidLevels {
-        /// How many cells.
+        /// The number of such cells.
         cells: u16,
     },
-    /// Levels are stored though all are 0.
+    /// Levels are stored although all of them are 0.
     FluidLevelsIdle,
 }
 
 impl BlockSection {
-    /// Everything about this section that the game would not have written. It looks at every
-    /// cell.
+    /// Returns all anomalies. Visits every cell.
     pub fn check(&self) -> Vec<SectionAnomaly> {
         let mut anomalies = Vec::new();
         check_palette("blocks", &self.blocks, &mut anomalies);
@@ -74,7 +73,7 @@ impl BlockSection {
     }
 }
 
-/// Adds what is odd about a palette.
+/// Adds the anomalies of a palette.
 pub(crate) fn check_palette<K: PaletteKey>(
     name: &'static str,
     palette: &Palette<K>,
@@ -95,7 +94,7 @@ pub(crate) fn check_names(
 }
 
 impl SectionAnomaly {
-    /// Returns whether the game can save the section again once it has read it.
+    /// Returns whether the game can save the section again after reading it.
     pub fn can_be_saved(&self) -> bool {
         !matches!(self, Self::LongName { .. })
     }
@@ -106,23 +105,23 @@ impl fmt::Display for SectionAnomaly {
         match self {
             Self::Palette { palette, anomaly } => write!(f, "{palette}: {anomaly}"),
             Self::TickingCount { listed, cells } => {
-                write!(f, "the file says that {listed} blocks tick, but {cells} do")
+                write!(f, "the stored ticking count is {listed}, but {cells} blocks tick")
             }
             Self::TickingWords { idle } => {
-                write!(f, "the ticking blocks end in {idle} words without a block")
+                write!(f, "the set of ticking blocks ends in {idle} unused words")
             }
             Self::Rotation { index } => {
-                write!(f, "rotation {index} has no meaning in the game, which knows 0 to 63")
+                write!(f, "rotation {index} is invalid; the game accepts 0 to 63")
             }
             Self::LongName { palette, chars } => write!(
                 f,
-                "{palette}: a name has {chars} characters: the game reads the chunk but cannot \
-                 save it again, because it can write at most {NAME_CHARS_MAX}"
+                "{palette}: a name has {chars} characters: the game can read the chunk but cannot \
+                 save it again, because names are limited to {NAME_CHARS_MAX} characters"
             ),
             Self::FluidLevels { cells } => {
-                write!(f, "{cells} cells have a fluid and no level, or a level and no fluid")
+                write!(f, "{cells} cells have a fluid but no level, or a level but no fluid")
             }
-            Self::FluidLevelsIdle => f.write_str("fluid levels are stored though all are 0"),
+            Self::FluidLevelsIdle => f.write_str("fluid levels are stored although all are 0"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which cell of a large block a cell is.
+//! [`Filler`]: the offset of a cell within a multi-block object.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use crate::palette::{PaletteKey, Wire, sealed};
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
-/// The offset from the base of a block to one of the other cells that it fills.
+/// The offset from the base cell of a block to one of the other cells that it fills.
 ///
-/// A block that is larger than a cell stands in each of its cells with the same name and
-/// rotation; its base has the filler [`BASE`](Self::BASE). The base of any of the cells lies at the
-/// cell's position less the offset, perhaps in another section or chunk.
+/// A block larger than one cell is stored in each of its cells with the same name and rotation; its
+/// base cell has the filler [`BASE`](Self::BASE). The base cell is at the cell's position minus the
+/// offset, possibly in another section or chunk.
 ///
 /// ```
 /// use hyworld_chunk::Filler;
@@ -24,10 +24,10 @@ use hyworld_documents::Malformed;
 pub struct Filler(u16);
 
 impl Filler {
-    /// The base of a block, which is all there is of most blocks.
+    /// The base cell of a block. Most blocks have no other cell.
     pub const BASE: Self = Self(0);
 
-    /// This far from the base along each axis; `None` unless all are from -16 to 15.
+    /// Creates an offset from the base. Returns `None` unless all components are from -16 to 15.
     pub const fn new(x: i8, y: i8, z: i8) -> Option<Self> {
         if !fits(x) || !fits(y) || !fits(z) {
             return None;
@@ -35,33 +35,32 @@ impl Filler {
         Some(Self(five(y) << 10 | five(z) << 5 | five(x)))
     }
 
-    /// The offset that is stored as this number. Any number is one, and all of it is kept.
+    /// Creates an offset from its stored form. Every value is valid, and all bits are kept.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// The number that it is stored as: five bits for x, then for z, then for y. The game leaves
-    /// the last bit 0.
+    /// Returns the stored form: five bits each for x, z and y, lowest first. The game clears the top bit.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// Whether this is the base of its block.
+    /// Returns whether this is the base cell of its block.
     pub const fn is_base(self) -> bool {
         self.0 == 0
     }
 
-    /// Offset from the base along x, -16 to 15.
+    /// Returns the offset from the base along x, -16 to 15.
     pub const fn x(self) -> i8 {
         signed(self.0)
     }
 
-    /// Offset from the base in height, -16 to 15.
+    /// Returns the offset from the base along y, -16 to 15.
     pub const fn y(self) -> i8 {
         signed(self.0 >> 10)
     }
 
-    /// Offset from the base along z, -16 to 15.
+    /// Returns the offset from the base along z, -16 to 15.
     pub const fn z(self) -> i8 {
         signed(self.0 >> 5)
     }
@@ -71,12 +70,11 @@ const fn fits(offset: i8) -> bool {
     -16 <= offset && offset <= 15
 }
 
-/// The low five bits.
 const fn five(offset: i8) -> u16 {
     (offset.cast_unsigned() & 31) as u16
 }
 
-/// The number that the low five bits are, with a sign.
+/// Sign-extends the low five bits.
 const fn signed(bits: u16) -> i8 {
     ((bits & 31) as u8).cast_signed() << 3 >> 3
 }
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_an_offset_and_comes_back() {
+    fn every_value_round_trips() {
         for bits in 0..0x8000 {
             let filler = Filler::from_bits(bits);
             assert_eq!(Filler::new(filler.x(), filler.y(), filler.z()), Some(filler));

@@ -1,4 +1,4 @@
-//! Which way a block is turned.
+//! [`Rotation`]: the orientation of a block.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::palette::{EditError, PaletteKey, Wire, sealed};
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
-/// Quarter turns of a block about its three axes.
+/// The rotation of a block in quarter turns about its three axes.
 ///
 /// ```
 /// use hyworld_chunk::Rotation;
@@ -21,16 +21,16 @@ use hyworld_documents::Malformed;
 pub struct Rotation(u8);
 
 impl Rotation {
-    /// Not turned.
+    /// No rotation.
     pub const NONE: Self = Self(0);
 
-    /// So many quarter turns each, 0 to 3; `None` for any other number.
+    /// Creates a rotation from quarter turns. Returns `None` unless all are from 0 to 3.
     pub const fn new(yaw: u8, pitch: u8, roll: u8) -> Option<Self> {
         if (yaw | pitch | roll) > 3 { None } else { Some(Self(roll << 4 | pitch << 2 | yaw)) }
     }
 
-    /// So many degrees each, full turns and negative angles allowed; `None` unless all are
-    /// multiples of 90.
+    /// Creates a rotation from degrees, which may be negative or exceed a full turn. Returns `None`
+    /// unless all are multiples of 90.
     pub fn from_degrees(yaw: i32, pitch: i32, roll: i32) -> Option<Self> {
         let turns = |degrees: i32| {
             let whole = degrees.rem_euclid(360);
@@ -39,39 +39,38 @@ impl Rotation {
         Self::new(turns(yaw)?, turns(pitch)?, turns(roll)?)
     }
 
-    /// The rotation that is stored as this number. Only those below 64 mean something; the others
-    /// are kept as they are.
+    /// Creates a rotation from its stored form. Values above 63 are invalid but are kept.
     pub const fn from_index(index: u8) -> Self {
         Self(index)
     }
 
-    /// The number that it is stored as: `roll * 16 + pitch * 4 + yaw`.
+    /// Returns the stored form: `roll * 16 + pitch * 4 + yaw`.
     pub const fn index(self) -> u8 {
         self.0
     }
 
-    /// Whether the number means something; the game refuses to set others.
+    /// Returns whether the game accepts this rotation.
     pub const fn is_valid(self) -> bool {
         self.0 < 64
     }
 
-    pub(crate) fn check_meaning(self) -> Result<(), EditError> {
-        let (what, expected) = ("the rotation", "0 to 63, which mean something in the game");
+    pub(crate) fn check_valid(self) -> Result<(), EditError> {
+        let (what, expected) = ("the rotation", "0 to 63");
         let refused = EditError::Value { what, found: self.0, expected };
         if self.is_valid() { Ok(()) } else { Err(refused) }
     }
 
-    /// Quarter turns about the vertical axis, 0 to 3.
+    /// Returns the quarter turns about the vertical axis, 0 to 3.
     pub const fn yaw(self) -> u8 {
         self.0 & 3
     }
 
-    /// Quarter turns up or down, 0 to 3.
+    /// Returns the quarter turns up or down, 0 to 3.
     pub const fn pitch(self) -> u8 {
         self.0 >> 2 & 3
     }
 
-    /// Quarter turns to the side, 0 to 3.
+    /// Returns the quarter turns to the side, 0 to 3.
     pub const fn roll(self) -> u8 {
         self.0 >> 4 & 3
     }
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes_back() {
+    fn every_value_round_trips() {
         for number in 0..=255 {
             let rotation = Rotation::from_index(number);
             assert_eq!((rotation.index(), rotation.is_valid()), (number, number < 64));

@@ -11,13 +11,13 @@ fn key(name: &str) -> AssetKey {
     AssetKey::new(name).unwrap()
 }
 
-/// Bytes from hexadecimal digits; spaces are for the reader.
+/// Parses hexadecimal digits and ignores spaces.
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits.chunks(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap()).collect()
 }
 
-/// A section with something in every field.
+/// Returns a section with data in every field.
 fn sample(version: i32) -> BlockSection {
     let mut section = BlockSection::new(11);
     let mut random = Random::new(7);
@@ -92,7 +92,7 @@ fn every_version_has_its_fields() {
 }
 
 #[test]
-fn versions_that_are_not_known_are_refused() {
+fn unknown_versions_are_rejected() {
     let bytes = BlockSection::new(0).encode();
     let newer = Error::Newer { path: String::new(), found: 7, known: 6 };
     assert_eq!(BlockSection::decode(7, &bytes), Err(newer));
@@ -101,12 +101,12 @@ fn versions_that_are_not_known_are_refused() {
         error.to_string(),
         "at byte 0: the version of a block section is -1; expected 0 to 6"
     );
-    // A version more or fewer fields is noticed at the end at the latest.
+    // A version with more or fewer fields is detected at the end at the latest.
     assert!(BlockSection::decode(5, &bytes).is_err() && BlockSection::decode(4, &bytes).is_err());
 }
 
 #[test]
-fn every_truncation_is_refused() {
+fn every_truncation_is_rejected() {
     let whole = sample(6).encode();
     let lens = (0..400).chain((400..whole.len() - 400).step_by(97));
     for len in lens.chain(whole.len() - 400..whole.len()) {
@@ -133,14 +133,14 @@ fn every_flipped_bit_is_an_error_or_kept() {
 }
 
 #[test]
-fn a_block_is_put_and_found() {
+fn blocks_are_set_and_read() {
     let mut section = BlockSection::new(0);
     let (rotation, filler) = (Rotation::from_index(3), Filler::from_bits(1024));
     assert_eq!(section.set_block(cell(5), key("Door"), rotation, filler), Ok(true));
     assert_eq!(section.set_block(cell(5), key("Door"), rotation, filler), Ok(false));
     assert_eq!((section.block(cell(5)).as_str(), section.rotation(cell(5))), ("Door", rotation));
     assert_eq!((section.filler(cell(5)), section.filler(cell(6))), (filler, Filler::BASE));
-    // Any one of the three is a change.
+    // A change of any of the three counts.
     assert_eq!(section.set_block(cell(5), key("Gate"), rotation, filler), Ok(true));
     assert_eq!(section.set_block(cell(5), key("Gate"), Rotation::NONE, filler), Ok(true));
     assert_eq!(section.set_block(cell(5), key("Gate"), Rotation::NONE, Filler::BASE), Ok(true));
@@ -149,7 +149,7 @@ fn a_block_is_put_and_found() {
 }
 
 #[test]
-fn counters_wrap_round() {
+fn counters_wrap_around() {
     let mut section = BlockSection::new(0);
     (section.local_change_counter, section.global_change_counter) = (u16::MAX, 9);
     section.set_block(cell(0), key("A"), Rotation::NONE, Filler::BASE).unwrap();
@@ -157,7 +157,7 @@ fn counters_wrap_round() {
 }
 
 #[test]
-fn light_that_is_forgotten_is_not_current() {
+fn removed_light_is_not_current() {
     let mut section = sample(6);
     (section.local_change_counter, section.global_change_counter) = (u16::MAX, 6);
     section.forget_light();
@@ -182,7 +182,7 @@ fn a_box_is_one_change() {
 }
 
 #[test]
-fn ticking_goes_with_the_last_block() {
+fn ticking_is_cleared_with_the_last_block() {
     let mut section = BlockSection::new(0);
     assert!(!section.set_ticking(cell(9), true));
     section.set_block(cell(9), key("Crop"), Rotation::NONE, Filler::BASE).unwrap();
@@ -207,7 +207,7 @@ fn old_versions_are_not_changed() {
 }
 
 #[test]
-fn too_many_fillers_change_nothing() {
+fn a_full_filler_palette_changes_nothing() {
     let mut section = BlockSection::new(0);
     let fillers =
         hyworld_coords::SectionArray::from_fn(|cell| Filler::from_bits(cell.index() % 32_767));
@@ -221,7 +221,7 @@ fn too_many_fillers_change_nothing() {
 }
 
 #[test]
-fn blocks_are_renamed_without_a_change_of_light() {
+fn renaming_blocks_keeps_the_light() {
     let mut section = sample(6);
     let counter = section.local_change_counter;
     assert!(section.rename_blocks(|name| (*name == "Block_1").then(|| key("Block_2"))));
@@ -235,7 +235,7 @@ fn blocks_are_renamed_without_a_change_of_light() {
 }
 
 #[test]
-fn equal_cells_are_equal_however_stored() {
+fn equal_cells_are_equal_in_any_stored_form() {
     let section = sample(6);
     let mut other = section.clone();
     other.blocks = other.blocks.rebuilt().unwrap();
@@ -255,7 +255,7 @@ fn equal_cells_are_equal_however_stored() {
 }
 
 #[test]
-fn oddities_are_found() {
+fn anomalies_are_reported() {
     let head = "00000000 01 0001 00 0001 41 8000";
     let rotations = "01 0001 00 40 8000";
     let cells = vec![0; 16_384];
@@ -272,11 +272,11 @@ fn oddities_are_found() {
         SectionAnomaly::Rotation { index: 64 },
     ];
     assert_eq!(section.check(), found);
-    assert_eq!(found[0].to_string(), "the file says that 9 blocks tick, but 1 do");
+    assert_eq!(found[0].to_string(), "the stored ticking count is 9, but 1 blocks tick");
 }
 
 #[test]
-fn blocks_can_be_given_at_once() {
+fn a_section_is_built_from_blocks() {
     let section = BlockSection::from_blocks(11, Palette::filled(key("Rock_Stone")));
     assert_eq!(section.block(cell(77)), "Rock_Stone");
     assert_eq!((section.version(), section.migration_version()), (6, 11));

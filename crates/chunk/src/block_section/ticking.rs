@@ -1,23 +1,22 @@
-//! Which blocks of a section tick.
+//! [`TickingBlocks`]: the cells of a section whose blocks tick.
 
 use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 
 use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
-/// Words for all cells of a section.
+/// The number of words for all cells of a section.
 const WORDS_MAX: u16 = BLOCKS_PER_SECTION / 64;
 
-/// A set of cells: those whose blocks the game ticks.
+/// The set of cells whose blocks the game ticks.
 ///
 /// ```text
-///  0  2    how many cells are in the set; the game counts anew when it loads
+///  0  2    number of cells in the set; the game recounts when it loads
 ///  2  2    n, the number of words
 ///  4  8*n  words; bit b of word w, from the lowest, is the cell with index 64 * w + b
 /// ```
 ///
-/// The game leaves out zero words at the end. What a file has instead is kept until a cell is
-/// added or removed.
+/// The game omits zero words at the end. Any other form is kept until the set changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TickingBlocks {
     listed_count: u16,
@@ -25,46 +24,46 @@ pub struct TickingBlocks {
 }
 
 impl TickingBlocks {
-    /// Whether a cell is in the set.
+    /// Returns whether a cell is in the set.
     pub fn contains(&self, cell: LocalBlock) -> bool {
-        let (place, bit) = place(cell);
-        self.words.get(place).is_some_and(|word| word & bit != 0)
+        let (index, bit) = word_and_bit(cell);
+        self.words.get(index).is_some_and(|word| word & bit != 0)
     }
 
-    /// How many cells are in the set.
+    /// Counts the cells in the set.
     pub fn count(&self) -> u16 {
         let count: u32 = self.words.iter().map(|word| word.count_ones()).sum();
         u16::try_from(count).unwrap_or(BLOCKS_PER_SECTION)
     }
 
-    /// How many cells are in the set according to the file.
+    /// Returns the stored number of cells, which can differ from [`count`](Self::count).
     pub fn listed_count(&self) -> u16 {
         self.listed_count
     }
 
-    /// Whether no cell is in the set.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// The cells of the set, in the order of their indices.
+    /// Returns the cells of the set in index order.
     pub fn iter(&self) -> impl Iterator<Item = LocalBlock> {
-        (0_u16..).zip(&self.words).flat_map(|(place, &word)| {
+        (0_u16..).zip(&self.words).flat_map(|(index, &word)| {
             let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
-            bits.filter_map(move |bit: u16| LocalBlock::from_index(place * 64 + bit))
+            bits.filter_map(move |bit: u16| LocalBlock::from_index(index * 64 + bit))
         })
     }
 
-    /// Adds or removes a cell, and says whether that was a change.
+    /// Adds or removes a cell. Returns whether the set changed.
     pub(super) fn set(&mut self, cell: LocalBlock, ticks: bool) -> bool {
         if self.contains(cell) == ticks {
             return false;
         }
-        let (place, bit) = place(cell);
-        if self.words.len() <= place {
-            self.words.resize(place + 1, 0);
+        let (index, bit) = word_and_bit(cell);
+        if self.words.len() <= index {
+            self.words.resize(index + 1, 0);
         }
-        if let Some(word) = self.words.get_mut(place) {
+        if let Some(word) = self.words.get_mut(index) {
             *word ^= bit;
         }
         let used = self.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
@@ -73,7 +72,7 @@ impl TickingBlocks {
         true
     }
 
-    /// How many words at the end say nothing.
+    /// Returns the number of zero words at the end.
     pub(super) fn idle_words(&self) -> usize {
         self.words.iter().rev().take_while(|&&word| word == 0).count()
     }
@@ -99,8 +98,8 @@ impl TickingBlocks {
     }
 }
 
-/// The word of a cell, and its bit there.
-fn place(cell: LocalBlock) -> (usize, u64) {
+/// Returns the index of the word with a cell, and the cell's bit in it.
+fn word_and_bit(cell: LocalBlock) -> (usize, u64) {
     (usize::from(cell.index() / 64), 1 << (cell.index() % 64))
 }
 
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_game_would_not_write_is_kept_until_a_change() {
+    fn anomalies_are_kept_until_a_change() {
         let odd = [0xab, 0xcd, 0, 2, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0];
         let mut ticking = decode(&odd).unwrap();
         assert_eq!((ticking.count(), ticking.listed_count()), (2, 0xabcd));
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn truncations_and_too_many_words_are_refused() {
+    fn truncations_and_too_many_words_are_rejected() {
         let whole = [&[0, 1, 0, 3][..], &[1; 24]].concat();
         for len in 0..whole.len() {
             assert!(decode(&whole[..len]).is_err(), "{len} bytes");

@@ -1,15 +1,15 @@
-//! Where the anchor of a multi-block object lies.
+//! [`Anchor`]: the position of a multi-block object's anchor.
 
 use hyworld_coords::{BlockPos, CHUNK_SIDE_BLOCKS, ChunkBlock, ChunkPos};
 
 use crate::block_section::Filler;
 
-/// The anchor of a multi-block object: the cell that its other cells point to. Counted in blocks
-/// from the lowest corner of the chunk in which another of its cells was found.
+/// The anchor of a multi-block object: the cell that its other cells point to. Coordinates are in
+/// blocks relative to the lowest corner of the chunk that contains the other cell.
 ///
-/// The anchor is often in another section, which makes no difference here, and sometimes in a
-/// neighbouring chunk: then x or z is less than 0 or more than 31. World generation cuts objects
-/// off, so another block may stand there, or none.
+/// The anchor may be in another section or in a neighbouring chunk. In the latter case x or z is
+/// less than 0 or more than 31. World generation can cut objects off, so the anchor position may
+/// contain another block or air.
 ///
 /// ```
 /// use hyworld_chunk::{Anchor, Filler};
@@ -27,16 +27,16 @@ use crate::block_section::Filler;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Anchor {
-    /// West to east; 0 to 31 in this chunk.
+    /// East-west position, increasing to the east; 0 to 31 in this chunk.
     pub x: i32,
     /// Height; 0 to 319 in the world.
     pub y: i32,
-    /// North to south; 0 to 31 in this chunk.
+    /// North-south position, increasing to the south; 0 to 31 in this chunk.
     pub z: i32,
 }
 
 impl Anchor {
-    /// The anchor of the object that a cell with this filler belongs to.
+    /// Returns the anchor of the object that a cell with this filler belongs to.
     pub fn of(cell: ChunkBlock, filler: Filler) -> Self {
         Self {
             x: i32::from(cell.x()) - i32::from(filler.x()),
@@ -45,19 +45,18 @@ impl Anchor {
         }
     }
 
-    /// The cell in this chunk; `None` if it is in a neighbouring chunk, or above or below the
-    /// world.
+    /// Returns the cell in this chunk, or `None` if it is outside the chunk.
     pub fn in_chunk(self) -> Option<ChunkBlock> {
         let (x, z) = (u8::try_from(self.x).ok()?, u8::try_from(self.z).ok()?);
         ChunkBlock::new(x, u16::try_from(self.y).ok()?, z)
     }
 
-    /// The chunk it is in, in chunks along x and z from this one; (0, 0) is this one.
+    /// Returns the offset of its chunk from this one, in chunks along x and z.
     pub fn chunk_offset(self) -> (i32, i32) {
         (self.x.div_euclid(CHUNK_SIDE_BLOCKS), self.z.div_euclid(CHUNK_SIDE_BLOCKS))
     }
 
-    /// The position in the world, if this chunk is at `chunk`; `None` where the world ends.
+    /// Returns the position in the world if this chunk is at `chunk`, or `None` out of range.
     pub fn in_world(self, chunk: ChunkPos) -> Option<BlockPos> {
         let first = chunk.first_block()?;
         let (x, z) = (first.x.checked_add(self.x)?, first.z.checked_add(self.z)?);

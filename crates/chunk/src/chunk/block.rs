@@ -1,10 +1,9 @@
-//! [`Block`]: what goes into a cell.
+//! [`Block`]: the name, rotation and filler of a cell.
 
 use crate::block_section::{Filler, Rotation};
 use crate::palette::{AssetKey, NameTooLong};
 
-/// A block to put into a cell: its name, which way it is turned, and which cell of a multi-block
-/// object it is.
+/// A block to set in a cell: its name, its rotation, and its offset within a multi-block object.
 ///
 /// ```
 /// use hyworld_chunk::{Block, Rotation};
@@ -18,9 +17,9 @@ use crate::palette::{AssetKey, NameTooLong};
 pub struct Block {
     /// The name; `Empty` is air.
     pub key: AssetKey,
-    /// Which way it is turned.
+    /// The rotation.
     pub rotation: Rotation,
-    /// Which cell of a multi-block object it is.
+    /// The offset from the base cell of a multi-block object.
     pub filler: Filler,
 }
 
@@ -28,18 +27,18 @@ impl Block {
     /// Air.
     pub const AIR: Self = Self::new(AssetKey::EMPTY);
 
-    /// A block of one cell that is not turned.
+    /// Creates a block of one cell without rotation.
     pub const fn new(key: AssetKey) -> Self {
         Self { key, rotation: Rotation::NONE, filler: Filler::BASE }
     }
 
-    /// The same block, turned this way.
+    /// Returns the same block with this rotation.
     #[must_use]
     pub fn rotated(self, rotation: Rotation) -> Self {
         Self { rotation, ..self }
     }
 
-    /// The same block as this cell of a multi-block object.
+    /// Returns the same block with this offset within a multi-block object.
     #[must_use]
     pub fn with_filler(self, filler: Filler) -> Self {
         Self { filler, ..self }

@@ -1,4 +1,4 @@
-//! [`BlockRef`]: what is known about one block, each answer computed when it is asked for.
+//! [`BlockRef`]: one block of a chunk, with all its properties.
 
 use hyworld_coords::{ChunkBlock, LocalBlock, LocalColumn};
 
@@ -31,7 +31,7 @@ pub struct BlockRef<'a> {
 }
 
 impl<'a> BlockRef<'a> {
-    /// Where it is in its chunk.
+    /// Returns its position in the chunk.
     pub fn at(self) -> ChunkBlock {
         self.at
     }
@@ -40,55 +40,55 @@ impl<'a> BlockRef<'a> {
         self.at.local()
     }
 
-    /// Its name; `Empty` is air.
+    /// Returns its name; `Empty` is air.
     pub fn name(self) -> &'a str {
         self.key().as_str()
     }
 
-    /// Its name, as sections list it.
+    /// Returns its name as an [`AssetKey`].
     pub fn key(self) -> &'a AssetKey {
         self.section.block(self.cell())
     }
 
-    /// Whether it is air.
+    /// Returns whether it is air.
     pub fn is_air(self) -> bool {
         self.key().is_air()
     }
 
-    /// Which way it is turned.
+    /// Returns its rotation.
     pub fn rotation(self) -> Rotation {
         self.section.rotation(self.cell())
     }
 
-    /// Which cell of a multi-block object it is.
+    /// Returns its offset within a multi-block object.
     pub fn filler(self) -> Filler {
         self.section.filler(self.cell())
     }
 
-    /// Where the anchor of the multi-block object is that it belongs to, perhaps in another
-    /// section or chunk; `None` if this is the anchor, as it is for most blocks.
+    /// Returns the anchor of its multi-block object, which may be in another section or chunk.
+    /// Returns `None` if this block is the anchor, as most blocks are.
     pub fn anchor(self) -> Option<Anchor> {
         let filler = self.filler();
         (!filler.is_base()).then(|| Anchor::of(self.at, filler))
     }
 
-    /// Name, rotation and filler: everything that [`Chunk::set_block`] takes to put it back.
+    /// Returns name, rotation and filler, so that [`Chunk::set_block`] can set the block again.
     pub fn to_block(self) -> Block {
         let (rotation, filler) = (self.rotation(), self.filler());
         Block { key: self.key().clone(), rotation, filler }
     }
 
-    /// Whether it ticks.
+    /// Returns whether it ticks.
     pub fn is_ticking(self) -> bool {
         self.section.ticking().contains(self.cell())
     }
 
-    /// The light in its cell that has spread, from other sections too.
+    /// Returns the light in its cell after it has spread, including light from other sections.
     pub fn light(self) -> LightValue {
         self.value_of(&self.section.global_light)
     }
 
-    /// The light in its cell from emitters and the open sky.
+    /// Returns the light in its cell from light sources and the sky in its section.
     pub fn local_light(self) -> LightValue {
         self.value_of(&self.section.local_light)
     }
@@ -97,28 +97,28 @@ impl<'a> BlockRef<'a> {
         light.tree.as_ref().map_or(LightValue::DARK, |tree| tree.get(self.cell()))
     }
 
-    /// The fluid in its cell; `None` if there is none.
+    /// Returns the fluid in its cell, or `None` if there is none.
     ///
     /// # Errors
-    /// The fluids of its section are malformed, or a newer game wrote them.
+    /// Returns an error if the fluids of its section are malformed or a newer game wrote them.
     pub fn fluid(self) -> Result<Option<FluidRef<'a>>> {
         let fluids = self.chunk.section(self.at.section()).fluids()?;
         let (key, level) = (fluids.fluid(self.cell()), fluids.level(self.cell()));
         Ok((!key.is_air() || level > 0).then_some(FluidRef { key, level }))
     }
 
-    /// How far it is from what holds it up; 15 never falls.
+    /// Returns the distance to its support, 0 to 15; a block with 15 never falls.
     ///
     /// # Errors
-    /// The support of its section is malformed, or a newer game wrote it.
+    /// Returns an error if the support of its section is malformed or a newer game wrote it.
     pub fn support(self) -> Result<u8> {
         Ok(self.chunk.section(self.at.section()).physics()?.support(self.cell()))
     }
 
-    /// The environment at its position.
+    /// Returns the environment at its position.
     ///
     /// # Errors
-    /// The environments are malformed, or a newer game wrote them.
+    /// Returns an error if the environments are malformed or a newer game wrote them.
     pub fn environment(self) -> Result<&'a str> {
         Ok(self.chunk.environments()?.name(self.at.column(), self.at.y().into()))
     }
@@ -132,17 +132,17 @@ pub struct FluidRef<'a> {
 }
 
 impl<'a> FluidRef<'a> {
-    /// Its name. A damaged cell can have a level and the name `Empty`.
+    /// Returns its name. A damaged cell can have a level and the name `Empty`.
     pub fn name(self) -> &'a str {
         self.key.as_str()
     }
 
-    /// Its name, as sections list it.
+    /// Returns its name as an [`AssetKey`].
     pub fn key(self) -> &'a AssetKey {
         self.key
     }
 
-    /// How high it stands, 0 to 15.
+    /// Returns its level, 0 to 15.
     pub fn level(self) -> u8 {
         self.level
     }
@@ -152,16 +152,16 @@ impl Chunk {
     /// Returns a block.
     ///
     /// # Errors
-    /// The blocks of its section are malformed, or a newer game wrote them.
+    /// Returns an error if the blocks of its section are malformed or a newer game wrote them.
     pub fn block(&self, at: ChunkBlock) -> Result<BlockRef<'_>> {
         let section = self.section(at.section()).blocks()?;
         Ok(BlockRef { chunk: self, at, section })
     }
 
-    /// Returns the height that is stored for a column.
+    /// Returns the stored height of a column.
     ///
     /// # Errors
-    /// The columns are malformed, or a newer game wrote them.
+    /// Returns an error if the columns are malformed or a newer game wrote them.
     pub fn height(&self, column: LocalColumn) -> Result<i16> {
         Ok(self.columns()?.heights.value(column))
     }
@@ -169,7 +169,7 @@ impl Chunk {
     /// Returns the tint of a column, as 0xAARRGGBB.
     ///
     /// # Errors
-    /// The columns are malformed, or a newer game wrote them.
+    /// Returns an error if the columns are malformed or a newer game wrote them.
     pub fn tint(&self, column: LocalColumn) -> Result<i32> {
         Ok(self.columns()?.tints.value(column))
     }

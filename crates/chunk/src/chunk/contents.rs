@@ -1,4 +1,4 @@
-//! What is in a chunk beside its blocks: entities, block entities, and what they hold.
+//! The entities, block entities and containers of a chunk.
 
 use hyworld_coords::ChunkBlock;
 
@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::holder::Holder;
 use crate::items::{ContainerPath, ContainerRole, ItemContainer};
 
-/// What a container belongs to.
+/// The owner of a container.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ContainerOwner<'a> {
     /// A block entity, such as a chest.
     Block {
-        /// Where it is.
+        /// The position of the block in the chunk.
         at: ChunkBlock,
-        /// Its components.
+        /// The components of the block entity.
         holder: &'a Holder,
     },
     /// An entity, such as a creature with an inventory.
@@ -25,7 +25,7 @@ pub enum ContainerOwner<'a> {
 }
 
 impl<'a> ContainerOwner<'a> {
-    /// Its components.
+    /// Returns the components of the owner.
     pub fn holder(self) -> &'a Holder {
         match self {
             Self::Block { holder, .. } => holder,
@@ -34,35 +34,34 @@ impl<'a> ContainerOwner<'a> {
     }
 }
 
-/// A container in a chunk, with what it holds.
+/// A container in a chunk, with its items.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChunkContainer<'a> {
-    /// What it belongs to, and so where it is.
+    /// The entity or block entity that contains it.
     pub owner: ContainerOwner<'a>,
-    /// What it is for.
+    /// The purpose of the container.
     pub role: ContainerRole,
     /// Its slots and stacks.
     pub items: ItemContainer,
 }
 
 impl Chunk {
-    /// Returns its entities, in stored order: those that the chunk keeps itself, as up to game
-    /// 0.5, and then those that its sections keep, as since 0.6.
+    /// Returns its entities in stored order: those of the chunk-level list (up to game 0.5), then
+    /// those of its sections (since 0.6).
     ///
     /// # Errors
-    /// They are malformed, or a newer game wrote them.
+    /// Returns an error if they are malformed or a newer game wrote them.
     pub fn entities(&self) -> Result<impl Iterator<Item = Entity<'_>>> {
         let sections = self.in_sections::<EntitySection>()?;
         let of_chunk = self.get::<EntityChunk>()?.into_iter().flat_map(EntityChunk::iter);
         Ok(of_chunk.chain(sections.into_iter().flat_map(|(_, list)| list.iter())))
     }
 
-    /// Returns its block entities with their blocks, in stored order: those that the chunk keeps
-    /// itself and then those that its sections keep. Those whose key does not name a block are
-    /// left out.
+    /// Returns its block entities with their blocks, in stored order: those of the chunk-level
+    /// list, then those of its sections. Skips those whose key is not a block.
     ///
     /// # Errors
-    /// They are malformed, or a newer game wrote them.
+    /// Returns an error if they are malformed or a newer game wrote them.
     pub fn block_entities(&self) -> Result<impl Iterator<Item = (ChunkBlock, &Holder)>> {
         let sections = self.in_sections::<BlockComponentSection>()?;
         let of_chunk = self.get::<BlockComponentChunk>()?;
@@ -72,11 +71,11 @@ impl Chunk {
         Ok(of_chunk.into_iter().flat_map(BlockComponentChunk::iter).chain(of_sections))
     }
 
-    /// Returns the block entity at a block. One that a section keeps counts before one that the
-    /// chunk keeps.
+    /// Returns the block entity at a block. One in a section takes precedence over one in the
+    /// chunk-level list.
     ///
     /// # Errors
-    /// They are malformed, or a newer game wrote them.
+    /// Returns an error if they are malformed or a newer game wrote them.
     pub fn block_entity(&self, at: ChunkBlock) -> Result<Option<&Holder>> {
         let sections = self.in_sections::<BlockComponentSection>()?;
         let here = sections.into_iter().find(|(y, _)| *y == at.section());
@@ -85,30 +84,29 @@ impl Chunk {
         Ok(of_section.or(of_chunk))
     }
 
-    /// Returns how many block entities it has, with those whose key does not name a block.
+    /// Returns the number of block entities, including those whose key is not a block.
     ///
     /// # Errors
-    /// They are malformed, or a newer game wrote them.
+    /// Returns an error if they are malformed or a newer game wrote them.
     pub fn block_entity_count(&self) -> Result<usize> {
         let of_chunk = self.get::<BlockComponentChunk>()?.map_or(0, BlockComponentChunk::len);
         let sections = self.in_sections::<BlockComponentSection>()?;
         Ok(sections.iter().fold(of_chunk, |sum, (_, list)| sum.saturating_add(list.len())))
     }
 
-    /// Returns the containers of its block entities and entities, of both generations of the
-    /// format.
+    /// Returns the containers of its block entities and entities, in both format generations.
     ///
     /// # Errors
-    /// A component is malformed, or a newer game wrote it.
+    /// Returns an error if a component is malformed or a newer game wrote it.
     pub fn containers(&self) -> Result<Vec<ChunkContainer<'_>>> {
         let blocks = self.block_entities()?;
         let blocks = blocks.map(|(at, holder)| ContainerOwner::Block { at, holder });
         let entities = self.entities()?.map(ContainerOwner::Entity);
         let mut found = Vec::new();
         for owner in blocks.chain(entities) {
-            for place in ContainerPath::find(owner.holder())? {
-                let items = place.read(owner.holder())?;
-                found.push(ChunkContainer { owner, role: place.role(), items });
+            for path in ContainerPath::find(owner.holder())? {
+                let items = path.read(owner.holder())?;
+                found.push(ChunkContainer { owner, role: path.role(), items });
             }
         }
         Ok(found)

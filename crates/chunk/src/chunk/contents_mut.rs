@@ -1,4 +1,4 @@
-//! Changing entities and block entities where the chunk keeps them.
+//! Changes to entities and block entities, in the lists that store them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,27 +12,27 @@ use crate::components::{
 use crate::error::{Error, Result};
 use crate::holder::Holder;
 
-/// The block entities of a chunk, to change them. Each stays where it is kept; a new one goes into
-/// its section if the chunk keeps them there.
+/// Mutable access to the block entities of a chunk. Existing ones stay in their list; a new one is
+/// added to its section if the chunk stores block entities in sections.
 #[derive(Debug)]
 pub struct BlockEntitiesMut<'a>(&'a mut Chunk);
 
-/// The entities of a chunk, to change them. Each stays where it is kept; a new one goes into the
-/// section that it stands in if the chunk keeps them there.
+/// Mutable access to the entities of a chunk. Existing ones stay in their list; a new one is added
+/// to the section of its position if the chunk stores entities in sections.
 #[derive(Debug)]
 pub struct EntitiesMut<'a>(&'a mut Chunk);
 
-/// The documents of a chunk's entities, without the rest of the chunk.
+/// The stored lists of a chunk's entities, without the rest of the chunk.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EntityDocuments(Vec<(Option<SectionY>, String, Vec<u8>)>);
 
 impl Chunk {
-    /// Returns the block entities to change them.
+    /// Returns the block entities for mutation.
     pub fn block_entities_mut(&mut self) -> BlockEntitiesMut<'_> {
         BlockEntitiesMut(self)
     }
 
-    /// Returns the entities to change them.
+    /// Returns the entities for mutation.
     pub fn entities_mut(&mut self) -> EntitiesMut<'_> {
         EntitiesMut(self)
     }
@@ -58,10 +58,10 @@ impl Chunk {
         EntityDocuments(root.into_iter().chain(sections).collect())
     }
 
-    /// Puts the documents of entities in the place of those that are there.
+    /// Replaces the documents of its entities.
     ///
     /// # Errors
-    /// A document is not one.
+    /// Returns an error if a document is not BSON.
     pub fn set_entity_documents(&mut self, documents: &EntityDocuments) -> Result<()> {
         for (y, id, bytes) in &documents.0 {
             let holder = match y {
@@ -75,10 +75,10 @@ impl Chunk {
 }
 
 impl BlockEntitiesMut<'_> {
-    /// Returns the block entity at a block to change it.
+    /// Returns the block entity at a block for mutation.
     ///
     /// # Errors
-    /// They are malformed, or a newer game wrote them.
+    /// Returns an error if they are malformed or a newer game wrote them.
     pub fn get_mut(&mut self, at: ChunkBlock) -> Result<Option<&mut Holder>> {
         if self.is_in_section(at)? {
             let list = self.0.list_mut::<BlockComponentSection>(at.section())?;
@@ -98,10 +98,10 @@ impl BlockEntitiesMut<'_> {
         Ok(here.any(|(_, list)| list.get(at.local()).is_some()))
     }
 
-    /// Puts a block entity at a block and returns the one that was there.
+    /// Sets the block entity at a block and returns the previous one.
     ///
     /// # Errors
-    /// As for [`get_mut`](Self::get_mut).
+    /// Same as [`get_mut`](Self::get_mut).
     pub fn insert(&mut self, at: ChunkBlock, holder: Holder) -> Result<Option<Holder>> {
         if let Some(found) = self.get_mut(at)? {
             return Ok(Some(std::mem::replace(found, holder)));
@@ -113,24 +113,24 @@ impl BlockEntitiesMut<'_> {
         Ok(self.0.component_mut::<BlockComponentChunk>()?.insert(at, holder))
     }
 
-    /// Removes the block entity at a block.
+    /// Removes and returns the block entity at a block.
     ///
     /// # Errors
-    /// As for [`get_mut`](Self::get_mut).
+    /// Same as [`get_mut`](Self::get_mut).
     pub fn remove(&mut self, at: ChunkBlock) -> Result<Option<Holder>> {
         if self.is_in_section(at)? {
             let list = self.0.list_mut::<BlockComponentSection>(at.section())?;
             return Ok(list.and_then(|list| list.remove(at.local())));
         }
-        let is_there = self.get_mut(at)?.is_some();
-        let list = self.0.get_mut::<BlockComponentChunk>().map(|list| list.filter(|_| is_there))?;
+        let exists = self.get_mut(at)?.is_some();
+        let list = self.0.get_mut::<BlockComponentChunk>().map(|list| list.filter(|_| exists))?;
         Ok(list.and_then(|list| list.remove(at)))
     }
 
-    /// Calls `change` with every block entity, which says whether it stays.
+    /// Calls `change` with every block entity, and removes those for which it returns `false`.
     ///
     /// # Errors
-    /// As for [`get_mut`](Self::get_mut).
+    /// Same as [`get_mut`](Self::get_mut).
     pub fn retain(&mut self, mut change: impl FnMut(&mut Holder) -> bool) -> Result<()> {
         if let Some(list) = self.0.get_mut::<BlockComponentChunk>()? {
             list.retain(&mut change);
@@ -144,17 +144,17 @@ impl BlockEntitiesMut<'_> {
     }
 }
 
-/// The list that an entity is in.
+/// The list that contains an entity.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Home {
     Chunk,
     Section(SectionY),
 }
 
-/// Where stored entities are kept, by UUID, or by document if they have none.
+/// The lists of stored entities by UUID, or by document for those without a UUID.
 #[derive(Default)]
 struct Homes {
-    /// With the section that the entity stood in.
+    /// The list, and the section of the entity's position.
     by_uuid: HashMap<[u8; 16], (Home, Option<SectionY>)>,
     by_document: HashMap<Vec<u8>, Home>,
 }
@@ -171,7 +171,7 @@ impl Homes {
         }
     }
 
-    /// Returns where an entity is kept, unless it went to another section meanwhile.
+    /// Returns the list of an entity, unless the entity has moved to another section.
     fn get(&self, entity: &Holder) -> Option<Home> {
         match Entity(entity).uuid() {
             Some(uuid) => {
@@ -183,7 +183,7 @@ impl Homes {
     }
 }
 
-/// Returns the section that an entity stands in, the nearest one above and below the world.
+/// Returns the section of an entity's position, clamped to the height of the world.
 fn section_of(entity: &Holder) -> Option<SectionY> {
     let [x, y, z] = Entity(entity).position()?;
     let at = BlockPos::from_f64(x, y, z)?;
@@ -195,7 +195,7 @@ impl EntitiesMut<'_> {
     /// Adds an entity.
     ///
     /// # Errors
-    /// They are malformed, or a newer game wrote them.
+    /// Returns an error if they are malformed or a newer game wrote them.
     pub fn push(&mut self, entity: Holder) -> Result<()> {
         match self.new_home(&entity) {
             Home::Section(y) => self.0.list_or_new::<EntitySection>(y)?.entities.push(entity),
@@ -204,7 +204,7 @@ impl EntitiesMut<'_> {
         Ok(())
     }
 
-    /// Returns the list that gets a new entity.
+    /// Returns the list that a new entity is added to.
     fn new_home(&self, entity: &Holder) -> Home {
         if !self.0.has_section_lists() {
             return Home::Chunk;
@@ -214,10 +214,10 @@ impl EntitiesMut<'_> {
         Home::Section(section_of(entity).unwrap_or(lowest))
     }
 
-    /// Calls `change` with every entity in stored order, which says whether it stays.
+    /// Calls `change` with every entity, and removes those for which it returns `false`.
     ///
     /// # Errors
-    /// As for [`push`](Self::push).
+    /// Same as [`push`](Self::push).
     pub fn retain(&mut self, mut change: impl FnMut(&mut Holder) -> bool) -> Result<()> {
         if let Some(list) = self.0.get_mut::<EntityChunk>()? {
             list.entities.retain_mut(&mut change);
@@ -230,11 +230,11 @@ impl EntitiesMut<'_> {
         Ok(())
     }
 
-    /// Puts other entities in the place of those that are there. One that was there stays in the
-    /// list that it was in, unless it went to another section meanwhile.
+    /// Replaces all entities. An entity that was stored before stays in its list, unless it has
+    /// moved to another section.
     ///
     /// # Errors
-    /// As for [`push`](Self::push).
+    /// Same as [`push`](Self::push).
     pub fn replace(&mut self, entities: Vec<Holder>) -> Result<()> {
         let has_root_list = self.0.root.contains(EntityChunk::ID);
         if !self.0.has_section_lists() {

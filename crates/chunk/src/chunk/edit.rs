@@ -1,5 +1,4 @@
-//! Changing blocks and fluids. Counts, ticking, change counters and heights follow, once for each
-//! operation.
+//! Changes to blocks and fluids. Each updates counts, ticking, change counters and heights once.
 
 use hyworld_coords::{ChunkBlock, ChunkBox, LocalBlock, SectionY};
 
@@ -11,16 +10,16 @@ use crate::fluid::FluidSection;
 use crate::newer::HEIGHTMAP_COLUMN;
 use crate::palette::{AssetKey, EditError, PaletteType, in_box};
 
-/// What an edit did.
+/// The result of an edit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EditOutcome {
-    /// Whether anything differs now.
+    /// Whether anything changed.
     pub changed: bool,
-    /// A cell was part of a multi-block object. Its other cells were left as they are.
+    /// Whether a changed cell was part of a multi-block object. Its other cells are not changed.
     pub cut_large_block: bool,
 }
 
-/// The part of an operation in one section.
+/// The part of a box in one section.
 #[derive(Clone, Copy)]
 struct Part {
     y: SectionY,
@@ -29,19 +28,19 @@ struct Part {
 }
 
 impl Chunk {
-    /// Puts a block into a cell: a [`Block`], an [`AssetKey`] or a name.
+    /// Sets the block in a cell: a [`Block`], an [`AssetKey`] or a name.
     ///
-    /// Counts, ticking and the change counters follow, and so does the height of the column, by a
-    /// rule that needs no game files: a block above the stored height raises it, and without the
-    /// block at the stored height it sinks to the next one below. Air does not count, nor do
-    /// blocks that one can see through: those that stand above the height of a column, and at the
-    /// height of none, in the chunk as it was read.
+    /// Updates counts, ticking, change counters and the height of the column. The rule for heights
+    /// needs no game files: a block above the stored height raises it, and removing the block at
+    /// the stored height lowers it to the next block below. Air does not count, and neither do
+    /// transparent blocks. Those are the blocks that were above the height of a column, and never
+    /// at one, when the chunk was read.
     ///
-    /// The other cells of a multi-block object are left alone, and the outcome says so. A section
-    /// of an old version is stored in the newest one.
+    /// The other cells of a multi-block object are not changed, and the outcome reports it. A
+    /// section of an old version is upgraded to the newest one.
     ///
     /// # Errors
-    /// [`EditError`], and nothing is changed.
+    /// Returns an [`EditError`] and changes nothing.
     pub fn set_block<B>(&mut self, at: ChunkBlock, block: B) -> Result<EditOutcome, EditError>
     where
         B: TryInto<Block>,
@@ -50,10 +49,10 @@ impl Chunk {
         self.fill(ChunkBox::single(at), block)
     }
 
-    /// Puts a block into all cells of a box. It counts as one change of each section.
+    /// Sets the block in all cells of a box. Counts as one change of each section.
     ///
     /// # Errors
-    /// As for [`set_block`](Self::set_block).
+    /// Same as [`set_block`](Self::set_block).
     pub fn fill<B>(&mut self, area: ChunkBox, block: B) -> Result<EditOutcome, EditError>
     where
         B: TryInto<Block>,
@@ -77,9 +76,8 @@ impl Chunk {
         Ok(outcome)
     }
 
-    /// Puts the block `to` in place of every block `from` in a box. Returns how many cells that
-    /// changed. Rotations and fillers stay, so that stairs stay turned and doors whole; air has
-    /// neither.
+    /// Replaces every block `from` in a box by `to`. Returns how many cells changed. Keeps
+    /// rotations and fillers, so that multi-block objects stay intact; air has neither.
     ///
     /// ```
     /// use hyworld_chunk::Chunk;
@@ -91,7 +89,7 @@ impl Chunk {
     /// ```
     ///
     /// # Errors
-    /// As for [`set_block`](Self::set_block).
+    /// Same as [`set_block`](Self::set_block).
     pub fn replace_blocks<K>(&mut self, area: ChunkBox, from: K, to: K) -> Result<u32, EditError>
     where
         K: TryInto<AssetKey>,
@@ -112,11 +110,11 @@ impl Chunk {
         Ok(replaced)
     }
 
-    /// Puts a fluid into a cell, or with `Empty` and level 0 removes it. Returns whether that was
-    /// a change. A fluid has a level from 1 to 15.
+    /// Sets the fluid in a cell, or removes it with `Empty` and level 0. Returns whether the cell
+    /// changed. A fluid has a level from 1 to 15.
     ///
     /// # Errors
-    /// [`EditError`], and nothing is changed.
+    /// Returns an [`EditError`] and changes nothing.
     pub fn set_fluid<K>(&mut self, at: ChunkBlock, fluid: K, level: u8) -> Result<bool, EditError>
     where
         K: TryInto<AssetKey>,
@@ -132,7 +130,7 @@ impl Chunk {
             chunk.upgrade_section(y)?;
             let set = |fluids: &mut FluidSection| fluids.set(cell, fluid, level);
             let changed = chunk.change(y, FluidSection::new, set)?;
-            // Fluids give and take light as blocks do.
+            // Fluids affect light as blocks do.
             let count = |section: &mut BlockSection| {
                 section.count_change();
                 Ok(true)
@@ -142,8 +140,8 @@ impl Chunk {
         })
     }
 
-    /// Calls `edit` for the part of a box in each section, which says whether it changed blocks,
-    /// and settles the heights.
+    /// Calls `edit` for the part of a box in each section, and then updates the heights. `edit`
+    /// returns whether it changed blocks.
     fn edit_sections(
         &mut self,
         area: ChunkBox,
@@ -151,7 +149,7 @@ impl Chunk {
     ) -> Result<(), EditError> {
         let is_one_section = area.min().section() == area.max().section();
         self.all_or_nothing(!is_one_section, |chunk| {
-            // Heights must follow, so they must be known.
+            // Heights must be updated, so they must be readable.
             chunk.columns()?;
             chunk.refuse_opaque(HEIGHTMAP_COLUMN)?;
             let mut changed = false;
@@ -159,14 +157,14 @@ impl Chunk {
                 changed |= edit(chunk, Part { y, low, high })?;
             }
             if changed {
-                chunk.settle_heights(area)?;
+                chunk.update_heights(area)?;
             }
             Ok(())
         })
     }
 
-    /// Calls `change`, and makes sure that a failure leaves the chunk as it was. With several
-    /// steps, or where the chunk is stored in another way than today, that takes a copy.
+    /// Calls `change` and restores the chunk if it fails. That needs a copy if there are several
+    /// steps, or if the chunk is stored in an older form.
     fn all_or_nothing<R>(
         &mut self,
         has_steps: bool,
@@ -183,8 +181,8 @@ impl Chunk {
         result
     }
 
-    /// Changes the blocks of a section. Blocks that ticked when they were read tick again if they
-    /// come back: a section forgets it when its last block vanishes.
+    /// Changes the blocks of a section. A section drops its ticking flags with its last block;
+    /// blocks that are set again get the flags that were read.
     fn change_blocks(
         &mut self,
         y: SectionY,
@@ -198,14 +196,14 @@ impl Chunk {
             |section: &mut BlockSection| {
                 let changed = change(section)?;
                 if let Some(original) = &original {
-                    section.tick_as_in(original);
+                    section.copy_ticking(original);
                 }
                 Ok(changed)
             },
         )
     }
 
-    /// Returns a section as it was read if all of it is air now and something in it ticked.
+    /// Returns a section as it was read, if all of it is air now and some cells ticked.
     fn ticking_original(&self, y: SectionY) -> Result<Option<BlockSection>> {
         let Some(holder) = self.section_holder(y) else { return Ok(None) };
         let is_air = self.section(y).blocks()?.blocks().kind() == PaletteType::Empty;

@@ -1,11 +1,11 @@
-//! Heights that follow edits, without the game's list of blocks that one can see through.
+//! Heights that follow edits, without the game's list of transparent blocks.
 //!
-//! The height of a column is that of its highest block that one cannot see through. The game's
-//! files say which blocks those are, but a chunk that the game has written tells it of most of its
-//! own: what stands above the stored height of a column can be seen through. In the real worlds we
-//! have, 188 kinds of blocks stand above heights and 180 at one, and only 5 do both.
+//! The height of a column is that of its highest opaque block. The game's files define which blocks
+//! are opaque, but a chunk that the game wrote shows it for most of its blocks: a block above the
+//! stored height of a column is transparent. In the sample worlds 188 kinds of blocks are above
+//! heights, 180 at a height, and only 5 are both.
 //!
-//! All of this is asked of the chunk as it was read: changed components remember what they were.
+//! All of this uses the chunk as it was read: changed components keep their original value.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use crate::holder::Holder;
 use crate::palette::{AssetKey, PaletteType};
 
 impl Chunk {
-    /// Gives the columns of a box that was changed the heights that they have now. A column with
-    /// the blocks that were read has the height that was read, whatever we think of it.
-    pub(super) fn settle_heights(&mut self, area: ChunkBox) -> Result<()> {
-        let mut settled = Vec::new();
+    /// Updates the heights of the columns of a changed box. A column whose blocks are all as they
+    /// were read gets the height that was read, even if it looks wrong.
+    pub(super) fn update_heights(&mut self, area: ChunkBox) -> Result<()> {
+        let mut updated = Vec::new();
         for column in area.columns() {
-            let (stored, height) = (self.height(column)?, self.settled_height(column, area)?);
+            let (stored, height) = (self.height(column)?, self.updated_height(column, area)?);
             if stored != height {
-                settled.push((column, stored, height));
+                updated.push((column, stored, height));
             }
         }
-        if settled.is_empty() {
+        if updated.is_empty() {
             return Ok(());
         }
         self.root.try_change(BlockChunk::new, |columns: &mut BlockChunk| {
-            for (column, stored, height) in settled {
+            for (column, stored, height) in updated {
                 columns.heights.set(column, height);
                 columns.heights.forget_last(stored);
             }
@@ -43,9 +43,9 @@ impl Chunk {
         Ok(())
     }
 
-    /// Returns the height of a column after the blocks of a box were changed: a block above the
-    /// stored height raises it, and without the block at the stored height it sinks to the next.
-    fn settled_height(&self, column: LocalColumn, area: ChunkBox) -> Result<i16> {
+    /// Returns the height of a column after the blocks of a box changed. A block above the stored
+    /// height raises it; removing the block at the stored height lowers it to the next one.
+    fn updated_height(&self, column: LocalColumn, area: ChunkBox) -> Result<i16> {
         let stored = self.height(column)?;
         let (low, high) = (area.min().y(), area.max().y());
         if self.is_column_as_read(column, low..=high)? {
@@ -70,8 +70,8 @@ impl Chunk {
         Ok(columns.map_or(0, |columns| columns.heights.value(column)))
     }
 
-    /// Returns whether all blocks of a column are those that were read. Most often those that
-    /// were just changed, which are asked first, are not.
+    /// Returns whether all blocks of a column are as they were read. Checks the blocks at `changed`
+    /// first, because they are the most likely to differ.
     fn is_column_as_read(
         &self,
         column: LocalColumn,
@@ -99,8 +99,8 @@ impl Chunk {
         Ok(original.block(at.local()) == self.block(at)?.key())
     }
 
-    /// Returns the blocks of a section as they were read; `None` for one of an old version, which
-    /// was not changed.
+    /// Returns the blocks of a section as they were read. Returns `None` for a section of an old
+    /// version, which was not changed.
     fn original_blocks(&self, y: SectionY) -> Result<Option<&BlockSection>> {
         self.section_holder(y).map_or(Ok(None), Holder::original)
     }
@@ -108,10 +108,10 @@ impl Chunk {
     fn is_opaque(&self, column: LocalColumn, y: u16) -> Result<bool> {
         let Some(at) = ChunkBlock::new(column.x(), y, column.z()) else { return Ok(false) };
         let key = self.block(at)?.key();
-        Ok(!key.is_air() && !self.see_through()?.contains(key))
+        Ok(!key.is_air() && !self.transparent_blocks()?.contains(key))
     }
 
-    /// Returns the highest block below `y` that one cannot see through; 0 if there is none.
+    /// Returns the height of the highest opaque block below `y`; 0 if there is none.
     fn highest_below(&self, column: LocalColumn, y: u16) -> Result<i16> {
         for y in (1..y).rev() {
             if self.is_opaque(column, y)? {
@@ -121,10 +121,9 @@ impl Chunk {
         Ok(0)
     }
 
-    /// Returns the blocks that one can see through, as far as the chunk as it was read tells; air
-    /// is not listed.
-    fn see_through(&self) -> Result<&HashSet<AssetKey>> {
-        if let Some(known) = self.see_through.get() {
+    /// Returns the transparent blocks other than air, as far as the chunk shows which ones are.
+    fn transparent_blocks(&self) -> Result<&HashSet<AssetKey>> {
+        if let Some(known) = self.transparent_blocks.get() {
             return Ok(known);
         }
         let heights = match self.root.original::<BlockChunk>()? {
@@ -141,24 +140,24 @@ impl Chunk {
             let at = at.and_then(|y| ChunkBlock::new(column.x(), y, column.z()));
             let Some(at) = at else { continue };
             let Some(blocks) = self.blocks_as_read(at.section())? else { continue };
-            // Neighbours are often equal, and cheaper to compare than to look up.
+            // Neighbours are often equal, and comparing is cheaper than a lookup.
             let name = Some(blocks.block(at.local())).filter(|name| Some(*name) != last);
             if let Some(name) = name {
                 names.remove(name);
                 last = Some(name);
             }
         }
-        Ok(self.see_through.get_or_init(|| Arc::new(names)))
+        Ok(self.transparent_blocks.get_or_init(|| Arc::new(names)))
     }
 
-    /// Returns the blocks of a section as they were read, in today's form.
+    /// Returns the blocks of a section as they were read, upgraded to the newest version.
     fn blocks_as_read(&self, y: SectionY) -> Result<Option<&BlockSection>> {
         let is_changed = self.section_holder(y).is_some_and(Holder::is_changed);
         if is_changed { self.original_blocks(y) } else { self.section(y).blocks().map(Some) }
     }
 
-    /// Returns the names of blocks that stand above the height of their column. Columns of height
-    /// 0 tell nothing: theirs may never have been computed.
+    /// Returns the names of blocks above the height of their column. Ignores columns of height 0,
+    /// which may never have been computed.
     fn above(&self, heights: &ColumnArray<i16>) -> Result<HashSet<AssetKey>> {
         let mut names = HashSet::new();
         let known = heights.values().copied().filter(|height| *height > 0);
@@ -182,7 +181,7 @@ impl Chunk {
     }
 }
 
-/// The height of a block as columns store it.
+/// Converts a block height to the stored type.
 fn height_of(y: u16) -> i16 {
     i16::try_from(y).unwrap_or(i16::MAX)
 }

@@ -1,5 +1,5 @@
-//! Where a chunk keeps its entities and block entities: in lists of its own, as up to game 0.5, or
-//! in its sections, as since 0.6.
+//! Where a chunk stores its entities and block entities: in chunk-level lists, as up to game 0.5,
+//! or in its sections, as since 0.6.
 
 use std::fmt;
 
@@ -16,34 +16,34 @@ use crate::components::{
 use crate::error::{Error, Result};
 use crate::holder::Holder;
 
-/// Where a chunk keeps its entities and block entities.
+/// Where a chunk stores its entities and block entities.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntityLayout {
-    /// In `EntityChunk` and `BlockComponentChunk`, as games up to 0.5 do.
+    /// In `EntityChunk` and `BlockComponentChunk`, as up to game 0.5.
     Chunk,
-    /// In `EntitySection` and `BlockComponentSection` of its sections, as games since 0.6 do.
+    /// In `EntitySection` and `BlockComponentSection` of its sections, as since game 0.6.
     Sections,
-    /// In both: a game since 0.6 has not moved all of them yet.
+    /// In both: game 0.6 or newer has not moved all of them yet.
     Both,
 }
 
 impl fmt::Display for EntityLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Chunk => "in the chunk, as up to game 0.5",
-            Self::Sections => "in the sections, as since game 0.6",
+            Self::Chunk => "in the chunk (up to game 0.5)",
+            Self::Sections => "in the sections (since game 0.6)",
             Self::Both => "in the chunk and in the sections",
         })
     }
 }
 
-/// The lists of one type in the sections of a chunk, each with the id it is stored under.
+/// The lists of one type in the sections of a chunk, each with its component id.
 pub(crate) type Lists = Vec<(SectionY, String)>;
 
 impl Chunk {
-    /// Returns where it keeps its entities and block entities. A chunk that has neither kind of
-    /// list gets that of its game.
+    /// Returns where it stores its entities and block entities. A chunk without such lists gets the
+    /// layout of the game that wrote it.
     pub fn entity_layout(&self) -> EntityLayout {
         match (self.has_section_lists(), self.has_stored_holders()) {
             (false, _) => EntityLayout::Chunk,
@@ -52,15 +52,15 @@ impl Chunk {
         }
     }
 
-    /// Returns whether new entities and block entities go into the sections.
+    /// Returns whether new entities and block entities are added to the sections.
     pub(super) fn has_section_lists(&self) -> bool {
         self.section_holders().iter().take(SectionY::all().len()).any(|section| {
             FoundInSection::find::<EntitySection>(section).is_some()
                 || FoundInSection::find::<BlockComponentSection>(section).is_some()
-        }) || self.is_of_newer_game()
+        }) || self.is_from_newer_game()
     }
 
-    /// Returns whether the lists of the chunk itself hold anything.
+    /// Returns whether the chunk-level lists contain anything.
     fn has_stored_holders(&self) -> bool {
         let lists = [EntityChunk::ID, BlockComponentChunk::ID];
         lists.into_iter().filter_map(|id| self.root.raw(id)).any(|list| {
@@ -70,8 +70,8 @@ impl Chunk {
         })
     }
 
-    /// Finds the lists of one type in the sections: those with the usual id, and only if there are
-    /// none those that look like one.
+    /// Returns the lists of one type in the sections: those with the usual id, or if there are
+    /// none, those with a matching shape.
     pub(crate) fn section_lists<L: SectionList>(&self) -> Lists {
         let (mut by_id, mut by_shape) = (Vec::new(), Vec::new());
         for (y, section) in SectionY::all().zip(&self.sections) {
@@ -95,7 +95,7 @@ impl Chunk {
         Ok(found)
     }
 
-    /// Returns a list of a section to change it, `None` if it has none.
+    /// Returns a list of a section for mutation, or `None` if it is missing.
     pub(super) fn list_mut<L: SectionList>(&mut self, y: SectionY) -> Result<Option<&mut L>> {
         let lists = self.section_lists::<L>();
         let Some((_, id)) = lists.into_iter().find(|(found, _)| *found == y) else {
@@ -105,8 +105,8 @@ impl Chunk {
         list.map_err(|error| in_section(error, y.index()))
     }
 
-    /// Returns a list of a section to change it. A section without one gets one that is called as
-    /// in the other sections.
+    /// Returns a list of a section for mutation. A missing list is created with the id and field
+    /// name used in the other sections.
     pub(super) fn list_or_new<L: SectionList>(&mut self, y: SectionY) -> Result<&mut L> {
         let lists = self.section_lists::<L>();
         let here = lists.iter().find(|(found, _)| *found == y);
@@ -131,7 +131,7 @@ impl Chunk {
 }
 
 impl Holder {
-    /// Returns the list of a section if it is decoded.
+    /// Returns the list of a section if it is already decoded.
     pub(crate) fn decoded_list<L: SectionList>(&self) -> Option<&L> {
         FoundInSection::find::<L>(self).and_then(|found| self.decoded_as(found.id()))
     }

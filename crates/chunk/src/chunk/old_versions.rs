@@ -1,8 +1,8 @@
-//! Sections of old versions, in the form of the newest one.
+//! Sections of old versions, upgraded to the newest one in memory.
 //!
-//! Before version 6, rotation, filler, fluid and support stood in the names of blocks, and before
-//! `BlockChunk` 3 the sections stood in there. Both are read in today's form and stay stored as
-//! they are until a section is changed or an upgrade is asked for.
+//! Before version 6, block names contained rotation, filler, fluid and support, and before
+//! `BlockChunk` 3 the sections were stored inside it. Both are upgraded when they are read, and
+//! stay stored as they are until a section is changed or the caller upgrades the chunk.
 
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ use crate::physics::BlockPhysics;
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
-/// The sections of a chunk of which at least one has an old version.
+/// The sections of a chunk with at least one section of an old version.
 #[derive(Debug)]
 pub(super) struct OldVersions {
-    /// How many of them stand in the `BlockChunk`.
+    /// The number of sections inside the `BlockChunk`.
     inline: usize,
-    /// Those that are old, from the bottom up; `None` for one of today.
+    /// The upgraded sections from the bottom up; `None` for those of the newest version.
     sections: Vec<Result<Option<Upgraded>>>,
 }
 
-/// The components of a section of an old version, in the form of the newest one.
+/// The components of a section of an old version, upgraded to the newest one.
 #[derive(Clone, Debug)]
 pub(super) struct Upgraded {
     pub(super) blocks: BlockSection,
@@ -51,8 +51,8 @@ impl OldVersions {
 }
 
 impl Upgraded {
-    /// Brings a section into the form of the newest version; blocks are renamed first, as the
-    /// game does it. One with more kinds of blocks than a palette can list stays as it is.
+    /// Upgrades a section to the newest version. Blocks are renamed first, as in the game. A
+    /// section with more kinds of blocks than a palette can list stays as it is.
     fn of(
         chunk: &Chunk,
         y: SectionY,
@@ -94,8 +94,8 @@ impl Upgraded {
     }
 }
 
-/// Applies block migrations to the names. Returns the number of migrations that they have behind
-/// them then, if it is another: it is raised only as far as there are assets.
+/// Applies block migrations to the names. Returns the new number of applied migrations if it
+/// changed. It is raised only as far as there are assets.
 fn migrate_names(blocks: &mut BlockSection, migrations: &BlockMigrations) -> Option<i32> {
     let (version, from) = (blocks.version(), blocks.migration_version());
     let (_, to) = migrations.migrate("", from);
@@ -110,7 +110,7 @@ fn migrate_names(blocks: &mut BlockSection, migrations: &BlockMigrations) -> Opt
 }
 
 impl Chunk {
-    /// Returns its sections of old versions, in today's form; `None` if it has none.
+    /// Returns its sections of old versions, upgraded; `None` if it has none.
     pub(super) fn old_versions(&self) -> Option<&OldVersions> {
         let find = || {
             let is_old = self.has_old_columns() || SectionY::all().any(|y| self.is_old(y));
@@ -119,7 +119,7 @@ impl Chunk {
         self.old.get_or_init(find).as_deref()
     }
 
-    /// Returns whether its columns are of a version that may hold the sections themselves.
+    /// Returns whether its columns have a version that may contain the sections.
     pub(crate) fn has_old_columns(&self) -> bool {
         let version = self.root.stored_version::<BlockChunk>();
         version.is_some_and(|version| version < BlockChunk::VERSION)
@@ -135,7 +135,7 @@ impl Chunk {
         let inline = match self.inline_sections() {
             Ok(inline) => inline,
             Err(error) => {
-                // The blocks are in there, and not where newer chunks have them.
+                // The blocks are in there, and not in the sections of `ChunkColumn`.
                 let sections = SectionY::all().map(|_| Err(error.clone())).collect();
                 return OldVersions { inline: 0, sections };
             }
@@ -153,7 +153,7 @@ impl Chunk {
         OldVersions { inline: count, sections: sections.collect() }
     }
 
-    /// Decodes the sections that an old `BlockChunk` holds itself.
+    /// Decodes the sections inside an old `BlockChunk`.
     pub(crate) fn inline_sections(&self) -> Result<Vec<BlockSection>> {
         let inline = self.columns()?.inline_sections();
         let Some(inline) = inline else { return Ok(Vec::new()) };
@@ -165,7 +165,7 @@ impl Chunk {
         };
         for number in 0..inline.count() {
             let section = BlockSection::read(inline.version(), &mut reader).map_err(inside)?;
-            // A chunk has room for ten, and an empty one takes far more memory than bytes.
+            // Keep ten, the number in a chunk: an empty section uses far more memory than bytes.
             if number < usize::from(SECTIONS_PER_CHUNK) {
                 sections.push(section);
             }
@@ -174,8 +174,8 @@ impl Chunk {
         Ok(sections)
     }
 
-    /// Stores a section of an old version in the newest one. All sections of a chunk that keeps
-    /// them in its `BlockChunk` are stored with it.
+    /// Stores a section of an old version in the newest one. If the `BlockChunk` contains the
+    /// sections, all of them are stored.
     pub(super) fn upgrade_section(&mut self, y: SectionY) -> Result<()> {
         let Some(old) = self.old_versions() else { return Ok(()) };
         if old.is_inline() {
@@ -185,11 +185,11 @@ impl Chunk {
         upgraded.map_or(Ok(()), |upgraded| upgraded.store(self, y))
     }
 
-    /// Stores everything in the newest version that is known. Returns whether anything was in an
-    /// older one. Nothing else upgrades what is not changed.
+    /// Stores everything in the newest known version. Returns whether anything had an older one.
+    /// Other operations upgrade only what they change.
     ///
     /// # Errors
-    /// A section is malformed, and the chunk stays as it is.
+    /// Returns an error and leaves the chunk as it is if a section is malformed.
     pub fn upgrade(&mut self) -> Result<bool> {
         self.upgrade_with(&BlockMigrations::default())
     }
@@ -221,16 +221,16 @@ impl Chunk {
         Ok(())
     }
 
-    /// Renames blocks as the game does when it loads a chunk of an older version. Returns whether
-    /// any section was behind; such a section counts as changed.
+    /// Renames blocks as the game does when it loads an older chunk. Returns whether any section
+    /// was outdated; such a section counts as changed.
     ///
     /// # Errors
-    /// A section that must be upgraded for it is malformed. Other sections that cannot be decoded
-    /// are left alone.
+    /// Returns an error if a section that must be upgraded is malformed. Other sections that cannot
+    /// be decoded are skipped.
     pub fn migrate(&mut self, migrations: &BlockMigrations) -> Result<bool> {
-        // Sections of old versions have no number, which means 0.
-        let is_old_behind = migrations.migrate("", 0).1 != 0 || migrations.has_numbers();
-        let mut is_any_behind = is_old_behind && self.upgrade_with(migrations)?;
+        // Sections of old versions have no migration number, which means 0.
+        let is_old_outdated = migrations.migrate("", 0).1 != 0 || migrations.has_numbers();
+        let mut has_outdated = is_old_outdated && self.upgrade_with(migrations)?;
         for y in SectionY::all().filter(|_| !migrations.is_empty()) {
             let blocks = self.get_in::<BlockSection>(y).ok().flatten();
             let from = blocks.map(BlockSection::migration_version);
@@ -240,16 +240,15 @@ impl Chunk {
             if let Some(blocks) = self.holder_mut(y).get_mut::<BlockSection>()? {
                 migrate_names(blocks, migrations);
                 blocks.migration_version = migrations.migrate("", from).1;
-                is_any_behind = true;
+                has_outdated = true;
             }
         }
-        Ok(is_any_behind)
+        Ok(has_outdated)
     }
 }
 
 impl Holder {
-    /// Returns the version of a component without decoding it; `None` if there is none, or if it
-    /// cannot be known.
+    /// Returns the version of a component without decoding it; `None` if missing or malformed.
     pub(crate) fn stored_version<C: Component>(&self) -> Option<i32> {
         match self.decoded::<C>() {
             Some(component) => Some(component.version()),

@@ -1,4 +1,4 @@
-//! [`Section`]: one of the ten sections of a chunk, whatever version it is stored in.
+//! [`Section`]: one of the ten sections of a chunk, in any stored version.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::holder::Holder;
 use crate::newer::{ENVIRONMENT_SECTION, HEIGHTMAP_COLUMN};
 use crate::physics::BlockPhysics;
 
-/// What the game puts in place of components that are missing.
+/// The values that the game uses for missing components.
 struct Missing {
     blocks: BlockSection,
     fluids: FluidSection,
@@ -30,8 +30,8 @@ static MISSING: LazyLock<Missing> = LazyLock::new(|| Missing {
     columns: BlockChunk::new(),
 });
 
-/// A section of a chunk. Sections of old versions are seen in the form of the newest one; missing
-/// components are air, no fluid and no support.
+/// A section of a chunk. Sections of old versions are upgraded to the newest one in memory; missing
+/// components read as air, no fluid and no support.
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'a> {
     chunk: &'a Chunk,
@@ -39,20 +39,20 @@ pub struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// Which section it is.
+    /// Returns its vertical index.
     pub fn y(self) -> SectionY {
         self.y
     }
 
-    /// Its components as they are stored; `None` where an old or damaged chunk has no holder.
+    /// Returns its stored components, or `None` if an old or damaged chunk does not have them.
     pub fn holder(self) -> Option<&'a Holder> {
         self.chunk.section_holder(self.y)
     }
 
-    /// Blocks, fillers, rotations, ticking and light.
+    /// Returns blocks, fillers, rotations, ticking and light.
     ///
     /// # Errors
-    /// The component is malformed, or a newer game wrote it.
+    /// Returns an error if the component is malformed or a newer game wrote it.
     pub fn blocks(self) -> Result<&'a BlockSection> {
         if let Some(upgraded) = self.upgraded()? {
             return Ok(&upgraded.blocks);
@@ -60,10 +60,10 @@ impl<'a> Section<'a> {
         Ok(self.chunk.get_in(self.y)?.unwrap_or(&MISSING.blocks))
     }
 
-    /// Fluids and their levels.
+    /// Returns fluids and their levels.
     ///
     /// # Errors
-    /// As for [`blocks`](Self::blocks).
+    /// Same as [`blocks`](Self::blocks).
     pub fn fluids(self) -> Result<&'a FluidSection> {
         if let Some(upgraded) = self.upgraded()? {
             return Ok(&upgraded.fluids);
@@ -71,10 +71,10 @@ impl<'a> Section<'a> {
         Ok(self.chunk.get_in(self.y)?.unwrap_or(&MISSING.fluids))
     }
 
-    /// Support.
+    /// Returns the support of blocks.
     ///
     /// # Errors
-    /// As for [`blocks`](Self::blocks).
+    /// Same as [`blocks`](Self::blocks).
     pub fn physics(self) -> Result<&'a BlockPhysics> {
         if let Some(upgraded) = self.upgraded()? {
             return Ok(&upgraded.physics);
@@ -101,7 +101,7 @@ impl Chunk {
     /// Returns heights and tints.
     ///
     /// # Errors
-    /// The component is malformed, or a newer game wrote it.
+    /// Returns an error if the component is malformed or a newer game wrote it.
     pub fn columns(&self) -> Result<&BlockChunk> {
         if let Some(columns) = self.get()? {
             return Ok(columns);
@@ -113,7 +113,7 @@ impl Chunk {
     /// Returns the environments.
     ///
     /// # Errors
-    /// The component is malformed, or a newer game wrote it.
+    /// Returns an error if the component is malformed or a newer game wrote it.
     pub fn environments(&self) -> Result<&EnvironmentChunk> {
         static UNKNOWN: LazyLock<Result<EnvironmentChunk>> =
             LazyLock::new(|| EnvironmentChunk::uniform(UNKNOWN_ENVIRONMENT));
@@ -124,10 +124,10 @@ impl Chunk {
         UNKNOWN.as_ref().map_err(Clone::clone)
     }
 
-    /// Decodes every component that has to do with blocks.
+    /// Decodes every component of blocks, fluids, support, columns and environments.
     ///
     /// # Errors
-    /// The first that is malformed, or that a newer game wrote.
+    /// Returns the error of the first component that is malformed or that a newer game wrote.
     pub fn decode_blocks(&self) -> Result<()> {
         self.columns()?;
         for section in self.sections() {

@@ -21,7 +21,7 @@ fn encode<K: ColumnKey>(palette: &ColumnPalette<K>) -> Vec<u8> {
     out
 }
 
-/// The keys 0, 70 and -2, used by three columns: 0, 1 and 4.
+/// Returns the keys 0, 70 and -2, and non-zero indices in columns 0, 1 and 4.
 fn three_heights() -> Vec<u8> {
     let mut bytes = vec![3, 0, 0, 0, 70, 0, 0xFE, 0xFF, 0, 5, 0, 0];
     let start = bytes.len();
@@ -71,7 +71,7 @@ fn a_new_palette_begins_with_an_unused_zero() {
     assert_eq!(palette.values(), ColumnArray::filled(-1));
 }
 
-/// Whatever the indices say, and until the first change.
+/// The indices are ignored until the first change.
 #[test]
 fn no_keys_mean_zero_everywhere() {
     let mut bytes = vec![0, 0, 0, 5, 0, 0];
@@ -101,7 +101,7 @@ fn unused_keys_stay_and_known_ones_are_found() {
 }
 
 #[test]
-fn too_many_keys_are_listed_anew_in_the_order_of_the_columns() {
+fn a_full_list_is_rebuilt_in_column_order() {
     let mut palette = HeightMap::default();
     for height in 1..=1023 {
         assert!(palette.set(column(5), height));
@@ -124,9 +124,9 @@ fn every_column_can_have_its_own_value() {
     assert_eq!(palette.keys().len(), 1024);
 }
 
-/// Only the first 1024 keys can be used; a value that is listed behind them is not.
+/// An index can only address the first 1024 keys.
 #[test]
-fn keys_that_no_index_reaches_are_kept_but_not_used() {
+fn unreachable_keys_are_kept_but_not_used() {
     let mut bytes = 1100_i16.to_le_bytes().to_vec();
     bytes.extend((0..1100_i16).flat_map(i16::to_le_bytes));
     bytes.extend(1280_i32.to_le_bytes());
@@ -140,9 +140,9 @@ fn keys_that_no_index_reaches_are_kept_but_not_used() {
 }
 
 #[test]
-fn an_index_without_a_key_is_found() {
+fn an_index_without_a_key_is_rejected() {
     let mut bytes = three_heights();
-    // The index of column 1023, which has the last ten bits.
+    // The index of column 1023 is in the last ten bits.
     bytes[12 + 1279] = 0b1100_0000;
     let what = "the index of a column";
     let problem = Problem::Value { what, found: 768, expected: "one of the keys" };
@@ -150,7 +150,7 @@ fn an_index_without_a_key_is_found() {
 }
 
 #[test]
-fn wrong_counts_and_lengths_are_found() {
+fn wrong_counts_and_lengths_are_rejected() {
     let mut bytes = three_heights();
     bytes[1] = 0x80;
     let problem = Problem::Count { found: -32765, most: 645 };
@@ -166,7 +166,7 @@ fn wrong_counts_and_lengths_are_found() {
 }
 
 #[test]
-fn every_truncation_is_noticed() {
+fn truncations_are_detected() {
     let bytes = three_heights();
     for len in 0..bytes.len() {
         assert!(decode::<i16>(&bytes[..len]).is_err(), "{len} bytes");
@@ -174,7 +174,7 @@ fn every_truncation_is_noticed() {
 }
 
 #[test]
-fn every_flip_is_an_error_or_is_kept() {
+fn bit_flips_are_errors_or_kept() {
     let good = three_heights();
     let mut kept = 0;
     for position in 0..good.len() {
@@ -191,21 +191,21 @@ fn every_flip_is_an_error_or_is_kept() {
 }
 
 #[test]
-fn only_the_last_key_is_forgotten_and_only_if_no_column_has_it() {
+fn only_an_unused_last_key_is_removed() {
     let mut palette = HeightMap::default();
     palette.set(column(1), 7);
     palette.set(column(2), 9);
     let before = palette.clone();
     palette.forget_last(9);
     palette.forget_last(7);
-    assert_eq!(palette, before, "columns have them");
+    assert_eq!(palette, before, "both are in use");
     palette.set(column(1), 9);
     palette.forget_last(7);
     assert_eq!(palette.keys(), [0, 7, 9], "not the last");
     palette.set(column(1), 7);
     palette.set(column(2), 7);
     palette.forget_last(0);
-    assert_eq!(palette.keys(), [0, 7, 9], "another");
+    assert_eq!(palette.keys(), [0, 7, 9], "not the last");
     palette.forget_last(9);
     assert_eq!(palette.keys(), [0, 7]);
     let mut single = HeightMap::default();
@@ -213,7 +213,7 @@ fn only_the_last_key_is_forgotten_and_only_if_no_column_has_it() {
     assert_eq!(single, HeightMap::default());
 }
 
-/// Values that make few keys, many, and more than fit.
+/// Values that need few keys, many keys, or more than fit.
 fn values() -> impl Strategy<Value = Vec<i16>> {
     (1..2000_i16).prop_flat_map(|limit| prop::collection::vec(-3..limit, 1024))
 }
@@ -225,7 +225,7 @@ proptest! {
     })]
 
     #[test]
-    fn from_values_is_what_setting_one_by_one_gives(values in values()) {
+    fn from_values_equals_setting_one_by_one(values in values()) {
         let values = ColumnArray::from_vec(values).unwrap();
         let palette = HeightMap::from_values(&values);
         prop_assert_eq!(&palette.values(), &values);
@@ -238,7 +238,7 @@ proptest! {
     }
 
     #[test]
-    fn sets_are_those_of_an_array(
+    fn sets_match_an_array(
         start in values(),
         sets in prop::collection::vec((0..1024_usize, -3..2000_i16), 1..1500),
     ) {

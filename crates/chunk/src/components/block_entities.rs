@@ -1,4 +1,4 @@
-//! `BlockComponentChunk`: block entities, by the index of their block in the chunk.
+//! `BlockComponentChunk`: block entities by the index of their block in the chunk.
 
 use hyworld_coords::ChunkBlock;
 
@@ -12,8 +12,7 @@ use hyworld_documents::RawDocument;
 
 pub(super) const BLOCKS_KEY: &str = "BlockComponents";
 
-/// Holders by the decimal index of a cell, in stored order. A key that is not such an index is
-/// kept as it is.
+/// Holders by the decimal index of a cell, in stored order. Entries with other keys are kept.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct HolderMap(Vec<(Box<str>, Holder)>);
 
@@ -42,8 +41,8 @@ impl HolderMap {
     }
 
     pub(crate) fn insert(&mut self, index: u32, holder: Holder) -> Option<Holder> {
-        if let Some(place) = self.get_mut(index) {
-            return Some(std::mem::replace(place, holder));
+        if let Some(existing) = self.get_mut(index) {
+            return Some(std::mem::replace(existing, holder));
         }
         self.0.push((index.to_string().into(), holder));
         None
@@ -54,12 +53,11 @@ impl HolderMap {
     }
 
     pub(crate) fn remove(&mut self, index: u32) -> Option<Holder> {
-        let place = self.0.iter().position(|(key, _)| index_of_key(key) == Some(index))?;
-        Some(self.0.remove(place).1)
+        let position = self.0.iter().position(|(key, _)| index_of_key(key) == Some(index))?;
+        Some(self.0.remove(position).1)
     }
 
-    /// Writes a field with the holders, unless there are none and the stored document has no such
-    /// field either.
+    /// Writes the holders to a field. An empty map is not added to a stored document.
     pub(crate) fn write(&self, fields: &mut Fields<'_>, field: &str) {
         if self.0.is_empty() && fields.is_new_in_stored(field) {
             return;
@@ -72,56 +70,55 @@ impl HolderMap {
     }
 }
 
-/// Parses a key: a decimal index without sign or leading zeros.
+/// Parses a key: a decimal index without a sign or leading zeros.
 pub(crate) fn index_of_key(key: &str) -> Option<u32> {
     key.parse().ok().filter(|index: &u32| index.to_string() == key)
 }
 
-/// The block entities of a chunk: chests, benches, crops, beds and whatever mods add.
+/// The block entities of a chunk: chests, benches, crops, beds and those that mods add.
 ///
-/// Since game 0.6 they are in the sections: [`Chunk::block_entities`](crate::Chunk::block_entities)
-/// returns those of both places.
+/// Since game 0.6 sections store them: [`Chunk::block_entities`](crate::Chunk::block_entities)
+/// returns both.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BlockComponentChunk(HolderMap);
 
 impl BlockComponentChunk {
-    /// How many there are.
+    /// Returns the number of block entities, including those with an invalid key.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no block entities.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every block entity with its block, in stored order. Those whose key is no block of a chunk
-    /// are left out.
+    /// Returns every block entity with its block, in stored order. Skips invalid keys.
     pub fn iter(&self) -> impl Iterator<Item = (ChunkBlock, &Holder)> {
         self.0.iter().filter_map(|(index, holder)| Some((ChunkBlock::from_index(index)?, holder)))
     }
 
-    /// The block entity at a block.
+    /// Returns the block entity at a block.
     pub fn get(&self, at: ChunkBlock) -> Option<&Holder> {
         self.0.get(at.index())
     }
 
-    /// The block entity at a block, to change it.
+    /// Returns the block entity at a block for mutation.
     pub fn get_mut(&mut self, at: ChunkBlock) -> Option<&mut Holder> {
         self.0.get_mut(at.index())
     }
 
-    /// Puts a block entity at a block and returns the one that was there.
+    /// Sets the block entity at a block and returns the previous one.
     pub fn insert(&mut self, at: ChunkBlock, holder: Holder) -> Option<Holder> {
         self.0.insert(at.index(), holder)
     }
 
-    /// Removes the block entities that `keep` does not keep.
+    /// Removes the block entities for which `keep` returns `false`.
     pub(crate) fn retain(&mut self, keep: impl FnMut(&mut Holder) -> bool) {
         self.0.retain(keep);
     }
 
-    /// Removes the block entity at a block.
+    /// Removes and returns the block entity at a block.
     pub fn remove(&mut self, at: ChunkBlock) -> Option<Holder> {
         self.0.remove(at.index())
     }
@@ -184,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_keys_are_kept_and_everything_comes_back() {
+    fn invalid_keys_are_kept() {
         let bytes = stored(&["7", "007", "999999", "name"]);
         let chunk = decoded(&bytes);
         assert_eq!((chunk.len(), chunk.iter().count()), (4, 1));
@@ -193,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn block_entities_come_and_go() {
+    fn block_entities_are_inserted_and_removed() {
         let mut chunk = decoded(&stored(&["5"]));
         assert_eq!(chunk.insert(at(9), marked("New")), None);
         assert!(chunk.insert(at(9), marked("Newer")).is_some());
@@ -203,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_entity_that_is_none_is_named() {
+    fn an_error_names_the_malformed_block_entity() {
         let mut blocks = DocumentWriter::new();
         blocks.document("12", &DocumentWriter::new().finish());
         let mut writer = DocumentWriter::new();

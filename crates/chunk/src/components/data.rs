@@ -1,4 +1,4 @@
-//! Components that are one binary field, `Data`.
+//! Components that consist of one binary field, `Data`.
 
 use crate::block_chunk::BlockChunk;
 use crate::block_health::BlockHealthChunk;
@@ -29,7 +29,7 @@ pub(crate) fn data(document: RawDocument<'_>) -> Result<&[u8]> {
     Ok(binary(document.get(DATA_KEY)?)?.as_binary().unwrap_or_default().1)
 }
 
-/// Returns the same as a part of the component's bytes.
+/// Returns the binary field as a shared range of the component's bytes.
 fn shared_data(stored: &Stored<'_>) -> Result<SharedBytes> {
     /// The length and the subtype.
     const HEAD_BYTES: usize = 5;
@@ -38,8 +38,8 @@ fn shared_data(stored: &Stored<'_>) -> Result<SharedBytes> {
     Ok(stored.bytes.part(data.value_at().saturating_add(HEAD_BYTES), len))
 }
 
-/// A component whose field states its version itself, or has none. With `same_cells`, a value whose
-/// cells are those that were read is written as it was stored.
+/// Implements `Component` for a type without a `Version` field in its document. With `same_cells`,
+/// a changed value whose cells equal the original ones is written as it was stored.
 macro_rules! data_component {
     ($component:ty, $id:literal $(, $same_cells:ident)?) => {
         impl Component for $component {
@@ -67,7 +67,7 @@ macro_rules! data_component {
     };
 }
 
-/// A component whose version stands beside its field.
+/// Implements `Component` for a type with a `Version` field beside `Data`.
 macro_rules! versioned_data_component {
     ($component:ty, $id:literal) => {
         impl Component for $component {
@@ -114,7 +114,7 @@ mod tests {
     use hyworld_documents::DocumentWriter;
 
     #[test]
-    fn a_component_without_its_field_says_so() {
+    fn a_missing_field_is_reported() {
         let mut holder = Holder::new();
         holder.set_raw("BlockChunk", &DocumentWriter::new().finish()).unwrap();
         let error = holder.get::<BlockChunk>().unwrap_err();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_the_field_names_the_field() {
+    fn an_error_names_the_field() {
         let mut writer = DocumentWriter::new();
         writer.binary("Data", 0, &[2, 0, 0]);
         let mut holder = Holder::new();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_beside_the_data_stay() {
+    fn other_fields_are_kept() {
         let mut writer = DocumentWriter::new();
         writer.binary("Data", 0, &BlockHealthChunk::new().encode());
         writer.string("LastRepairGameTime", "0001-02-12T21:36:09.047982402Z");

@@ -1,4 +1,4 @@
-//! `EntityChunk`: the entities that stand in a chunk.
+//! `EntityChunk`: the entities of a chunk.
 
 use super::entity::Entity;
 use crate::component::{Component, Stored};
@@ -13,16 +13,15 @@ pub(super) const ENTITIES_KEY: &str = "Entities";
 
 /// The entities of a chunk, in stored order.
 ///
-/// Since game 0.6 they are in the sections: [`Chunk::entities`](crate::Chunk::entities) returns
-/// those of both places.
+/// Since game 0.6 sections store them: [`Chunk::entities`](crate::Chunk::entities) returns both.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EntityChunk {
-    /// Their holders.
+    /// The holders of the entities.
     pub entities: Vec<Holder>,
 }
 
 impl EntityChunk {
-    /// What is commonly asked of each.
+    /// Returns a view of each entity.
     pub fn iter(&self) -> impl Iterator<Item = Entity<'_>> {
         self.entities.iter().map(Entity)
     }
@@ -45,14 +44,14 @@ impl Component for EntityChunk {
     }
 }
 
-/// Writes holders as a list, unless there are none and the stored document has no list either.
+/// Writes holders as a list. An empty list is not added to a stored document without the field.
 pub(super) fn write_list(fields: &mut Fields<'_>, key: &str, holders: &[Holder]) {
     if !holders.is_empty() || !fields.is_new_in_stored(key) {
         fields.list(key, holders, |writer, key, holder| holder.write_nested(key, writer));
     }
 }
 
-/// Returns the holders in a field of a component, with their keys, as parts of its bytes.
+/// Returns the holders in a field of a component with their keys. They share its bytes.
 pub(super) fn nested_holders<'a>(stored: &Stored<'a>, key: &str) -> Result<Vec<(&'a str, Holder)>> {
     let mut holders = Vec::new();
     let Some(list) = stored.document.get(key)? else { return Ok(holders) };
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn common_questions() {
+    fn common_fields_are_read() {
         let holder = entity();
         let entity = Entity(&holder);
         assert_eq!(entity.position(), Some([-1.5, 64.0, 7.0]));
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trip_and_an_entity_that_is_none() {
+    fn round_trip_and_a_malformed_entity() {
         let chunk = EntityChunk { entities: vec![entity(), entity()] };
         let bytes = crate::component::encode(&chunk, None).unwrap();
         let raw = RawDocument::new(&bytes).unwrap();

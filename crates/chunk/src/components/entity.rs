@@ -1,11 +1,11 @@
-//! [`Entity`]: questions to an entity. Shapes and what real chunks show of them are in
-//! `docs/format/chunk.md`.
+//! [`Entity`]: getters for the common fields of an entity. `docs/format/chunk.md` describes the
+//! fields and the values seen in real chunks.
 
 use crate::holder::Holder;
 use hyworld_documents::{Element, RawDocument};
 
-/// Questions to an entity. Everything may be missing; what is asked of a component that is
-/// malformed or of another type counts as missing.
+/// Getters for the common fields of an entity. Any field may be missing. A malformed component or
+/// a field of another type counts as missing.
 ///
 /// ```
 /// use hyworld_chunk::bson::Document;
@@ -31,68 +31,68 @@ pub struct Entity<'a>(pub &'a Holder);
 pub struct Npc<'a>(RawDocument<'a>);
 
 impl<'a> Entity<'a> {
-    /// Its UUID, most significant byte first.
+    /// Returns its UUID, most significant byte first.
     pub fn uuid(self) -> Option<[u8; 16]> {
         let (_, bytes) = self.field("UUID", &["UUID"])?.as_binary()?;
         bytes.try_into().ok()
     }
 
-    /// Where it stands in the world: x, y, z in blocks.
+    /// Returns its position in the world: x, y, z in blocks.
     pub fn position(self) -> Option<[f64; 3]> {
         numbers(self.0.raw("Transform")?, "Position", XYZ)
     }
 
-    /// Which way it faces: pitch, yaw, roll in radians, not normalised.
+    /// Returns its rotation: pitch, yaw, roll in radians, not normalised.
     pub fn rotation(self) -> Option<[f64; 3]> {
         numbers(self.0.raw("Transform")?, "Rotation", ANGLES)
     }
 
-    /// Which way its head faces: pitch, yaw, roll in radians, not normalised.
+    /// Returns the rotation of its head: pitch, yaw, roll in radians, not normalised.
     pub fn head_rotation(self) -> Option<[f64; 3]> {
         numbers(self.0.raw("HeadRotation")?, "Rotation", ANGLES)
     }
 
-    /// How fast it moves along x, y and z.
+    /// Returns its velocity along x, y and z.
     pub fn velocity(self) -> Option<[f64; 3]> {
         numbers(self.0.raw("Velocity")?, "Velocity", XYZ)
     }
 
-    /// The name that it was given.
+    /// Returns its display name.
     pub fn display_name(self) -> Option<&'a str> {
         self.field("DisplayName", &["DisplayName", "RawText"])?.as_str()
     }
 
-    /// The text above its head.
+    /// Returns the text above its head.
     pub fn nameplate(self) -> Option<&'a str> {
         self.field("Nameplate", &["Text"])?.as_str()
     }
 
-    /// The id of its model.
+    /// Returns the id of its model.
     pub fn model(self) -> Option<&'a str> {
         self.field("Model", &["Model", "Id"])?.as_str()
     }
 
-    /// How large its model is shown; 1 is the natural size.
+    /// Returns the scale of its model; 1 is the natural size.
     pub fn model_scale(self) -> Option<f64> {
         self.field("Model", &["Model", "Scale"])?.as_f64()
     }
 
-    /// How large an item or a block that is an entity is shown.
+    /// Returns the scale at which an item or block entity is shown.
     pub fn scale(self) -> Option<f64> {
         self.field("EntityScale", &["Scale"])?.as_f64()
     }
 
-    /// The fields of a creature; `None` if it is not one.
+    /// Returns the fields of a creature, or `None` if the entity is not a creature.
     pub fn npc(self) -> Option<Npc<'a>> {
         self.0.raw("NPC").map(Npc)
     }
 
-    /// The role that a creature plays.
+    /// Returns the role of a creature.
     pub fn role_name(self) -> Option<&'a str> {
         self.npc()?.role_name()
     }
 
-    /// Its stats, such as `Health`, with their values, in stored order.
+    /// Returns its stats, such as `Health`, with their values, in stored order.
     pub fn stats(self) -> impl Iterator<Item = (&'a str, f64)> {
         let stats = self.field("EntityStats", &["Stats"]).and_then(|stats| stats.as_document());
         elements(stats).filter_map(|stat| {
@@ -101,21 +101,19 @@ impl<'a> Entity<'a> {
         })
     }
 
-    /// The value of one stat.
+    /// Returns the value of one stat.
     pub fn stat(self, id: &str) -> Option<f64> {
         self.stats().find(|(found, _)| *found == id).map(|(_, value)| value)
     }
 
-    /// What happens when one does something with it: the kind, such as `Use`, and the id of the
-    /// interaction, in stored order.
+    /// Returns its interactions in stored order: the kind, such as `Use`, and the interaction id.
     pub fn interactions(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let found = self.field("Interactions", &["Interactions"]);
         let found = found.and_then(|found| found.as_document());
         elements(found).filter_map(|interaction| Some((interaction.key(), interaction.as_str()?)))
     }
 
-    /// The document of its effects. All that were seen in real worlds are empty, so that nothing
-    /// is known of its fields.
+    /// Returns the document of its effects, which is empty in every sample world.
     pub fn effects(self) -> Option<RawDocument<'a>> {
         self.0.raw("EffectController")
     }
@@ -131,37 +129,37 @@ impl<'a> Entity<'a> {
 }
 
 impl<'a> Npc<'a> {
-    /// The role that it plays.
+    /// Returns its role.
     pub fn role_name(self) -> Option<&'a str> {
         self.field("RoleName")?.as_str()
     }
 
-    /// When it appeared, in the time of the game.
+    /// Returns the game time at which it spawned.
     pub fn spawn_instant(self) -> Option<&'a str> {
         self.field("SpawnInstant")?.as_str()
     }
 
-    /// Where it returns to.
+    /// Returns the position it returns to.
     pub fn leash_position(self) -> Option<[f64; 3]> {
         numbers(self.0, "LeashPos", XYZ)
     }
 
-    /// Which way it faces there, in radians.
+    /// Returns its heading at the leash position, in radians.
     pub fn leash_heading(self) -> Option<f64> {
         self.field("LeashHdg")?.as_f64()
     }
 
-    /// How far it looks up there, in radians.
+    /// Returns its pitch at the leash position, in radians.
     pub fn leash_pitch(self) -> Option<f64> {
         self.field("LeashPtch")?.as_f64()
     }
 
-    /// How large its model is.
+    /// Returns the scale of its model.
     pub fn model_scale(self) -> Option<f64> {
         self.field("MdlScl")?.as_f64()
     }
 
-    /// How far above the ground it hovers.
+    /// Returns its hover height above the ground.
     pub fn hover_height(self) -> Option<f64> {
         self.field("HvrHght")?.as_f64()
     }
@@ -174,7 +172,7 @@ impl<'a> Npc<'a> {
 pub(super) const XYZ: [&str; 3] = ["X", "Y", "Z"];
 pub(super) const ANGLES: [&str; 3] = ["Pitch", "Yaw", "Roll"];
 
-/// Returns the numbers of a nested document.
+/// Returns three numbers of a nested document.
 fn numbers(document: RawDocument<'_>, field: &str, keys: [&str; 3]) -> Option<[f64; 3]> {
     let nested = document.get(field).ok().flatten()?.as_document()?;
     let number = |key| nested.get(key).ok().flatten()?.as_f64();

@@ -1,4 +1,4 @@
-//! [`EntityMut`]: changing what is commonly asked of an entity.
+//! [`EntityMut`]: setters for the common fields of an entity.
 
 use super::entity::{ANGLES, Entity, XYZ};
 use crate::component;
@@ -6,52 +6,52 @@ use crate::error::{Error, Result};
 use crate::holder::Holder;
 use hyworld_documents::{Document, Malformed, Problem, Value};
 
-/// The newest versions of components whose fields are known; of all others it is 0.
+/// The newest known versions of components; 0 for all others.
 const KNOWN_VERSIONS: [(&str, i32); 2] = [("NPC", 5), ("EntityStats", 5)];
 
-/// Changes an entity. All other fields keep their value and their order. A component of a newer
-/// version is not changed.
+/// Setters for the common fields of an entity. All other fields keep their value and order. A
+/// component of a newer version is rejected.
 #[derive(Debug)]
 pub struct EntityMut<'a>(pub &'a mut Holder);
 
 impl EntityMut<'_> {
-    /// Sets where it stands in the world: x, y, z in blocks. An entity that moves to another chunk
-    /// must be taken out of the list of the old one as well.
+    /// Sets its position in the world: x, y, z in blocks. If the entity moves to another chunk, the
+    /// caller must also remove it from the list of the old one.
     ///
     /// # Errors
-    /// The component is malformed, or a newer game wrote it. So for the other setters.
+    /// Returns an error if the component is malformed or a newer game wrote it.
     pub fn set_position(&mut self, position: [f64; 3]) -> Result<()> {
         self.set_numbers("Transform", &["Position"], XYZ, position)
     }
 
-    /// Sets which way it faces: pitch, yaw, roll in radians.
+    /// Sets its rotation: pitch, yaw, roll in radians.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_rotation(&mut self, rotation: [f64; 3]) -> Result<()> {
         self.set_numbers("Transform", &["Rotation"], ANGLES, rotation)
     }
 
-    /// Sets which way its head faces: pitch, yaw, roll in radians.
+    /// Sets the rotation of its head: pitch, yaw, roll in radians.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_head_rotation(&mut self, rotation: [f64; 3]) -> Result<()> {
         self.set_numbers("HeadRotation", &["Rotation"], ANGLES, rotation)
     }
 
-    /// Sets how fast it moves along x, y and z.
+    /// Sets its velocity along x, y and z.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_velocity(&mut self, velocity: [f64; 3]) -> Result<()> {
         self.set_numbers("Velocity", &["Velocity"], XYZ, velocity)
     }
 
-    /// Gives it a name.
+    /// Sets its display name.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_display_name(&mut self, name: &str) -> Result<()> {
         self.set("DisplayName", &["DisplayName", "RawText"], Value::String(name.to_owned()))
     }
@@ -59,39 +59,39 @@ impl EntityMut<'_> {
     /// Sets the text above its head.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_nameplate(&mut self, text: &str) -> Result<()> {
         self.set("Nameplate", &["Text"], Value::String(text.to_owned()))
     }
 
-    /// Sets how large an item or a block that is an entity is shown.
+    /// Sets the scale at which an item or block entity is shown.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_scale(&mut self, scale: f64) -> Result<()> {
         self.set("EntityScale", &["Scale"], Value::Double(scale))
     }
 
-    /// Sets how large its model is shown. Returns `false` if it has no model.
+    /// Sets the scale of its model. Returns `false` if it has no model.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_model_scale(&mut self, scale: f64) -> Result<bool> {
         self.set_in_existing("Model", &["Model", "Scale"], Value::Double(scale))
     }
 
-    /// Sets the role of a creature. Returns `false` if it is not one.
+    /// Sets the role of a creature. Returns `false` if the entity is not a creature.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_role_name(&mut self, role: &str) -> Result<bool> {
         self.set_in_existing("NPC", &["RoleName"], Value::String(role.to_owned()))
     }
 
-    /// Sets where a creature returns to. Returns `false` if it is not one.
+    /// Sets the position a creature returns to. Returns `false` if the entity is not a creature.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_leash_position(&mut self, position: [f64; 3]) -> Result<bool> {
         if !self.0.contains("NPC") {
             return Ok(false);
@@ -99,11 +99,10 @@ impl EntityMut<'_> {
         self.set_numbers("NPC", &["LeashPos"], XYZ, position).map(|()| true)
     }
 
-    /// Sets the value of a stat. Returns `false` if it has no such stat. The game's limits are in
-    /// its assets and not checked.
+    /// Sets a stat without checking its limits. Returns `false` if there is no such stat.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_stat(&mut self, id: &str, value: f64) -> Result<bool> {
         if Entity(self.0).stat(id).is_none() {
             return Ok(false);
@@ -111,10 +110,10 @@ impl EntityMut<'_> {
         self.set("EntityStats", &["Stats", id, "Value"], Value::Double(value)).map(|()| true)
     }
 
-    /// Sets what happens when one does something with it, by the kind, such as `Use`.
+    /// Sets the interaction id of a kind of interaction, such as `Use`.
     ///
     /// # Errors
-    /// As for [`set_position`](Self::set_position).
+    /// Same as [`set_position`](Self::set_position).
     pub fn set_interaction(&mut self, kind: &str, id: &str) -> Result<()> {
         self.set("Interactions", &["Interactions", kind], Value::String(id.to_owned()))
     }
@@ -167,7 +166,7 @@ impl EntityMut<'_> {
     }
 }
 
-/// Changes the document at a path, which is added where it is missing.
+/// Changes the document at a path. Missing documents on the path are added.
 fn change_nested(
     document: &mut Document,
     path: &[&str],
@@ -181,7 +180,7 @@ fn change_nested(
         Some(Value::Document(inner)) => inner.clone(),
         None => Document::new(),
         Some(_) => {
-            let what = format!("the document {first}, in place of which another value is");
+            let what = format!("a document in {first} (found another type)");
             return Err(Malformed { at: 0, problem: Problem::Missing { what } }.into());
         }
     };
@@ -198,7 +197,7 @@ mod tests {
         Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap()
     }
 
-    /// As in a real chunk of January 2026, with unknown fields.
+    /// A skeleton from a chunk of January 2026, with unknown fields added.
     const SKELETON: &str = r#"{"Components":{
         "Later":{"x":1},
         "DisplayName":{"DisplayName":{"RawText":"Bob","Bold":null,"Own":1},"More":[1]},
@@ -220,7 +219,7 @@ mod tests {
     }}"#;
 
     #[test]
-    fn everything_is_read() {
+    fn all_fields_are_read() {
         let holder = holder(SKELETON);
         let entity = Entity(&holder);
         assert_eq!((entity.display_name(), entity.nameplate()), (Some("Bob"), Some("Skeleton")));
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_added_unless_it_cannot_be_made_up() {
+    fn missing_fields_are_added_where_possible() {
         let mut holder = Holder::new();
         let mut entity = EntityMut(&mut holder);
         entity.set_display_name("Eve").unwrap();
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_newer_game_wrote_or_is_not_understood_is_not_changed() {
+    fn newer_or_malformed_components_are_not_changed() {
         let json = r#"{"Components":{"NPC":{"Version":6,"RoleName":"Sheep"},
             "DisplayName":{"DisplayName":"plain"}}}"#;
         let mut holder = holder(json);

@@ -1,6 +1,6 @@
-//! `EntitySection` and `BlockComponentSection`: where games since 0.6 keep the entities and block
-//! entities of a section. Known from public descriptions, not from stored chunks, so that ids and
-//! names of fields may differ: a list is recognised by its name first and by its shape second
+//! `EntitySection` and `BlockComponentSection`: the entities and block entities of a section, as
+//! stored since game 0.6. They are known from public descriptions, not from stored chunks, so ids
+//! and field names may differ. A list is recognised by its id first and by its shape second
 //! (`docs/format/chunk.md`).
 
 use std::borrow::Cow;
@@ -21,11 +21,11 @@ use hyworld_documents::{Element, Kind, RawDocument};
 #[derive(Clone, PartialEq, Debug)]
 pub struct EntitySection {
     field: Cow<'static, str>,
-    /// Their holders.
+    /// The holders of the entities.
     pub entities: Vec<Holder>,
 }
 
-/// The block entities of a section, by their cell.
+/// The block entities of a section by their cell.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlockComponentSection {
     field: Cow<'static, str>,
@@ -33,46 +33,45 @@ pub struct BlockComponentSection {
 }
 
 impl EntitySection {
-    /// What is commonly asked of each.
+    /// Returns a view of each entity.
     pub fn iter(&self) -> impl Iterator<Item = Entity<'_>> {
         self.entities.iter().map(Entity)
     }
 }
 
 impl BlockComponentSection {
-    /// How many there are.
+    /// Returns the number of block entities, including those with an invalid key.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no block entities.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every block entity with its cell, in stored order. Those whose key is not a cell of a
-    /// section are left out.
+    /// Returns every block entity with its cell, in stored order. Skips invalid keys.
     pub fn iter(&self) -> impl Iterator<Item = (LocalBlock, &Holder)> {
         let entries = self.entries.iter();
         entries.filter_map(|(index, holder)| Some((cell_of_index(index)?, holder)))
     }
 
-    /// The block entity at a cell.
+    /// Returns the block entity at a cell.
     pub fn get(&self, cell: LocalBlock) -> Option<&Holder> {
         self.entries.get(cell.index().into())
     }
 
-    /// The block entity at a cell, to change it.
+    /// Returns the block entity at a cell for mutation.
     pub fn get_mut(&mut self, cell: LocalBlock) -> Option<&mut Holder> {
         self.entries.get_mut(cell.index().into())
     }
 
-    /// Puts a block entity at a cell and returns the one that was there.
+    /// Sets the block entity at a cell and returns the previous one.
     pub fn insert(&mut self, cell: LocalBlock, holder: Holder) -> Option<Holder> {
         self.entries.insert(cell.index().into(), holder)
     }
 
-    /// Removes the block entity at a cell.
+    /// Removes and returns the block entity at a cell.
     pub fn remove(&mut self, cell: LocalBlock) -> Option<Holder> {
         self.entries.remove(cell.index().into())
     }
@@ -98,22 +97,22 @@ impl Default for BlockComponentSection {
     }
 }
 
-/// A component of a section that holds holders.
+/// A component of a section that is a list of holders.
 pub(crate) trait SectionList: Component + Default {
     /// The usual name of the field with the holders.
     const FIELD: &'static str;
 
-    /// Whether a field that is called otherwise looks as if it held the holders.
+    /// Returns whether a field with another name has the shape of such a list.
     fn is_shape(field: &Element<'_>) -> bool;
 
-    /// An empty list in a field of this name.
+    /// Creates an empty list in a field of this name.
     fn with_field(field: impl Into<Cow<'static, str>>) -> Self;
 
-    /// The name of the field that the holders were found in.
+    /// Returns the name of the field with the holders.
     fn field(&self) -> &str;
 }
 
-/// A section's list, by the id it is stored under.
+/// The id of a section's list, and how it was recognised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FoundInSection<'a> {
     ById(&'a str),
@@ -128,7 +127,7 @@ impl<'a> FoundInSection<'a> {
             if id == L::ID {
                 return Some(Self::ById(id));
             }
-            // Ids of plugins have a prefix, and those of the game are known by what they are.
+            // Plugin ids have a prefix. The shapes of the game's known components are fixed.
             let may_be = by_shape.is_none() && !id.contains(':') && Holder::known_id(id).is_none();
             if may_be && kind == Kind::DOCUMENT && has_shape::<L>(bytes) {
                 by_shape = Some(Self::ByShape(id));
@@ -149,7 +148,7 @@ fn has_shape<L: SectionList>(bytes: &[u8]) -> bool {
     document.and_then(|document| shaped_field::<L>(document)).is_some()
 }
 
-/// Returns the name of the only field beside the version, if it looks like the holders.
+/// Returns the name of the only field other than the version, if it has the shape of the list.
 fn shaped_field<L: SectionList>(document: RawDocument<'_>) -> Option<&str> {
     let mut only = None;
     for element in document.elements() {
@@ -161,7 +160,7 @@ fn shaped_field<L: SectionList>(document: RawDocument<'_>) -> Option<&str> {
     only.filter(L::is_shape).map(|field| field.key())
 }
 
-/// Returns the name of the field with the holders: the usual one unless only another fits.
+/// Returns the name of the field with the holders: the usual name unless only another one fits.
 fn field_of<L: SectionList>(document: RawDocument<'_>) -> Result<Cow<'static, str>> {
     if document.get(L::FIELD)?.is_some() {
         return Ok(L::FIELD.into());
@@ -170,7 +169,7 @@ fn field_of<L: SectionList>(document: RawDocument<'_>) -> Result<Cow<'static, st
     Ok(shaped.unwrap_or(L::FIELD.into()))
 }
 
-/// Returns whether a value has elements and all of them are holders with a key that fits.
+/// Returns whether a value is a non-empty list of holders whose keys all satisfy `is_key`.
 fn is_holders(field: &Element<'_>, is_key: impl Fn(&str) -> bool) -> bool {
     let Some(list) = field.as_document() else { return false };
     let is_holder = |element: Element<'_>| {

@@ -1,11 +1,11 @@
-//! Components without fields. They are there because the game asks for them.
+//! Components without fields that the game requires.
 
 use crate::component::Component;
 use crate::error::Result;
 use crate::fields::Fields;
 use hyworld_documents::RawDocument;
 
-/// Marks a holder as a chunk. It has no fields: not even the position is stored in a chunk.
+/// Marks a holder as a chunk. It has no fields; the position of a chunk is not stored in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WorldChunk;
 
@@ -40,7 +40,7 @@ mod tests {
     use hyworld_documents::DocumentWriter;
 
     #[test]
-    fn what_a_later_game_puts_into_them_stays() {
+    fn unknown_fields_of_markers_are_kept() {
         let mut writer = DocumentWriter::new();
         writer.int32("Later", 1);
         let document = writer.finish();

@@ -1,4 +1,4 @@
-//! `ChunkSpawnedNPCData`: how many creatures each environment of the chunk has spawned.
+//! `ChunkSpawnedNPCData`: the number of creatures that each environment of the chunk has spawned.
 
 use crate::component::Component;
 use crate::error::Result;
@@ -7,10 +7,10 @@ use hyworld_documents::RawDocument;
 
 const COUNTS_KEY: &str = "EnvironmentSpawnCounts";
 
-/// Spawn counts by environment, in the order in which they are stored.
+/// Spawn counts by environment, in stored order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChunkSpawnedNpcData {
-    /// Environment name and count. The game keeps them as floats.
+    /// Environment name and count. The game stores counts as floats.
     pub counts: Vec<(String, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Changing environments. What is changed is put in order; the rest stays as it was read.
+//! Changes to environments. A changed column is normalized; the others stay as they were read.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::{Bound, RangeBounds};
@@ -10,16 +10,16 @@ use crate::error::Result;
 use crate::palette::chars_too_many;
 use hyworld_documents::{Malformed, Problem};
 
-/// The id under which the game lists [`UNKNOWN_ENVIRONMENT`].
+/// The id that the game uses for [`UNKNOWN_ENVIRONMENT`].
 const UNKNOWN_ID: i32 = 0;
 
 impl EnvironmentChunk {
-    /// Environments from the bottom up: for each column runs of a greatest height and a name. The
-    /// height of a column's last run does not count, because that one has no end, and a column
-    /// without any has the environment [`UNKNOWN_ENVIRONMENT`].
+    /// Creates environments from the runs of each column, from the bottom up. A run is its greatest
+    /// height and a name. The height of a column's last run is ignored, because that run is
+    /// unbounded. A column without runs gets [`UNKNOWN_ENVIRONMENT`].
     ///
     /// # Errors
-    /// If a name is too long.
+    /// Returns an error if a name is too long.
     pub fn from_columns<'a>(
         mut runs_of: impl FnMut(LocalColumn) -> Vec<(i32, &'a str)>,
     ) -> Result<Self> {
@@ -42,13 +42,13 @@ impl EnvironmentChunk {
         Ok(chunk)
     }
 
-    /// Gives some heights of a column an environment, and says whether that changed anything.
+    /// Sets the environment for a range of heights in a column. Returns whether anything changed.
     ///
-    /// The ends of `ys` can be open: `..` makes the column uniform, as the game stores it.
-    /// `0..=319` instead keeps what is stored above and below the world.
+    /// `ys` may be unbounded: `..` makes the column a single run, as the game stores it. `0..=319`
+    /// keeps the stored environments above and below the world.
     ///
     /// # Errors
-    /// If the name is too long.
+    /// Returns an error if the name is too long.
     pub fn set(
         &mut self,
         column: LocalColumn,
@@ -60,7 +60,7 @@ impl EnvironmentChunk {
         };
         let touched = |start: i32, end: i32| start <= last && first <= end;
         let runs = self.runs(column).filter(|run| touched(*run.ys.start(), *run.ys.end()));
-        if self.all_mean(runs.map(|run| run.id).collect(), name) {
+        if self.all_named(runs.map(|run| run.id).collect(), name) {
             return Ok(false);
         }
         let id = self.id_for(name)?;
@@ -69,11 +69,11 @@ impl EnvironmentChunk {
         Ok(true)
     }
 
-    /// Gives every listed environment of one name another name, and says how many there were.
-    /// Columns refer to them by id, so they follow.
+    /// Renames every listed environment with a name. Returns how many there were. Columns refer to
+    /// environments by id, so they follow.
     ///
     /// # Errors
-    /// If the new name is too long.
+    /// Returns an error if the new name is too long.
     pub fn rename(&mut self, from: &str, to: &str) -> Result<usize> {
         check_name(to)?;
         let mut renamed = 0;
@@ -84,13 +84,12 @@ impl EnvironmentChunk {
         Ok(renamed)
     }
 
-    /// Returns the lengths of listed names that the game can read but not save again, in UTF-16
-    /// units.
+    /// Returns the lengths, in UTF-16 units, of listed names that the game can read but not save.
     pub fn names_too_long(&self) -> Vec<usize> {
         self.list.iter().filter_map(|entry| chars_too_many(&entry.name)).collect()
     }
 
-    /// Takes environments off the list that no column uses at any height, and says how many.
+    /// Removes listed environments that no column uses at any height. Returns how many.
     pub fn remove_unused(&mut self) -> usize {
         let used: BTreeSet<i32> = self.ids_stored().collect();
         let before = self.list.len();
@@ -98,9 +97,9 @@ impl EnvironmentChunk {
         before - self.list.len()
     }
 
-    /// Whether all of these ids stand for a name. The list is walked through once, not once for
-    /// each of them: a hostile one is long.
-    fn all_mean(&self, mut ids: BTreeSet<i32>, name: &str) -> bool {
+    /// Returns whether all of these ids have this name. Walks the list once instead of once per id,
+    /// because the list of a hostile chunk can be long.
+    fn all_named(&self, mut ids: BTreeSet<i32>, name: &str) -> bool {
         for entry in self.list.iter().rev() {
             if ids.remove(&entry.id) && entry.name != name {
                 return false;
@@ -109,9 +108,9 @@ impl EnvironmentChunk {
         ids.is_empty() || name == UNKNOWN_ENVIRONMENT
     }
 
-    /// The id for a name, which is listed if it was not.
+    /// Returns the id for a name, adding the name to the list if necessary.
     pub(super) fn id_for(&mut self, name: &str) -> Result<i32> {
-        // An entry does not count if a later one gives its id another meaning.
+        // An entry is ignored if a later one has the same id.
         let mut seen = HashSet::with_capacity(self.list.len());
         let valid = self.list.iter().rev().filter(|entry| seen.insert(entry.id));
         if let Some(entry) = valid.filter(|entry| entry.name == name).last() {
@@ -123,7 +122,7 @@ impl EnvironmentChunk {
         Ok(id)
     }
 
-    /// An id without a meaning. Those that columns use and nobody lists have one:
+    /// Returns an unused id. Ids that columns use without listing them are not free: they mean
     /// [`UNKNOWN_ENVIRONMENT`].
     fn new_id(&self, name: &str) -> i32 {
         let listed: BTreeSet<i32> = self.list.iter().map(|entry| entry.id).collect();
@@ -132,17 +131,17 @@ impl EnvironmentChunk {
         }
         let stored: BTreeSet<i32> = self.ids_stored().collect();
         let is_free = |id: &i32| !listed.contains(id) && !stored.contains(id);
-        // There are more numbers than a chunk has bytes, so one is always found.
+        // A chunk has fewer bytes than there are ids, so one is always free.
         (UNKNOWN_ID..=i32::MAX).skip(1).find(is_free).unwrap_or(i32::MIN)
     }
 
-    /// The ids that columns use at any height.
+    /// Returns the ids that columns use at any height.
     fn ids_stored(&self) -> impl Iterator<Item = i32> {
         LocalColumn::all().flat_map(|column| numbers(self.column(column).ids))
     }
 
-    /// The runs of a column after a change, each as its greatest height and id, such that no two
-    /// neighbours have the same id.
+    /// Returns the runs of a column after a change, each as its greatest height and id, with
+    /// adjacent runs of the same id merged.
     fn runs_with(
         &self,
         column: LocalColumn,
@@ -163,7 +162,7 @@ impl EnvironmentChunk {
         runs
     }
 
-    /// Stores other runs for a column. The last of them has no end, so its height is not stored.
+    /// Replaces the runs of a column. The last run is unbounded, so its height is not stored.
     fn replace(&mut self, column: LocalColumn, runs: &[(i32, i32)]) {
         let max_ys = runs.iter().map(|run| run.0).take(runs.len().saturating_sub(1));
         let count = i32::try_from(max_ys.len()).unwrap_or(i32::MAX);
@@ -176,7 +175,7 @@ impl EnvironmentChunk {
     }
 }
 
-/// The first and the last height; `None` if there are none.
+/// Returns the first and the last height, or `None` if the range is empty.
 fn ends(ys: &impl RangeBounds<i32>) -> Option<(i32, i32)> {
     let first = match ys.start_bound() {
         Bound::Included(&y) => y,
@@ -195,6 +194,6 @@ fn check_name(name: &str) -> Result<(), Malformed> {
     let Some(chars) = chars_too_many(name) else { return Ok(()) };
     let what = "the length of the name of an environment";
     let found = i64::try_from(chars).unwrap_or(i64::MAX);
-    let expected = "at most 21844 characters, which the game can save";
+    let expected = "at most 21844 characters";
     Err(Malformed { at: 0, problem: Problem::Value { what, found, expected } })
 }

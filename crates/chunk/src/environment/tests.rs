@@ -15,7 +15,7 @@ fn put(bytes: &mut Vec<u8>, words: &[i32]) {
     bytes.extend(words.iter().flat_map(|word| word.to_be_bytes()));
 }
 
-/// The list `7 A, 3 B`, and columns of the given words; the others have environment 7.
+/// Returns a chunk with the list `7 A, 3 B` and these columns; the others have environment 7.
 fn chunk_with(columns: &[(u16, &[i32])]) -> Vec<u8> {
     let mut bytes = vec![0, 0, 0, 2, 0, 0, 0, 7, 0, 1, b'A', 0, 0, 0, 3, 0, 1, b'B'];
     for k in 0..1024 {
@@ -25,7 +25,7 @@ fn chunk_with(columns: &[(u16, &[i32])]) -> Vec<u8> {
     bytes
 }
 
-/// As old worlds have it: id 0, which is not listed, around the world.
+/// Returns a chunk as in old worlds: the unlisted id 0 above and below the world.
 fn old_style() -> Vec<u8> {
     chunk_with(&[(0, &[2, -1, 319, 0, 7, 0]), (33, &[3, -1, 60, 319, 0, 3, 7, 0])])
 }
@@ -55,7 +55,7 @@ fn golden_one_environment() {
     assert_eq!(chunk.names_used(), BTreeSet::from([name]));
     assert_eq!(chunk.encode(), bytes);
 
-    // Nothing but the id can differ.
+    // Only the id can differ.
     let made = EnvironmentChunk::uniform(name).unwrap().encode();
     let other_id: Vec<u8> = bytes.iter().map(|&byte| if byte == 0x7F { 1 } else { byte }).collect();
     assert_eq!(made, other_id);
@@ -77,7 +77,7 @@ fn golden_runs() {
 }
 
 #[test]
-fn what_is_not_listed_is_unknown_and_the_last_entry_counts() {
+fn unlisted_ids_are_unknown_and_the_last_entry_wins() {
     let mut bytes = chunk_with(&[(5, &[0, 99])]);
     let chunk = EnvironmentChunk::decode(&bytes).unwrap();
     assert_eq!(chunk.name(column(5), 64), UNKNOWN_ENVIRONMENT);
@@ -86,14 +86,14 @@ fn what_is_not_listed_is_unknown_and_the_last_entry_counts() {
     let mut chunk = EnvironmentChunk::decode(&bytes).unwrap();
     assert_eq!(chunk.name(column(0), 64), "B");
     assert_eq!(chunk.names_used(), BTreeSet::from(["B", "Unknown"]));
-    // The entry for A has lost its id, so A gets another.
+    // The id of A now means B, so A gets another id.
     assert_eq!(chunk.set(column(0), .., "A"), Ok(true));
     assert_eq!(chunk.name(column(0), 64), "A");
     assert_eq!(chunk.name(column(1), 64), "B");
 }
 
 #[test]
-fn heights_in_a_wrong_order_have_a_meaning_and_are_kept() {
+fn unsorted_heights_are_read_and_kept() {
     let bytes = chunk_with(&[(1, &[3, 10, 5, 20, 1, 2, 3, 4]), (2, &[1, i32::MAX, 8, 9])]);
     let mut chunk = EnvironmentChunk::decode(&bytes).unwrap();
     let expected = [(i32::MIN..=10, 1), (11..=20, 3), (21..=i32::MAX, 4)];
@@ -104,7 +104,7 @@ fn heights_in_a_wrong_order_have_a_meaning_and_are_kept() {
     }
     assert_eq!(stored(&chunk, 2), [(i32::MIN..=i32::MAX, 8)]);
     assert_eq!(chunk.encode(), bytes);
-    // A change puts the column in order, and no other.
+    // A change normalizes this column and no other.
     assert_eq!(chunk.set(column(1), 15..=15, "B"), Ok(false), "id 3 means B");
     assert_eq!(chunk.encode(), bytes);
     assert_eq!(chunk.set(column(1), 15..=15, "A"), Ok(true));
@@ -114,7 +114,7 @@ fn heights_in_a_wrong_order_have_a_meaning_and_are_kept() {
 }
 
 #[test]
-fn sets_split_and_join_runs() {
+fn sets_split_and_merge_runs() {
     let mut chunk = EnvironmentChunk::decode(&old_style()).unwrap();
     let mut set = |k, ys: RangeInclusive<i32>, name| {
         let changed = chunk.set(column(k), ys, name).unwrap();
@@ -125,7 +125,7 @@ fn sets_split_and_join_runs() {
     let split = with(&[4, -1, 99, 109, 319, 0, 7, 3, 7, 0], &column_33);
     assert_eq!(set(0, 100..=109, "B"), (true, split.clone()));
     assert_eq!(set(0, 100..=109, "B"), (false, split.clone()));
-    #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
+    #[expect(clippy::reversed_empty_ranges, reason = "the test needs an empty range")]
     let empty = set(0, 9..=8, "B");
     assert_eq!(empty, (false, split));
     let joined = with(&[2, -1, 319, 0, 7, 0], &column_33);
@@ -140,7 +140,7 @@ fn sets_split_and_join_runs() {
 }
 
 #[test]
-fn open_ends_are_the_ends_of_the_column() {
+fn unbounded_ranges_reach_the_ends_of_the_column() {
     let mut chunk = EnvironmentChunk::uniform("A").unwrap();
     assert_eq!(chunk.set(column(0), 100.., "B"), Ok(true));
     assert_eq!(chunk.set(column(0), ..10, "C"), Ok(true));
@@ -149,14 +149,14 @@ fn open_ends_are_the_ends_of_the_column() {
     assert_eq!(chunk.set(column(0), ..i32::MIN, "D"), Ok(false));
     let after_all = (Bound::Excluded(i32::MAX), Bound::Unbounded);
     assert_eq!(chunk.set(column(0), after_all, "D"), Ok(false));
-    assert_eq!(chunk.list().len(), 3, "nothing is listed in vain");
+    assert_eq!(chunk.list().len(), 3, "unused names are not listed");
     assert_eq!(chunk.set(column(0), .., "A"), Ok(true));
     assert_eq!(stored(&chunk, 0), stored(&chunk, 1));
 }
 
-/// Id 0 is in use and means unknown, although nobody lists it.
+/// Columns use id 0, which means unknown although it is not listed.
 #[test]
-fn new_names_get_ids_without_a_meaning() {
+fn new_names_get_unused_ids() {
     let mut chunk = EnvironmentChunk::decode(&old_style()).unwrap();
     for name in ["C", "D", "E"] {
         assert_eq!(chunk.set(column(9), 5..6, name), Ok(true));
@@ -164,13 +164,13 @@ fn new_names_get_ids_without_a_meaning() {
     let ids: Vec<i32> = chunk.list().iter().map(|entry| entry.id).collect();
     assert_eq!(ids, [7, 3, 1, 2, 4]);
     assert_eq!(chunk.name(column(0), -1), UNKNOWN_ENVIRONMENT);
-    // The game lists unknown under 0 as well.
+    // The game also lists unknown under 0.
     assert_eq!(chunk.set(column(9), 5..6, UNKNOWN_ENVIRONMENT), Ok(true));
     assert_eq!(chunk.list().last().map(|entry| entry.id), Some(0));
 }
 
 #[test]
-fn an_unknown_environment_does_not_get_a_name_by_accident() {
+fn unlisted_ids_in_use_are_not_assigned() {
     let mut chunk = EnvironmentChunk::decode(&chunk_with(&[(5, &[1, 9, 1, 2])])).unwrap();
     assert_eq!(chunk.set(column(9), 5..6, "C"), Ok(true));
     assert_eq!(chunk.list().last().map(|entry| entry.id), Some(4));
@@ -179,7 +179,7 @@ fn an_unknown_environment_does_not_get_a_name_by_accident() {
 }
 
 #[test]
-fn unknown_is_unknown_also_where_0_is_taken() {
+fn unknown_gets_another_id_if_0_is_listed() {
     let mut chunk = EnvironmentChunk::decode(&old_style()).unwrap();
     chunk.list.push(ListedEnvironment { id: 0, name: "Zero".to_owned() });
     assert_eq!(chunk.set(column(9), 5..6, UNKNOWN_ENVIRONMENT), Ok(true));
@@ -187,9 +187,9 @@ fn unknown_is_unknown_also_where_0_is_taken() {
     assert_eq!(chunk.name(column(0), -1), "Zero");
 }
 
-/// For each entry with the name, the list was searched for later ones with the same id.
+/// A bug searched the list again for each entry with the name.
 #[test]
-fn a_long_list_took_the_square_of_its_length() {
+fn a_long_list_takes_linear_time() {
     let count = 300_000;
     let mut bytes = Vec::new();
     put(&mut bytes, &[2 * count]);
@@ -205,26 +205,26 @@ fn a_long_list_took_the_square_of_its_length() {
 }
 
 #[test]
-fn the_list_can_be_edited() {
+fn listed_environments_are_renamed_and_removed() {
     let mut chunk = EnvironmentChunk::decode(&old_style()).unwrap();
     assert_eq!(chunk.rename("B", "Env_New"), Ok(1));
     assert_eq!(chunk.rename("B", "Env_Other"), Ok(0));
     assert_eq!(chunk.name(column(33), 5), "Env_New");
     assert_eq!(chunk.remove_unused(), 0);
     assert_eq!(chunk.set(column(33), .., "A"), Ok(true));
-    assert_eq!(chunk.list().len(), 2, "a change does not tidy the list");
+    assert_eq!(chunk.list().len(), 2, "a change does not remove unused names");
     assert_eq!(chunk.remove_unused(), 1);
     assert_eq!(chunk.list(), [ListedEnvironment { id: 7, name: "A".to_owned() }]);
 }
 
 #[test]
-fn names_that_cannot_be_written_are_refused() {
+fn names_that_are_too_long_are_rejected() {
     let longest = "x".repeat(21_844);
     let mut chunk = EnvironmentChunk::uniform(&longest).unwrap();
     assert_eq!(EnvironmentChunk::decode(&chunk.encode()), Ok(chunk.clone()));
     let too_long = "x".repeat(21_845);
     let what = "the length of the name of an environment";
-    let expected = "at most 21844 characters, which the game can save";
+    let expected = "at most 21844 characters";
     let problem = Problem::Value { what, found: 21_845, expected };
     let error = Error::from(Malformed { at: 0, problem });
     assert_eq!(EnvironmentChunk::uniform(&too_long), Err(error.clone()));
@@ -234,7 +234,7 @@ fn names_that_cannot_be_written_are_refused() {
 }
 
 #[test]
-fn counts_that_cannot_be_true_are_refused() {
+fn impossible_counts_are_rejected() {
     for count in [-1, i32::MAX, i32::MIN] {
         let mut bytes = old_style();
         let most = (bytes.len() - 4) / 6;
@@ -256,7 +256,7 @@ fn counts_that_cannot_be_true_are_refused() {
 }
 
 #[test]
-fn every_truncation_is_noticed() {
+fn truncations_are_detected() {
     let bytes = old_style();
     for len in 0..bytes.len() {
         assert!(EnvironmentChunk::decode(&bytes[..len]).is_err(), "{len} bytes");
@@ -264,7 +264,7 @@ fn every_truncation_is_noticed() {
 }
 
 #[test]
-fn every_flip_is_an_error_or_is_kept() {
+fn bit_flips_are_errors_or_kept() {
     let good = old_style();
     let mut kept = 0;
     for position in 0..good.len() {
@@ -278,7 +278,7 @@ fn every_flip_is_an_error_or_is_kept() {
     assert!(kept > 4000, "{kept}");
 }
 
-/// Sets of few columns, heights and names, so that they meet.
+/// Sets with few columns, heights and names, so that they overlap.
 fn sets() -> impl Strategy<Value = Vec<(u16, i32, i32, usize)>> {
     let set = (0..4_u16, -40..360, -5..120, 0..5_usize);
     let set = set.prop_map(|(k, first, len, name)| (k * 341, first, first + len, name));
@@ -292,11 +292,11 @@ proptest! {
     })]
 
     #[test]
-    fn sets_are_those_of_an_array(sets in sets()) {
+    fn sets_match_an_array(sets in sets()) {
         const NAMES: [&str; 5] = ["A", "B", "Unknown", "Env_C", "Env_D"];
         let mut chunk = EnvironmentChunk::decode(&old_style()).unwrap();
         let heights = -60..500;
-        // Those that are set, and some between them.
+        // The columns that are set, and some between them.
         let columns = [0, 1, 33, 340, 341, 342, 682, 1022, 1023];
         let mut expected: BTreeMap<u16, Vec<String>> = BTreeMap::new();
         for k in columns {
@@ -305,9 +305,9 @@ proptest! {
         }
         for (k, first, last, name) in sets {
             let mut changed = false;
-            for (y, place) in heights.clone().zip(expected.get_mut(&k).unwrap()) {
-                if (first..=last).contains(&y) && place != NAMES[name] {
-                    NAMES[name].clone_into(place);
+            for (y, expected_name) in heights.clone().zip(expected.get_mut(&k).unwrap()) {
+                if (first..=last).contains(&y) && expected_name != NAMES[name] {
+                    NAMES[name].clone_into(expected_name);
                     changed = true;
                 }
             }
@@ -341,7 +341,7 @@ proptest! {
 }
 
 #[test]
-fn columns_can_be_given_at_once() {
+fn a_chunk_is_built_from_columns() {
     let is_deep = |column: LocalColumn| column.x() > 20;
     let chunk = EnvironmentChunk::from_columns(|column| match column.index() {
         0 => Vec::new(),

@@ -8,15 +8,14 @@ fn key(name: &str) -> AssetKey {
     AssetKey::new(name).unwrap()
 }
 
-/// A palette as a real world has it: 28,283 cells without fluid and 4,485 of lava, each of these
-/// with level 1.
+/// Returns a section as in a sample world: 28,283 cells without fluid and 4,485 of lava at level 1.
 fn golden() -> Vec<u8> {
     let mut bytes = vec![1, 0, 2, 0, 0, 5];
     bytes.extend(b"Empty");
     bytes.extend([0x6e, 0x7b, 1, 0, 11]);
     bytes.extend(b"Lava_Source");
     bytes.extend([0x11, 0x85]);
-    // An odd number of lava cells: the first is the odd half of its byte.
+    // The first lava cell has an odd index, and their number is odd.
     let has_lava = |index: usize| (1..=4485).contains(&index);
     let pack = |high: bool, low: bool| u8::from(high) << 4 | u8::from(low);
     bytes.extend((0..16_384).map(|at| pack(has_lava(2 * at), has_lava(2 * at + 1))));
@@ -52,7 +51,7 @@ fn levels_have_the_even_cell_in_the_low_half() {
 }
 
 #[test]
-fn every_truncation_is_refused() {
+fn every_truncation_is_rejected() {
     let whole = golden();
     let levels = whole.len() - 16_384;
     let near = |at: usize| at - 30..at + 2;
@@ -79,7 +78,7 @@ fn every_flipped_bit_is_an_error_or_kept() {
 }
 
 #[test]
-fn a_fluid_has_a_level_and_no_fluid_has_none() {
+fn levels_are_checked() {
     let mut section = FluidSection::new();
     for (name, level) in [("Water", 0), ("Water", 16), ("Empty", 1)] {
         let error = section.set(cell(5), key(name), level).unwrap_err();
@@ -117,7 +116,7 @@ fn boxes_are_filled_and_emptied() {
 }
 
 #[test]
-fn what_the_game_would_not_write_is_kept_and_found() {
+fn anomalies_are_kept_and_reported() {
     // Levels without a fluid.
     let mut bytes = vec![0, 9];
     bytes.extend([0x21; 16_384]);
@@ -128,7 +127,7 @@ fn what_the_game_would_not_write_is_kept_and_found() {
     assert_eq!([0, 1].map(|index| section.level(cell(index))), [1, 2]);
     assert_eq!(section.set(cell(0), AssetKey::EMPTY, 0), Ok(true));
     assert_eq!(section.encode(), [0, 0]);
-    // A fluid without levels, and levels that say nothing.
+    // A fluid without levels, and levels that are all 0.
     let water = |levels: &[u8]| {
         let palette = Palette::filled(key("Water"));
         let mut bytes = Vec::new();
@@ -143,7 +142,7 @@ fn what_the_game_would_not_write_is_kept_and_found() {
 }
 
 #[test]
-fn overlay_takes_what_is_there() {
+fn overlay_copies_cells_with_fluid() {
     let mut section = FluidSection::new();
     section.set(cell(1), key("Water"), 4).unwrap();
     section.set(cell(2), key("Water"), 4).unwrap();
@@ -157,7 +156,7 @@ fn overlay_takes_what_is_there() {
 }
 
 #[test]
-fn parts_are_put_together() {
+fn a_section_is_built_from_parts() {
     let mut levels = vec![0; 32_768];
     (levels[6], levels[7]) = (2, 9);
     let mut palette = Palette::empty();
@@ -170,7 +169,7 @@ fn parts_are_put_together() {
 }
 
 #[test]
-fn fluids_can_be_given_at_once() {
+fn a_section_is_built_from_fluids() {
     let lava = |cell: LocalBlock| cell.y() < 3 && cell.x() != 4;
     let names = [AssetKey::EMPTY, key("Lava_Source")];
     let indices = hyworld_coords::SectionArray::from_fn(|cell| u16::from(lava(cell)));

@@ -1,4 +1,4 @@
-//! One component of a holder: stored, decoded, or changed.
+//! One component of a holder, in one of three states: stored, decoded or changed.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::shared_bytes::SharedBytes;
 use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
 
-/// The game's own ids in chunks and sections. A chunk has about fifty components, and memory for
-/// the same few ids each time would be most of the work of finding them.
+/// The game's own ids in chunks and sections. A chunk has about fifty components; without this
+/// list, allocating their ids would be most of the cost of finding them.
 pub(super) const KNOWN_IDS: [&str; 14] = [
     "Block",
     "Fluid",
@@ -28,8 +28,7 @@ pub(super) const KNOWN_IDS: [&str; 14] = [
     "BlockComponentSection",
 ];
 
-/// A keyed value of a holder's document. A component is decoded when it is first asked for, and
-/// encoded again only after a change.
+/// A keyed value of a holder's document.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: Cow<'static, str>,
@@ -37,15 +36,15 @@ pub(super) struct Entry {
     /// The value as it was read or last set.
     stored: SharedBytes,
     decoded: OnceLock<Arc<dyn Value>>,
-    /// Set if the decoded value was changed since.
+    /// Set if the decoded value was changed.
     change: Option<Box<Change>>,
 }
 
 #[derive(Clone, Debug)]
 struct Change {
-    /// The value as it was decoded from the stored bytes.
+    /// The value before the change.
     original: Arc<dyn Value>,
-    /// The changed value, encoded when its bytes are first asked for.
+    /// The encoded form of the changed value, filled on first access.
     encoded: OnceLock<SharedBytes>,
 }
 
@@ -76,7 +75,7 @@ impl Entry {
         RawDocument::new(self.stored.as_slice()).ok()
     }
 
-    /// Appends it to a document; a changed value straight from its decoded form.
+    /// Appends it to a document. A changed value is encoded directly from its decoded form.
     pub(super) fn write(&self, writer: &mut DocumentWriter) {
         match (&self.change, self.decoded.get()) {
             (Some(change), Some(value)) if change.encoded.get().is_none() => {
@@ -96,7 +95,7 @@ impl Entry {
         self.stored.as_slice().len().saturating_add(HEAD_BYTES_USUAL).saturating_add(growth)
     }
 
-    /// Gives it another document.
+    /// Replaces its document.
     pub(super) fn set(&mut self, document: SharedBytes) {
         *self = Self::new(std::mem::take(&mut self.key), Kind::DOCUMENT, document);
     }
@@ -105,33 +104,33 @@ impl Entry {
         self.change.is_some()
     }
 
-    /// Returns the value, which is decoded now if it was not.
+    /// Returns the value, decoding it on first access.
     pub(super) fn get<C: Component>(&self) -> Result<&C> {
         if self.decoded.get().is_none() {
             let value: C = component::decode(self.bytes())?;
-            // Another thread may have been faster, with the same value.
+            // Another thread may have decoded the same value first.
             self.decoded.get_or_init(|| Arc::new(value));
         }
         let other_type = || Error::OtherType { path: String::new() };
         self.value().ok_or_else(other_type)
     }
 
-    /// Returns the value if it is decoded to this type.
+    /// Returns the value if it is decoded as this type.
     pub(super) fn value<C: Component>(&self) -> Option<&C> {
         (&**self.decoded.get()? as &dyn Any).downcast_ref()
     }
 
-    /// Returns the value that was decoded from the stored bytes, before any change.
+    /// Returns the value as it was before any change.
     pub(super) fn original<C: Component>(&self) -> Result<&C> {
         let current = self.get::<C>()?;
         let original = self.change.as_ref().map(|change| &*change.original as &dyn Any);
         Ok(original.and_then(|original| original.downcast_ref()).unwrap_or(current))
     }
 
-    /// Returns the value to change it, and counts it as changed.
+    /// Returns the value for mutation and marks it as changed.
     pub(super) fn get_mut<C: Component>(&mut self) -> Result<&mut C> {
         if self.decoded.get().is_some() && self.value::<C>().is_none() {
-            // Decoded as another type for the same id: start again from its bytes.
+            // Decoded as another type with the same id: decode again from the bytes.
             self.set(self.bytes().clone());
         }
         self.get::<C>()?;
@@ -150,14 +149,14 @@ impl Entry {
         value.and_then(|value| value.downcast_mut()).ok_or_else(other_type)
     }
 
-    /// Forgets a change: the value is the one that was decoded.
+    /// Discards a change and restores the original value.
     pub(super) fn undo_change(&mut self) {
         if let Some(change) = self.change.take() {
             self.decoded = OnceLock::from(change.original);
         }
     }
 
-    /// Forgets the decoded value, unless it was changed.
+    /// Drops the decoded value unless it was changed.
     pub(super) fn forget_decoded(&mut self) {
         if self.change.is_none() {
             self.decoded = OnceLock::new();

@@ -19,7 +19,7 @@ impl Component for Age {
     }
 }
 
-/// Another type for the same id.
+/// A second type with the same id.
 #[derive(Clone, Debug, PartialEq)]
 struct Years(i32);
 
@@ -61,7 +61,7 @@ fn reading_changes_nothing() {
 }
 
 #[test]
-fn a_changed_component_is_written_back_and_the_rest_stays() {
+fn a_change_keeps_all_other_fields() {
     let mut holder = aged(1);
     holder.get_mut::<Age>().unwrap().unwrap().0 = 31;
     assert!(holder.is_changed());
@@ -89,7 +89,7 @@ fn a_copy_does_not_see_later_changes() {
 }
 
 #[test]
-fn a_change_that_changes_nothing_leaves_no_trace() {
+fn a_declined_change_restores_the_holder() {
     let (before, none) = (aged(2).encode(), || Age(0));
     let mut holder = Holder::decode(before.clone()).unwrap();
     let change = |age: &mut Age| {
@@ -108,7 +108,7 @@ fn a_change_that_changes_nothing_leaves_no_trace() {
 }
 
 #[test]
-fn a_newer_component_is_an_error_for_itself_and_its_bytes_are_kept() {
+fn a_newer_component_is_an_error_and_its_bytes_are_kept() {
     let mut holder = aged(3);
     let expected = Error::Newer { path: "Age".to_owned(), found: 3, known: 2 };
     assert_eq!(holder.get::<Age>().unwrap_err(), expected);
@@ -118,7 +118,7 @@ fn a_newer_component_is_an_error_for_itself_and_its_bytes_are_kept() {
 }
 
 #[test]
-fn two_types_for_one_id_are_told_apart() {
+fn two_types_with_one_id_are_detected() {
     let mut holder = aged(2);
     assert!(holder.get::<Age>().is_ok());
     let error = holder.get::<Years>().unwrap_err();
@@ -156,7 +156,7 @@ fn sample() -> Vec<u8> {
 }
 
 #[test]
-fn untouched_it_encodes_to_what_was_read() {
+fn an_untouched_holder_encodes_to_the_same_bytes() {
     let holder = Holder::decode(sample()).unwrap();
     assert!(!holder.is_changed());
     assert_eq!(holder.encode(), sample());
@@ -165,7 +165,7 @@ fn untouched_it_encodes_to_what_was_read() {
 }
 
 #[test]
-fn everything_in_it_can_be_listed() {
+fn components_and_other_fields_are_listed() {
     let holder = Holder::decode(sample()).unwrap();
     let seven = 7_i32.to_le_bytes();
     let (zebra, apple) = (text("z"), text("a"));
@@ -180,10 +180,10 @@ fn everything_in_it_can_be_listed() {
 }
 
 #[test]
-fn a_change_and_its_undoing_give_the_same_bytes() {
+fn undoing_a_change_restores_the_bytes() {
     let mut holder = Holder::decode(sample()).unwrap();
     holder.set_raw("Apple", &text("a")).unwrap();
-    assert!(!holder.is_changed(), "the same document is no change");
+    assert!(!holder.is_changed(), "setting the same document is not a change");
     holder.set_raw("Apple", &text("other")).unwrap();
     assert!(holder.is_changed());
     assert_ne!(holder.encode(), sample());
@@ -192,7 +192,7 @@ fn a_change_and_its_undoing_give_the_same_bytes() {
 }
 
 #[test]
-fn new_components_go_last_and_removed_ones_leave_no_trace() {
+fn new_components_are_appended_and_can_be_removed() {
     let mut holder = Holder::decode(sample()).unwrap();
     holder.set_raw("New", &text("n")).unwrap();
     assert_eq!(holder.ids().last(), Some("New"));
@@ -201,7 +201,7 @@ fn new_components_go_last_and_removed_ones_leave_no_trace() {
 }
 
 #[test]
-fn every_truncation_and_flipped_bit_is_survived() {
+fn truncations_and_bit_flips_do_not_panic() {
     let bytes = sample();
     for len in 0..bytes.len() {
         assert!(Holder::decode(bytes[..len].to_vec()).is_err(), "{len}");
@@ -218,7 +218,7 @@ fn every_truncation_and_flipped_bit_is_survived() {
 }
 
 #[test]
-fn components_in_an_array_became_a_document() {
+fn components_in_an_array_are_ignored() {
     let mut writer = DocumentWriter::new();
     writer.raw("Components", Kind::ARRAY, &text("x"));
     assert!(Holder::decode(writer.clone().finish()).is_err());
@@ -231,7 +231,7 @@ fn components_in_an_array_became_a_document() {
 }
 
 #[test]
-fn a_document_without_components_is_no_holder() {
+fn a_document_without_components_is_rejected() {
     let refused = Holder::decode(text("x")).unwrap_err();
     assert!(matches!(refused, Error::Malformed { .. }), "{refused}");
 }

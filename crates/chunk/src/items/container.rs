@@ -1,4 +1,4 @@
-//! A container: slots, and stacks in some of them.
+//! [`ItemContainer`]: a container with numbered slots and item stacks.
 
 use std::collections::HashSet;
 
@@ -12,21 +12,21 @@ const KIND_KEY: &str = "Id";
 pub(super) const CAPACITY_KEY: &str = "Capacity";
 pub(super) const ITEMS_KEY: &str = "Items";
 
-/// A slot that a container does not have.
+/// The error for a slot that a container does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("slot {slot} is outside of the container, whose {capacity} slots are numbered from 0")]
+#[error("slot {slot} is out of range: the container has {capacity} slots, numbered from 0")]
 pub struct NoSuchSlot {
-    /// The slot that was asked for.
+    /// The requested slot.
     pub slot: u32,
-    /// How many slots there are.
+    /// The number of slots.
     pub capacity: u32,
 }
 
-/// What a chest, a bench or a part of an inventory holds.
+/// The items of a chest, a bench or a part of an inventory.
 ///
-/// Read and written through its [`ContainerPath`](super::ContainerPath). Encoding a container
-/// in which nothing was changed gives the bytes that it was read from, and after a change only
-/// the stacks that were changed differ. New ones go behind the others, as any order is read.
+/// Read and written through its [`ContainerPath`](super::ContainerPath). An unchanged container
+/// encodes to the same bytes, and after a change only the changed stacks differ. New stacks are
+/// appended, because the game reads any order.
 ///
 /// ```
 /// use hyworld_chunk::{ItemContainer, ItemStack};
@@ -43,14 +43,14 @@ pub struct NoSuchSlot {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct ItemContainer {
-    /// All fields; where `Items` is a document, it is an empty one here.
+    /// All fields. If `Items` is a document, it is empty here.
     fields: Document,
-    /// Slots and stacks in stored order, no slot twice.
+    /// Slots and stacks in stored order, without duplicate slots.
     stacks: Vec<(u32, ItemStack)>,
 }
 
 impl ItemContainer {
-    /// An empty container as blocks have it. Slots are numbered from 0.
+    /// Creates an empty container in the form that blocks use. Slots are numbered from 0.
     pub fn new(capacity: u32) -> Self {
         let mut fields = Document::new();
         fields.set(CAPACITY_KEY, Value::Int32(i32::try_from(capacity).unwrap_or(i32::MAX)));
@@ -58,11 +58,11 @@ impl ItemContainer {
         Self { fields, stacks: Vec::new() }
     }
 
-    /// Reads the document of a container.
+    /// Decodes the document of a container.
     ///
     /// # Errors
-    /// It is malformed, a field has another type than it must, a key of its items is no slot or
-    /// a slot is there twice, or one of its stacks is none.
+    /// Returns an error if the document is malformed, a field has the wrong type, a key of its
+    /// items is not a slot number or occurs twice, or a stack is invalid.
     pub fn decode(document: RawDocument<'_>) -> Result<Self> {
         field::optional(document, KIND_KEY, &TEXT)?;
         field::optional(document, CAPACITY_KEY, &CAPACITY)?;
@@ -76,7 +76,7 @@ impl ItemContainer {
         Ok(Self { fields, stacks })
     }
 
-    /// Its document.
+    /// Encodes its document.
     pub fn encode(&self) -> Vec<u8> {
         let mut items = DocumentWriter::new();
         for (slot, stack) in &self.stacks {
@@ -86,12 +86,12 @@ impl ItemContainer {
         let fields = self.fields.to_bytes();
         let mut writer = DocumentWriter::new();
         let mut is_written = false;
-        // What was just built is a document.
+        // Cannot fail: the document was just encoded.
         for element in
             RawDocument::new(&fields).into_iter().flat_map(RawDocument::elements).flatten()
         {
-            let is_place = element.kind() == Kind::DOCUMENT || !self.stacks.is_empty();
-            if element.key() == ITEMS_KEY && is_place && !is_written {
+            let is_replaced = element.kind() == Kind::DOCUMENT || !self.stacks.is_empty();
+            if element.key() == ITEMS_KEY && is_replaced && !is_written {
                 writer.document(ITEMS_KEY, &items);
                 is_written = true;
             } else {
@@ -104,13 +104,13 @@ impl ItemContainer {
         writer.finish()
     }
 
-    /// The kind of an inventory's container, `Simple`, or `Empty` if it has no slots. Containers
-    /// of blocks say nothing.
+    /// Returns the kind of an inventory's container: `Simple`, or `Empty` if it has no slots.
+    /// Containers of blocks have no kind.
     pub fn kind(&self) -> Option<&str> {
         self.fields.get(KIND_KEY).and_then(Value::as_str)
     }
 
-    /// How many slots it has; 0 if it does not say.
+    /// Returns the number of slots; 0 if the field is missing.
     pub fn capacity(&self) -> u32 {
         match self.fields.get(CAPACITY_KEY) {
             Some(Value::Int32(capacity)) => u32::try_from(*capacity).unwrap_or(0),
@@ -118,40 +118,40 @@ impl ItemContainer {
         }
     }
 
-    /// How many slots have a stack.
+    /// Returns the number of slots with a stack.
     pub fn len(&self) -> usize {
         self.stacks.len()
     }
 
-    /// Whether no slot has a stack.
+    /// Returns whether no slot has a stack.
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
     }
 
-    /// Slots with their stacks, by number. One that lies beyond the capacity is there too.
+    /// Returns the slots with their stacks, sorted by number. Includes slots beyond the capacity.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &ItemStack)> {
         let mut stacks: Vec<_> = self.stacks.iter().map(|(slot, stack)| (*slot, stack)).collect();
         stacks.sort_unstable_by_key(|(slot, _)| *slot);
         stacks.into_iter()
     }
 
-    /// The stack in a slot.
+    /// Returns the stack in a slot.
     pub fn get(&self, slot: u32) -> Option<&ItemStack> {
         self.stacks.iter().find(|(number, _)| *number == slot).map(|(_, stack)| stack)
     }
 
-    /// The stack in a slot, to change it.
+    /// Returns the stack in a slot for mutation.
     pub fn get_mut(&mut self, slot: u32) -> Option<&mut ItemStack> {
         self.stacks.iter_mut().find(|(number, _)| *number == slot).map(|(_, stack)| stack)
     }
 
-    /// Puts a stack into a slot and returns the one that was there.
+    /// Sets the stack in a slot and returns the previous one.
     ///
     /// # Errors
-    /// The container has no such slot.
+    /// Returns an error if the container has no such slot.
     pub fn set(&mut self, slot: u32, stack: ItemStack) -> Result<Option<ItemStack>, NoSuchSlot> {
-        if let Some(place) = self.get_mut(slot) {
-            return Ok(Some(std::mem::replace(place, stack)));
+        if let Some(existing) = self.get_mut(slot) {
+            return Ok(Some(std::mem::replace(existing, stack)));
         }
         let capacity = self.capacity();
         if slot >= capacity {
@@ -161,10 +161,10 @@ impl ItemContainer {
         Ok(None)
     }
 
-    /// Empties a slot and returns what was in it.
+    /// Empties a slot and returns its stack.
     pub fn remove(&mut self, slot: u32) -> Option<ItemStack> {
-        let place = self.stacks.iter().position(|(number, _)| *number == slot)?;
-        Some(self.stacks.remove(place).1)
+        let index = self.stacks.iter().position(|(number, _)| *number == slot)?;
+        Some(self.stacks.remove(index).1)
     }
 }
 
@@ -180,10 +180,10 @@ fn stacks(items: RawDocument<'_>) -> Result<Vec<(u32, ItemStack)>> {
     Ok(stacks)
 }
 
-/// The slot that a key names: a decimal number without sign or leading zeros.
+/// Parses a key as a slot: a decimal number without a sign or leading zeros.
 fn slot(element: &Element<'_>, seen: &mut HashSet<u32>) -> Result<u32> {
     let slot = element.key().parse().ok().filter(|slot: &u32| slot.to_string() == element.key());
-    let what = "the number of a slot as key".to_owned();
+    let what = "a slot number as key".to_owned();
     let slot =
         slot.ok_or(Malformed { at: element.value_at(), problem: Problem::Missing { what } })?;
     if seen.insert(slot) {

@@ -1,4 +1,4 @@
-//! Where containers stand in a holder, in every generation of the format.
+//! [`ContainerPath`]: the location of a container in a holder, in every generation of the format.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,38 +10,38 @@ use crate::error::Result;
 use crate::holder::Holder;
 use hyworld_documents::{Kind, RawDocument};
 
-/// What a container is for.
+/// The purpose of a container.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum ContainerRole {
-    /// A chest, or another block that keeps things.
+    /// A chest, or another block that stores items.
     Block,
-    /// What a bench works on.
+    /// The items that a bench processes.
     Input,
-    /// What a bench burns.
+    /// The fuel of a bench.
     Fuel,
-    /// What a bench has made.
+    /// The products of a bench.
     Output,
-    /// What one can take into the hand at once.
+    /// The items that can be held in the hand.
     Hotbar,
-    /// The rest of what one carries.
+    /// The main storage of an inventory.
     Storage,
-    /// What one wears.
+    /// Worn armor.
     Armor,
-    /// What one holds in the other hand.
+    /// The items that can be held in the off hand.
     Utility,
-    /// More room to carry things.
+    /// Additional storage of an inventory.
     Backpack,
-    /// Tools for building the world.
+    /// Tools for world building.
     Tools,
-    /// A hotbar that a builder has put away, one of several.
+    /// One of the saved hotbars of a builder.
     SavedHotbar,
-    /// It has the shape of a container and stands where none is known: a mod, or a newer game.
+    /// A document with the shape of a container at an unknown path, from a mod or a newer game.
     Other,
 }
 
 impl ContainerRole {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Block => "container",
@@ -60,20 +60,20 @@ impl ContainerRole {
     }
 }
 
-/// The last two keys on the way to every container that is known.
+/// The last two keys of the path to every known container.
 const KNOWN: [(&str, &str, ContainerRole); 15] = [
-    // Blocks from June 2026 on, and before.
+    // Blocks since June 2026, and before.
     ("ItemContainerBlock", "ItemContainer", ContainerRole::Block),
     ("container", "ItemContainer", ContainerRole::Block),
     ("processingBench", "InputContainer", ContainerRole::Input),
     ("processingBench", "FuelContainer", ContainerRole::Fuel),
     ("processingBench", "OutputContainer", ContainerRole::Output),
-    // What creatures carry from June 2026 on.
+    // Inventories of creatures since June 2026.
     ("HotbarInventory", "Inventory", ContainerRole::Hotbar),
     ("StorageInventory", "Inventory", ContainerRole::Storage),
     ("ArmorInventory", "Inventory", ContainerRole::Armor),
     ("UtilityInventory", "Inventory", ContainerRole::Utility),
-    // What creatures and players carried before.
+    // Inventories of creatures and players before.
     ("Inventory", "HotBar", ContainerRole::Hotbar),
     ("Inventory", "Storage", ContainerRole::Storage),
     ("Inventory", "Armor", ContainerRole::Armor),
@@ -82,14 +82,14 @@ const KNOWN: [(&str, &str, ContainerRole); 15] = [
     ("Inventory", "Tool", ContainerRole::Tools),
 ];
 
-/// The list that keeps the hotbars which a player has put away.
+/// The list of a player's saved hotbars.
 const SAVED_HOTBARS_KEY: &str = "SavedHotbars";
 
-/// Where a container stands in a holder: in which component, and where in there.
+/// The path of a container in a holder: the component, and the keys inside it.
 ///
-/// Both generations of blocks and inventories are found, at any depth (a spawn marker keeps whole
-/// creatures with what they carry), and so is everything else that has the shape of a container.
-/// A file of a player is a holder like an entity.
+/// Finds both generations of blocks and inventories at any depth (a spawn marker contains whole
+/// creatures with their inventories), and every other document with the shape of a container. The
+/// file of a player is a holder, like an entity.
 ///
 /// ```
 /// use hyworld_chunk::bson::Document;
@@ -100,13 +100,13 @@ const SAVED_HOTBARS_KEY: &str = "SavedHotbars";
 ///     "ItemContainer": { "Capacity": 18, "Items": { "2": { "Id": "Stick", "Quantity": 3 } } }
 /// } } }"#;
 /// let mut chest = Holder::decode(Document::from_json(json)?.to_bytes())?;
-/// for place in ContainerPath::find(&chest)? {
-///     assert_eq!(place.to_string(), "container.ItemContainer");
-///     assert_eq!(place.role(), ContainerRole::Block);
-///     let mut items = place.read(&chest)?;
+/// for path in ContainerPath::find(&chest)? {
+///     assert_eq!(path.to_string(), "container.ItemContainer");
+///     assert_eq!(path.role(), ContainerRole::Block);
+///     let mut items = path.read(&chest)?;
 ///     assert_eq!(items.get(2).map(ItemStack::quantity), Some(3));
 ///     items.set(0, ItemStack::new("Charcoal", 2))?;
-///     place.write(&mut chest, &items)?;
+///     path.write(&mut chest, &items)?;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -118,18 +118,17 @@ pub struct ContainerPath {
 }
 
 impl ContainerPath {
-    /// Finds the containers of a holder, in the order in which they are stored. What stands where
-    /// a container is known to stand is listed as one even if it has not the shape of one: then
-    /// [`read`](Self::read) says what is wrong with it.
+    /// Finds the containers of a holder, in stored order. A value at a known container path is
+    /// listed even if it is not a valid container: then [`read`](Self::read) returns the reason.
     ///
     /// # Errors
-    /// A component is malformed.
+    /// Returns an error if a component is malformed.
     pub fn find(holder: &Holder) -> Result<Vec<Self>> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
         for id in holder.ids().filter(|id| seen.insert(*id)) {
             let Some(document) = holder.raw(id) else { continue };
-            // No deeper than the limit, so that walking it is safe.
+            // Limits the depth, so that the recursive walk is safe.
             document.check().map_err(|malformed| crate::Error::from(malformed).inside(id))?;
             if has_shape_of_container(document) {
                 found.push(Self { path: vec![id.to_owned()], role: ContainerRole::Other });
@@ -139,12 +138,12 @@ impl ContainerPath {
         Ok(found)
     }
 
-    /// What the container is for.
+    /// Returns the purpose of the container.
     pub fn role(&self) -> ContainerRole {
         self.role
     }
 
-    /// The component and then the keys that lead to the container.
+    /// Returns the component and then the keys that lead to the container.
     pub fn path(&self) -> &[String] {
         &self.path
     }
@@ -152,24 +151,24 @@ impl ContainerPath {
     /// Reads the container.
     ///
     /// # Errors
-    /// It is not there, or it is none; what [`ItemContainer::decode`] reports. The holder keeps it
-    /// as it is in any case.
+    /// Returns an error if the container is missing, or if [`ItemContainer::decode`] fails. The
+    /// holder keeps its bytes in any case.
     pub fn read(&self, holder: &Holder) -> Result<ItemContainer> {
         nested::read(holder, &self.path, ItemContainer::decode)
     }
 
-    /// Writes the container over the one that is there. Everything beside it stays as it is.
+    /// Replaces the container in the holder. Everything else stays as it is.
     ///
     /// # Errors
-    /// There is none, or a document on the way is malformed; then nothing is changed.
+    /// Returns an error and changes nothing if the path is missing or malformed.
     pub fn write(&self, holder: &mut Holder, container: &ItemContainer) -> Result<()> {
         nested::write(holder, &self.path, &container.encode())
     }
 
-    /// The slot that is in use, which stands beside the container; `None` if there is none.
+    /// Returns the active slot, which is stored beside the container; `None` if there is none.
     ///
     /// # Errors
-    /// It is no number, or a document on the way is malformed.
+    /// Returns an error if it is not a number, or a document on the path is malformed.
     pub fn active_slot(&self, holder: &Holder) -> Result<Option<u32>> {
         let Some((last, parents)) = self.path.split_last() else { return Ok(None) };
         let key = match (last.as_str(), self.role) {
@@ -180,7 +179,7 @@ impl ContainerPath {
             (_, ContainerRole::Tools) => "ActiveToolsSlot",
             _ => return Ok(None),
         };
-        // No slot in use is -1.
+        // -1 means that no slot is active.
         let slot =
             nested::read(holder, parents, |inventory| field::optional(inventory, key, &INT32))?;
         Ok(slot.and_then(|slot| u32::try_from(slot).ok()))
@@ -202,7 +201,7 @@ fn walk<'a>(
     let mut seen = HashSet::new();
     for element in document.elements() {
         let element = element?;
-        // Of fields with one key only the first can be asked for.
+        // Only the first of duplicate fields can be read by key.
         if !seen.insert(element.key()) {
             continue;
         }

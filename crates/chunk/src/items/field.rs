@@ -1,12 +1,12 @@
-//! Reading the fields of a document that somebody may have written wrong.
+//! Typed access to the fields of a document, with errors for values of the wrong type.
 
 use crate::error::{Error, Result};
 use hyworld_documents::{Element, Kind, RawDocument};
 use hyworld_documents::{Malformed, Problem};
 
-/// A type that a field must have.
+/// The required type of a field.
 pub(super) struct Type<T> {
-    /// How it is called in messages: the number that BSON gives it, and a word.
+    /// The BSON type number and a description, for messages.
     name: &'static str,
     read: for<'a> fn(&Element<'a>) -> Option<T>,
 }
@@ -22,20 +22,20 @@ pub(super) const NUMBER: Type<f64> =
 pub(super) const TEXT: Type<()> =
     Type { name: "2, text in UTF-8", read: |field| field.as_str().map(|_| ()) };
 
-/// The value of a field; `None` if it is missing or null.
+/// Returns the value of a field, or `None` if it is missing or null.
 pub(super) fn optional<T>(document: RawDocument<'_>, key: &str, of: &Type<T>) -> Result<Option<T>> {
     let Some(field) = present(document, key)? else { return Ok(None) };
     let value = (of.read)(&field).ok_or_else(|| wrong_type(&field, of.name).inside(key))?;
     Ok(Some(value))
 }
 
-/// The value of a field that must be there.
+/// Returns the value of a required field.
 pub(super) fn required<T>(document: RawDocument<'_>, key: &str, of: &Type<T>) -> Result<T> {
     let missing = || Malformed { at: 0, problem: Problem::Missing { what: key.to_owned() } };
     optional(document, key, of)?.ok_or_else(|| missing().into())
 }
 
-/// The document that a field is; `None` if the field is missing or null.
+/// Returns the document in a field, or `None` if the field is missing or null.
 pub(super) fn optional_document<'a>(
     document: RawDocument<'a>,
     key: &str,
@@ -49,7 +49,7 @@ fn present<'a>(document: RawDocument<'a>, key: &str) -> Result<Option<Element<'a
     Ok(document.get(key)?.filter(|field| field.kind() != Kind::NULL))
 }
 
-/// The document that a field is. An array is none.
+/// Returns the document in a field, or an error for any other type, including an array.
 pub(super) fn as_document<'a>(field: &Element<'a>) -> Result<RawDocument<'a>> {
     let document = field.as_document().filter(|_| field.kind() == Kind::DOCUMENT);
     document.ok_or_else(|| wrong_type(field, "3, a document"))
@@ -59,7 +59,7 @@ fn wrong_type(field: &Element<'_>, expected: &'static str) -> Error {
     wrong_value(field, "the BSON type", field.kind().0.into(), expected)
 }
 
-/// A field has a number that cannot be.
+/// Returns the error for a field with an invalid number.
 pub(super) fn wrong_value(
     field: &Element<'_>,
     what: &'static str,

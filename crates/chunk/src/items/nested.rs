@@ -1,4 +1,4 @@
-//! Documents somewhere inside the components of a holder.
+//! Access to documents nested in the components of a holder.
 
 use super::field;
 use crate::error::{Error, Result};
@@ -16,12 +16,12 @@ pub(super) fn read<T>(
     decode(document).map_err(|error| inside_all(error, path))
 }
 
-/// The document at the end of a path, `None` if something on the way is missing or null.
+/// Returns the document at the end of a path, or `None` if a part of the path is missing or null.
 fn find<'a>(holder: &'a Holder, path: &[impl AsRef<str>]) -> Result<Option<RawDocument<'a>>> {
     let Some((component, keys)) = path.split_first() else { return Ok(None) };
     let Some(mut document) = holder.raw(component.as_ref()) else { return Ok(None) };
     for (depth, key) in (1_usize..).zip(keys) {
-        // What lies on the way may be an array; what is asked for is a document.
+        // Arrays are allowed on the way, but the last value must be a document.
         let is_last = depth == keys.len();
         let next = if is_last {
             field::optional_document(document, key.as_ref())
@@ -38,7 +38,7 @@ fn find<'a>(holder: &'a Holder, path: &[impl AsRef<str>]) -> Result<Option<RawDo
     Ok(Some(document))
 }
 
-/// Puts a document into the place of the one at the end of a path. Everything beside it stays.
+/// Replaces the document at the end of a path. Everything else stays as it is.
 pub(super) fn write(holder: &mut Holder, path: &[impl AsRef<str>], new: &[u8]) -> Result<()> {
     let Some((component, keys)) = path.split_first() else { return Err(missing(path)) };
     let component = component.as_ref();
@@ -47,7 +47,7 @@ pub(super) fn write(holder: &mut Holder, path: &[impl AsRef<str>], new: &[u8]) -
     holder.set_raw(component, &replaced)
 }
 
-/// A copy of `document` with `new` at the end of the path.
+/// Returns a copy of `document` with `new` at the end of the path.
 fn replaced(document: RawDocument<'_>, keys: &[impl AsRef<str>], new: &[u8]) -> Result<Vec<u8>> {
     let Some((key, deeper)) = keys.split_first() else { return Ok(new.to_vec()) };
     let key = key.as_ref();
@@ -70,11 +70,11 @@ fn replaced(document: RawDocument<'_>, keys: &[impl AsRef<str>], new: &[u8]) -> 
 }
 
 fn missing(path: &[impl AsRef<str>]) -> Error {
-    let what = "the document of items".to_owned();
+    let what = "the document with the items".to_owned();
     inside_all(Malformed { at: 0, problem: Problem::Missing { what } }.into(), path)
 }
 
-/// Puts all of a path before the path of an error.
+/// Prepends a path to the path of an error.
 fn inside_all(error: Error, path: &[impl AsRef<str>]) -> Error {
     path.iter().rev().fold(error, |error, part| error.inside(part.as_ref()))
 }

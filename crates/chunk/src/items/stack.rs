@@ -1,4 +1,4 @@
-//! Items of one kind in one slot.
+//! [`ItemStack`]: items of one kind in one slot.
 
 use super::field::{self, INT32, NUMBER, TEXT};
 use super::nested;
@@ -13,12 +13,12 @@ const MAX_DURABILITY_KEY: &str = "MaxDurability";
 const ANIMATION_KEY: &str = "OverrideDroppedItemAnimation";
 const METADATA_KEY: &str = "Metadata";
 
-/// Where an item that lies on the ground keeps what it is.
+/// The path of the stack in an item entity that lies on the ground.
 const DROPPED: [&str; 2] = ["Item", "Item"];
 
-/// Items of one kind: so many of them, how worn they are, and whatever else their document has.
+/// Items of one kind: their id, quantity, durability, and all other fields of their document.
 ///
-/// Fields that are not known stay, in their places; so does everything that is not set.
+/// Unknown fields are kept in their positions, and so is everything that is not set.
 ///
 /// ```
 /// use hyworld_chunk::ItemStack;
@@ -29,12 +29,12 @@ const DROPPED: [&str; 2] = ["Item", "Item"];
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct ItemStack {
-    /// All of it. The known fields have their types, or are missing if they may.
+    /// All fields. Known fields have the right type, or are missing if they are optional.
     fields: Document,
 }
 
 impl ItemStack {
-    /// Items that do not wear out, with the fields that the game writes.
+    /// Creates a stack without durability, with the fields that the game writes.
     pub fn new(id: &str, quantity: i32) -> Self {
         let mut fields = Document::new();
         fields.set(ID_KEY, Value::String(id.to_owned()));
@@ -45,10 +45,10 @@ impl ItemStack {
         Self { fields }
     }
 
-    /// Reads the document of a stack.
+    /// Decodes the document of a stack.
     ///
     /// # Errors
-    /// It is malformed, it lacks `Id` or `Quantity`, or a field has another type than it must.
+    /// Returns an error if it is malformed, lacks `Id` or `Quantity`, or has a wrong type.
     pub fn decode(document: RawDocument<'_>) -> Result<Self> {
         field::required(document, ID_KEY, &TEXT)?;
         field::required(document, QUANTITY_KEY, &INT32)?;
@@ -58,15 +58,15 @@ impl ItemStack {
         Ok(Self { fields: Document::from_raw(document)? })
     }
 
-    /// Its document.
+    /// Encodes its document.
     pub fn encode(&self) -> Vec<u8> {
         self.fields.to_bytes()
     }
 
-    /// What an entity is that lies on the ground as an item; `None` for any other.
+    /// Reads the stack of an item entity on the ground. Returns `None` for any other entity.
     ///
     /// # Errors
-    /// As for [`decode`](Self::decode).
+    /// Same as [`decode`](Self::decode).
     pub fn of_dropped(entity: &Holder) -> Result<Option<Self>> {
         if !entity.contains(DROPPED[0]) {
             return Ok(None);
@@ -74,25 +74,25 @@ impl ItemStack {
         nested::read(entity, &DROPPED, Self::decode).map(Some)
     }
 
-    /// Makes an entity that lies on the ground as an item be this one.
+    /// Replaces the stack of an item entity on the ground.
     ///
     /// # Errors
-    /// The entity is no item on the ground, or its document is malformed.
+    /// Returns an error if the entity is not an item on the ground, or its document is malformed.
     pub fn put_dropped(&self, entity: &mut Holder) -> Result<()> {
         nested::write(entity, &DROPPED, &self.encode())
     }
 
-    /// What the items are.
+    /// Returns the item id.
     pub fn id(&self) -> &str {
         self.fields.get(ID_KEY).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Makes them something else, and leaves everything about them as it is.
+    /// Sets the item id. All other fields stay as they are.
     pub fn set_id(&mut self, id: &str) {
         self.fields.set(ID_KEY, Value::String(id.to_owned()));
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     pub fn quantity(&self) -> i32 {
         match self.fields.get(QUANTITY_KEY) {
             Some(Value::Int32(quantity)) => *quantity,
@@ -100,28 +100,28 @@ impl ItemStack {
         }
     }
 
-    /// Says how many there are. A slot without items has no stack: the last one is taken away
-    /// with [`ItemContainer::remove`](super::ItemContainer::remove).
+    /// Sets the number of items. A slot without items has no stack: to remove the last item, use
+    /// [`ItemContainer::remove`](super::ItemContainer::remove).
     pub fn set_quantity(&mut self, quantity: i32) {
         self.fields.set(QUANTITY_KEY, Value::Int32(quantity));
     }
 
-    /// How much wear they have left.
+    /// Returns the remaining durability.
     pub fn durability(&self) -> f64 {
         self.number(DURABILITY_KEY)
     }
 
-    /// Says how much wear they have left.
+    /// Sets the remaining durability.
     pub fn set_durability(&mut self, durability: f64) {
         self.set_number(DURABILITY_KEY, durability);
     }
 
-    /// How much wear they had when they were new; 0 for what does not wear out.
+    /// Returns the maximum durability; 0 for items without wear.
     pub fn max_durability(&self) -> f64 {
         self.number(MAX_DURABILITY_KEY)
     }
 
-    /// Says how much wear they had when they were new.
+    /// Sets the maximum durability.
     pub fn set_max_durability(&mut self, durability: f64) {
         self.set_number(MAX_DURABILITY_KEY, durability);
     }
@@ -135,18 +135,18 @@ impl ItemStack {
     }
 
     fn set_number(&mut self, key: &str, number: f64) {
-        // What says the same already keeps its type, or stays away.
+        // An equal number keeps its type, and a missing field stays missing.
         if self.number(key).to_bits() != number.to_bits() {
             self.fields.set(key, Value::Double(number));
         }
     }
 
-    /// What a game or a mod has written on them.
+    /// Returns the metadata of the game or a mod.
     pub fn metadata(&self) -> Option<&Document> {
         self.fields.get(METADATA_KEY).and_then(Value::as_document)
     }
 
-    /// Writes on them, or with `None` wipes it off.
+    /// Sets the metadata, or removes it with `None`.
     pub fn set_metadata(&mut self, metadata: Option<Document>) {
         match metadata {
             Some(metadata) => self.fields.set(METADATA_KEY, Value::Document(metadata)),
@@ -155,7 +155,7 @@ impl ItemStack {
         }
     }
 
-    /// All fields, those that have no question here included.
+    /// Returns all fields, including those without a getter.
     pub fn fields(&self) -> &Document {
         &self.fields
     }

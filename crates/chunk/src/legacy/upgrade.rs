@@ -1,7 +1,7 @@
-//! From a block section of any version to one of version 6.
+//! Upgrades a block section of any version to version 6.
 //!
-//! Everything goes by what a cell holds and not by ids, because that is where the game's own
-//! upgrade fails: given sixteen kinds of blocks and no air it turns blocks into air.
+//! Works on the values of cells instead of ids, to avoid a bug of the game's own upgrade: with
+//! sixteen kinds of blocks and no air it turns blocks into air.
 
 use hyworld_coords::SectionArray;
 
@@ -11,27 +11,27 @@ use crate::fluid::FluidSection;
 use crate::palette::{AssetKey, EditError, Palette, PaletteType};
 use crate::physics::BlockPhysics;
 
-/// A section of version 6, and what its blocks' old names said that is stored elsewhere now.
+/// A section of version 6, and the data from its old block names that is now stored elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UpgradedSection {
-    /// The blocks. Their migration version is 0, as that of every older section.
+    /// The blocks. Their migration version is 0, as in every older section.
     pub section: BlockSection,
-    /// Fluids, to be [laid over](FluidSection::overlay) those that the section has.
+    /// Fluids, to be [overlaid](FluidSection::overlay) on those of the section.
     pub fluids: FluidSection,
-    /// Support, to be [laid over](BlockPhysics::overlay) what the section has.
+    /// Support, to be [overlaid](BlockPhysics::overlay) on that of the section.
     pub support: BlockPhysics,
-    /// Names that look old but cannot be taken apart. They are kept as the names of their blocks.
+    /// Names that look old but cannot be parsed. They are kept as block names.
     pub kept: Vec<AssetKey>,
 }
 
 impl BlockSection {
-    /// Makes this a section of version 6. One that is keeps every byte.
+    /// Upgrades this section to version 6. A section of version 6 keeps every byte.
     ///
-    /// The game renames blocks before it takes their names apart, so migrations that are known
-    /// should be [applied](Self::rename_blocks) before.
+    /// The game renames blocks before it parses their names, so known migrations should be
+    /// [applied](Self::rename_blocks) first.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`], which takes more kinds of blocks than any world has.
+    /// Returns [`EditError::PaletteFull`] if the section has too many kinds of blocks.
     pub fn upgrade(mut self) -> Result<UpgradedSection, EditError> {
         let has_properties = self.version <= 4;
         let has_fillers = self.version >= 4;
@@ -67,7 +67,7 @@ impl BlockSection {
     }
 }
 
-/// What the name says; a name that makes no sense stays the name of the block.
+/// Parses an old name. A name that cannot be parsed is kept as the block name.
 fn parse<'a>(key: &'a AssetKey, kept: &mut Vec<AssetKey>) -> LegacyBlock<'a> {
     LegacyBlock::parse(key.as_str()).unwrap_or_else(|_| {
         kept.push(key.clone());
@@ -75,12 +75,12 @@ fn parse<'a>(key: &'a AssetKey, kept: &mut Vec<AssetKey>) -> LegacyBlock<'a> {
     })
 }
 
-/// A name that is part of one that was stored, or of today's fluids, and so is not too long.
+/// Creates a key from a part of a stored name or a current fluid name, which is never too long.
 fn name(text: &str) -> AssetKey {
     AssetKey::stored(text)
 }
 
-/// What the names of a section say, and which cell has which name.
+/// The parsed names of a section, and the index of each cell's name.
 struct Cells<'a> {
     blocks: Vec<LegacyBlock<'a>>,
     indices: &'a SectionArray<u16>,

@@ -1,9 +1,9 @@
 //! Light as a tree over the indices of a section's cells.
 //!
-//! A node splits a run of cells into eight runs of equal length. It is stored as one byte that
-//! says which of the eight have a node of their own, and then the eight one after the other: the
-//! node, with everything below it, or the big-endian value that all cells of the run have. The
-//! root covers 32,768 cells, a node of the fifth and last level eight.
+//! A node splits a run of cells into eight parts of equal length. It is stored as a mask byte,
+//! which has a bit for each part that is a node, followed by the eight parts in order. A part is
+//! either a nested node, or the big-endian value of all its cells. The root covers 32,768 cells; a
+//! node of the fifth and last level covers eight.
 
 mod walk;
 
@@ -16,36 +16,36 @@ use crate::shared_bytes::SharedBytes;
 use crate::wire::Reader;
 use hyworld_documents::{Malformed, Problem};
 
-/// Nodes of a tree in which no two neighbouring cells are alike: 1 + 8 + 64 + 512 + 4096.
+/// The number of nodes in a full tree: 1 + 8 + 64 + 512 + 4096.
 const NODES_MAX: usize = 4681;
 
-/// The length of a tree: a byte for each node, and two for each of the eight parts of each node
-/// that is not itself one of the nodes.
+/// Returns the size of a tree: one byte per node, and two per value. Each node has eight parts, and
+/// all parts except the nested nodes are values.
 const fn bytes_of(nodes: usize) -> usize {
     15 * nodes + 2
 }
 
-/// The light of all cells of a section, as it is stored.
+/// The light of all cells of a section in its stored form.
 ///
-/// The game never stores a node whose eight parts are alike, except the root. A tree with such
+/// The game never stores a node with eight equal values, except the root. A stored tree with such
 /// nodes is kept as it is; [`from_values`](Self::from_values) does not build one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LightTree {
-    /// The byte that said that there is a tree: 1, or whatever stood in its place.
+    /// The stored flag, kept as it was read. The game writes 1; any value except 0 is accepted.
     flag: u8,
-    /// Walked through once, so that every node and value is known to be there.
+    /// Checked: every node and value is within the bytes.
     bytes: SharedBytes,
 }
 
 impl LightTree {
-    /// The same light everywhere.
+    /// Creates a tree with the same light everywhere.
     pub fn filled(value: LightValue) -> Self {
         let [high, low] = value.bits().to_be_bytes();
         let bytes = [0].into_iter().chain([high, low].into_iter().cycle().take(16)).collect();
         Self { flag: 1, bytes: SharedBytes::new(bytes) }
     }
 
-    /// The smallest tree with these values.
+    /// Creates the smallest tree with these values.
     pub fn from_values(values: &SectionArray<LightValue>) -> Self {
         let mut values = values.values().as_slice();
         let mut bytes = Vec::new();
@@ -53,23 +53,23 @@ impl LightTree {
         Self { flag: 1, bytes: SharedBytes::new(bytes) }
     }
 
-    /// The stored form of the root and everything below it.
+    /// Returns the stored form of the root and all nested nodes.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_slice()
     }
 
-    /// How many nodes it has: 1 to 4681.
+    /// Returns the number of nodes, 1 to 4681.
     pub fn nodes(&self) -> usize {
         (self.as_bytes().len() - 2) / 15
     }
 
-    /// The light of one cell. It walks past what is stored before that cell, so to look at many
-    /// cells [`expand`](Self::expand) is better.
+    /// Returns the light of one cell. Walks over everything stored before that cell; for many cells
+    /// [`expand`](Self::expand) is faster.
     pub fn get(&self, cell: LocalBlock) -> LightValue {
         walk::value_at(self.as_bytes(), cell.index())
     }
 
-    /// The light of every cell.
+    /// Returns the light of every cell.
     pub fn expand(&self) -> SectionArray<LightValue> {
         let mut values = Vec::with_capacity(BLOCKS_PER_SECTION.into());
         walk::visit(self.as_bytes(), |run| match run {
@@ -79,7 +79,7 @@ impl LightTree {
         SectionArray::from_vec(values).unwrap_or_else(|| SectionArray::filled(LightValue::DARK))
     }
 
-    /// The light of all cells, if they have the same.
+    /// Returns the light of all cells if they have the same.
     pub fn uniform(&self) -> Option<LightValue> {
         let first = walk::value_at(self.as_bytes(), 0);
         let mut same = true;
@@ -92,12 +92,12 @@ impl LightTree {
         same.then_some(first)
     }
 
-    /// Whether all cells have the same light.
+    /// Returns whether all cells have the same light.
     pub fn is_uniform(&self) -> bool {
         self.uniform().is_some()
     }
 
-    /// Reads what follows the byte that said that there is a tree.
+    /// Reads the bytes after the flag.
     pub(super) fn decode(flag: u8, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let at = reader.at();
         let found = reader.i32()?;
@@ -118,13 +118,13 @@ impl LightTree {
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.push(self.flag);
-        // At most a few ten thousand bytes, see `NODES_MAX`.
+        // At most 70,217 bytes, see `NODES_MAX`.
         out.extend(u32::try_from(self.as_bytes().len()).unwrap_or(u32::MAX).to_be_bytes());
         out.extend(self.as_bytes());
     }
 }
 
-/// Appends the node for the next `len` values, and takes them.
+/// Appends the node for the next `len` values and removes them from `values`.
 fn put_node(out: &mut Vec<u8>, values: &mut &[LightValue], len: usize) {
     let mask_at = out.len();
     let mut mask = 0_u8;
@@ -145,7 +145,7 @@ fn put_node(out: &mut Vec<u8>, values: &mut &[LightValue], len: usize) {
     }
 }
 
-/// Shows how large it is.
+/// Prints the number of nodes.
 impl fmt::Debug for LightTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LightTree({} nodes)", self.nodes())

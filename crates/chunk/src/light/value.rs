@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Three colours and the sky, each from 0 to 15.
+/// The red, green, blue and sky light of a cell, each from 0 to 15.
 ///
 /// ```
 /// use hyworld_chunk::LightValue;
@@ -16,10 +16,10 @@ use std::fmt;
 pub struct LightValue(u16);
 
 impl LightValue {
-    /// No light at all.
+    /// No light.
     pub const DARK: Self = Self(0);
 
-    /// The light with these channels; `None` unless all are below 16.
+    /// Creates a light value. Returns `None` unless all channels are below 16.
     pub const fn new(red: u8, green: u8, blue: u8, sky: u8) -> Option<Self> {
         if (red | green | blue | sky) > 15 {
             return None;
@@ -27,32 +27,32 @@ impl LightValue {
         Some(Self((sky as u16) << 12 | (blue as u16) << 8 | (green as u16) << 4 | red as u16))
     }
 
-    /// The light that is stored as this number. Any number is one.
+    /// Creates a light value from its stored form. Every value is valid.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// The number that it is stored as: red in the lowest four bits, then green, blue and sky.
+    /// Returns the stored form: red in the lowest four bits, then green, blue and sky.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// 0 to 15.
+    /// Returns the red light, 0 to 15.
     pub const fn red(self) -> u8 {
         (self.0 & 15) as u8
     }
 
-    /// 0 to 15.
+    /// Returns the green light, 0 to 15.
     pub const fn green(self) -> u8 {
         (self.0 >> 4 & 15) as u8
     }
 
-    /// 0 to 15.
+    /// Returns the blue light, 0 to 15.
     pub const fn blue(self) -> u8 {
         (self.0 >> 8 & 15) as u8
     }
 
-    /// Light from the sky, 0 to 15.
+    /// Returns the light from the sky, 0 to 15.
     pub const fn sky(self) -> u8 {
         (self.0 >> 12 & 15) as u8
     }

@@ -1,4 +1,4 @@
-//! Migration assets from a user's own game files: a folder, or the zip that the game comes with.
+//! Loads migration assets from the user's game files: a folder, or the game's asset zip.
 
 #[cfg(feature = "zip")]
 use std::borrow::Cow;
@@ -8,44 +8,43 @@ use std::path::{Path, PathBuf};
 
 use super::{BlockMigration, BlockMigrations, asset_number};
 
-/// Where the assets are inside of the game's asset folder or zip.
+/// The path of the assets inside the game's asset folder or zip.
 const FOLDER: &str = "Server/Item/Block/Migrations";
 
-/// How large an asset may be. The game's are a few kilobytes; this is what a file that is something
-/// else can cost.
+/// The maximum size of an asset, in case a file is unrelated. The game's are a few kilobytes.
 const ASSET_BYTES_MAX: u64 = 16 << 20;
 
-/// How many assets there may be. The game has about ten.
+/// The maximum number of assets. The game has about ten.
 const ASSETS_MAX: usize = 10_000;
 
-/// How many files a zip may have. The game's assets are some ten thousand.
+/// The maximum number of files in a zip. The game's assets have a few tens of thousands.
 #[cfg(feature = "zip")]
 const ZIP_ENTRIES_MAX: usize = 1 << 20;
 
-/// Why migration assets cannot be read.
+/// An error from loading migration assets.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrationError {
-    /// The disk, or the archive, does not give the bytes.
+    /// A file or folder cannot be read.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was reported.
+        /// The reported error.
         source: io::Error,
     },
     /// The text is not a migration asset.
     #[error("{origin}{}{reason}", if origin.is_empty() { "" } else { ": " })]
     Malformed {
-        /// The file, if it came from one.
+        /// The file, if the asset came from one.
         origin: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// There is nothing that could be an asset.
+    /// There are no migration assets.
     #[error(
-        "{}: no block migrations here; expected files 0.json, 1.json, ... in it or in \
-         {FOLDER} below it", path.display()
+        "{}: no block migrations found; expected files 0.json, 1.json, ... in it or in its \
+         subfolder {FOLDER}", path.display()
     )]
     NoneFound {
         /// The folder or zip.
@@ -54,11 +53,11 @@ pub enum MigrationError {
 }
 
 impl MigrationError {
-    /// Puts a place before that of a malformed asset.
-    pub(super) fn inside(self, place: &str) -> Self {
+    /// Sets the origin of a malformed asset if it has none.
+    pub(super) fn inside(self, origin_name: &str) -> Self {
         match self {
             Self::Malformed { origin, reason } if origin.is_empty() => {
-                Self::Malformed { origin: place.to_owned(), reason }
+                Self::Malformed { origin: origin_name.to_owned(), reason }
             }
             other => other,
         }
@@ -66,11 +65,12 @@ impl MigrationError {
 }
 
 impl BlockMigrations {
-    /// Reads all `<number>.json` of a folder, which is that of the migrations or one that contains
-    /// `Server/Item/Block/Migrations`. Other files are left alone.
+    /// Reads all `<number>.json` files of a folder, which is the folder of the migrations or one
+    /// that contains `Server/Item/Block/Migrations`. Other files are ignored.
     ///
     /// # Errors
-    /// If the folder or a file cannot be read, a file is not a migration asset, or there is none.
+    /// Returns an error if the folder or a file cannot be read, a file is not a migration asset, or
+    /// there are no assets.
     pub fn from_folder(path: impl AsRef<Path>) -> Result<Self, MigrationError> {
         let path = path.as_ref();
         let inner = path.join(FOLDER);
@@ -94,8 +94,8 @@ impl BlockMigrations {
     /// Reads `Server/Item/Block/Migrations/<number>.json` from a zip such as the game's assets.
     ///
     /// # Errors
-    /// If the zip or a file in it cannot be read, a file is not a migration asset, or there is
-    /// none.
+    /// Returns an error if the zip or a file in it cannot be read, a file is not a migration asset,
+    /// or there are no assets.
     #[cfg(feature = "zip")]
     pub fn from_zip(path: impl AsRef<Path>) -> Result<Self, MigrationError> {
         let path = path.as_ref();
@@ -106,7 +106,7 @@ impl BlockMigrations {
         if zip.len() > ZIP_ENTRIES_MAX {
             return Err(failed(io::Error::other(format!("more than {ZIP_ENTRIES_MAX} files"))));
         }
-        // A name that is no text is not that of an asset.
+        // A name that is not valid text is not the name of an asset.
         let numbered = |name: Cow<'_, str>| Some((zip_number(&name)?, name.into_owned()));
         let names: Vec<(u32, String)> =
             zip.file_names().filter_map(Result::ok).filter_map(numbered).collect();
@@ -154,7 +154,7 @@ fn zip_number(name: &str) -> Option<u32> {
     file_number(name.strip_prefix(FOLDER)?.strip_prefix('/')?)
 }
 
-/// Reads a text up to the limit. The size that an archive states is not trusted.
+/// Reads text up to the size limit. The size that an archive states is not trusted.
 fn read_text(from: impl Read) -> io::Result<String> {
     let mut text = String::new();
     let read = from.take(ASSET_BYTES_MAX + 1).read_to_string(&mut text)?;
@@ -210,8 +210,8 @@ mod tests {
 
         let error = BlockMigrations::from_folder(folder.path()).unwrap_err();
         let expected = format!(
-            "{}: no block migrations here; expected files 0.json, 1.json, ... in it or in \
-             Server/Item/Block/Migrations below it",
+            "{}: no block migrations found; expected files 0.json, 1.json, ... in it or in its \
+             subfolder Server/Item/Block/Migrations",
             folder.path().display()
         );
         assert_eq!(error.to_string(), expected);
@@ -219,7 +219,7 @@ mod tests {
         write(folder.path(), &[("7.json", "[1]")]);
         let error = BlockMigrations::from_folder(folder.path()).unwrap_err();
         let file = folder.path().join("7.json");
-        let expected = format!("{}: a migration that is not an object", file.display());
+        let expected = format!("{}: the migration is not an object", file.display());
         assert_eq!(error.to_string(), expected);
 
         write_file(&file, b"\xFF");
@@ -286,7 +286,7 @@ mod tests {
             zip_file(&path, &[(name, "[]")]);
             let error = BlockMigrations::from_zip(&path).unwrap_err();
             let file = path.join(name);
-            let expected = format!("{}: a migration that is not an object", file.display());
+            let expected = format!("{}: the migration is not an object", file.display());
             assert_eq!(error.to_string(), expected);
 
             write_file(&path, b"PK or not");
@@ -294,7 +294,7 @@ mod tests {
             assert!(matches!(&error, MigrationError::Io { path: at, .. } if *at == path));
         }
 
-        /// Bytes that a zip says nothing about must not matter; all others must not panic.
+        /// Unused bytes of a zip must not matter; all others must not cause a panic.
         #[test]
         fn damaged_zips_are_errors_or_read_the_same() {
             let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Building palettes, and changing many cells at once.
+//! Construction of palettes, and changes of many cells at once.
 
 use std::collections::HashMap;
 
@@ -10,74 +10,74 @@ use super::{
     EditError, Nibbles, PALETTE_ENTRIES_MAX, Palette, PaletteEntry, PaletteKey, PaletteType,
 };
 
-/// A palette that is built at once is stored in half-bytes below this many values; one that grows
-/// cell by cell goes one further.
+/// A palette that is built at once uses half-bytes below this many values. One that grows cell by
+/// cell uses them for one value more.
 const HALF_BYTE_VALUES: usize = 16;
 
-/// A palette that is built at once is stored in bytes below this many values.
+/// A palette that is built at once uses bytes below this many values.
 const BYTE_VALUES: usize = 256;
 
 impl<K: PaletteKey> Palette<K> {
-    /// The palette of a section in which every cell has this value.
+    /// Creates a palette in which every cell has this value.
     pub fn filled(key: K) -> Self {
         if key == *K::default_key() {
             return Self::empty();
         }
         let entries = vec![PaletteEntry { internal_id: 0, key, count: BLOCKS_PER_SECTION }];
-        Self { entries, cells: Cells::HalfByte(Nibbles::zeros()), tidy: true }
+        Self { entries, cells: Cells::HalfByte(Nibbles::zeros()), is_consistent: true }
     }
 
-    /// The palette with these values, as small as can be: ids are given in the order in which the
-    /// values first occur, and entries listed in the game's order.
+    /// Creates a palette with these values in the smallest type. Ids are assigned in order of first
+    /// occurrence, and entries are listed in the game's order.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`] if all 32,768 cells differ.
+    /// Returns [`EditError::PaletteFull`] if all 32,768 cells differ.
     pub fn from_array(values: &SectionArray<K>) -> Result<Self, EditError> {
         let mut keys: Vec<K> = Vec::new();
-        let mut places: HashMap<&K, u16> = HashMap::new();
+        let mut indices_by_key: HashMap<&K, u16> = HashMap::new();
         let mut last = None;
         let indices = SectionArray::from_fn(|cell| {
             let key = &values[cell];
-            // Neighbours are often equal, and cheaper to compare than to look up.
+            // Neighbours are often equal, and comparing is cheaper than a lookup.
             match last {
-                Some((last_key, place)) if last_key == key => return place,
+                Some((last_key, index)) if last_key == key => return index,
                 _ => {}
             }
             let next = u16::try_from(keys.len()).unwrap_or(u16::MAX);
-            let place = *places.entry(key).or_insert_with(|| {
+            let index = *indices_by_key.entry(key).or_insert_with(|| {
                 keys.push(key.clone());
                 next
             });
-            last = Some((key, place));
-            place
+            last = Some((key, index));
+            index
         });
         Self::from_indices(&keys, &indices)
     }
 
-    /// The palette with the values `keys[indices[cell]]`, as from [`from_array`](Self::from_array).
-    /// Keys may repeat or be unused; an index past their end means the default value.
+    /// Creates a palette with the values `keys[indices[cell]]`, as [`from_array`](Self::from_array)
+    /// does. Keys may repeat or be unused; an index past the end means the default value.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`].
+    /// Returns [`EditError::PaletteFull`].
     pub fn from_indices(keys: &[K], indices: &SectionArray<u16>) -> Result<Self, EditError> {
         let mut first: HashMap<&K, usize> = HashMap::with_capacity(keys.len() + 1);
         let same: Vec<usize> = keys
             .iter()
             .chain([K::default_key()])
             .enumerate()
-            .map(|(place, key)| *first.entry(key).or_insert(place))
+            .map(|(index, key)| *first.entry(key).or_insert(index))
             .collect();
         let mut ids: Vec<Option<u16>> = vec![None; same.len()];
         let mut entries: Vec<PaletteEntry<K>> = Vec::new();
         let mut cells = Vec::with_capacity(indices.values().len());
         for &index in indices.values() {
-            let place = usize::from(index).min(keys.len());
-            let place = same.get(place).copied().unwrap_or(place);
+            let key_index = usize::from(index).min(keys.len());
+            let key_index = same.get(key_index).copied().unwrap_or(key_index);
             let next = u16::try_from(entries.len()).unwrap_or(u16::MAX);
-            let Some(slot) = ids.get_mut(place) else { continue };
+            let Some(slot) = ids.get_mut(key_index) else { continue };
             let id = *slot.get_or_insert(next);
             if id == next {
-                let key = keys.get(place).unwrap_or_else(|| K::default_key()).clone();
+                let key = keys.get(key_index).unwrap_or_else(|| K::default_key()).clone();
                 entries.push(PaletteEntry { internal_id: id, key, count: 0 });
             }
             if let Some(entry) = entries.get_mut(usize::from(id)) {
@@ -88,7 +88,7 @@ impl<K: PaletteKey> Palette<K> {
         Self::from_ids(entries, &cells)
     }
 
-    /// Entries are numbered from 0 in their order, and all of them are used.
+    /// Creates a palette from entries that are numbered from 0 in their order and all used.
     fn from_ids(entries: Vec<PaletteEntry<K>>, ids: &[u16]) -> Result<Self, EditError> {
         let kind = match &*entries {
             [only] if only.key == *K::default_key() => return Ok(Self::empty()),
@@ -98,24 +98,24 @@ impl<K: PaletteKey> Palette<K> {
             _ => return Err(EditError::PaletteFull),
         };
         let entries = order::arrange(entries, kind, TableSize::ForAll);
-        Ok(Self { entries, cells: Cells::pack(kind, ids), tidy: true })
+        Ok(Self { entries, cells: Cells::pack(kind, ids), is_consistent: true })
     }
 
-    /// The same cells in a palette built anew, which is as small as can be and has no anomaly.
+    /// Returns a new palette with the same cells, in the smallest type and without anomalies.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`].
+    /// Returns [`EditError::PaletteFull`].
     pub fn rebuilt(&self) -> Result<Self, EditError> {
         let found = self.indices();
         let keys: Vec<K> = found.keys.into_iter().cloned().collect();
         Self::from_indices(&keys, &found.indices)
     }
 
-    /// Gives a value to all cells of a box, both corners included, and says how many cells that
-    /// changed. It is one change: the palette shrinks at the end, and as far as it can.
+    /// Sets all cells of a box, both corners included. Returns how many cells changed. Counts as
+    /// one change: the palette shrinks as far as it can at the end.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`].
+    /// Returns [`EditError::PaletteFull`].
     pub fn fill(
         &mut self,
         corner: LocalBlock,
@@ -128,11 +128,11 @@ impl<K: PaletteKey> Palette<K> {
         self.set_all(in_box(corner, opposite), &key)
     }
 
-    /// Gives a value to some cells, and says how many cells that changed. It is one change, as
-    /// with [`fill`](Self::fill).
+    /// Sets several cells to one value. Returns how many cells changed. Counts as one change, like
+    /// [`fill`](Self::fill).
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`].
+    /// Returns [`EditError::PaletteFull`].
     pub(crate) fn set_all(
         &mut self,
         cells: impl Iterator<Item = LocalBlock> + Clone,
@@ -143,7 +143,7 @@ impl<K: PaletteKey> Palette<K> {
         };
         self.set(first, key.clone())?;
         let Some(id) = self.entries.iter().find(|entry| entry.key == *key) else {
-            // The last other value is gone, and with it the list.
+            // No other value is left, so the palette has become empty.
             return Ok(1);
         };
         let id = id.internal_id;
@@ -159,24 +159,24 @@ impl<K: PaletteKey> Palette<K> {
         }
         self.entries.retain_mut(|entry| {
             let lost = lost.get(usize::from(entry.internal_id)).copied().unwrap_or(0);
-            let won = if entry.internal_id == id { changed } else { 0 };
-            entry.count = entry.count.wrapping_sub(lost).wrapping_add(won);
+            let gained = if entry.internal_id == id { changed } else { 0 };
+            entry.count = entry.count.wrapping_sub(lost).wrapping_add(gained);
             entry.count > 0
         });
         while self.shrink() {}
         Ok(usize::from(changed) + 1)
     }
 
-    /// Whether [`fill`](Self::fill) would succeed.
+    /// Returns whether [`fill`](Self::fill) would succeed.
     pub(crate) fn can_fill(&self, corner: LocalBlock, opposite: LocalBlock, key: &K) -> bool {
         self.entries.len() < PALETTE_ENTRIES_MAX
             || self.clone().fill(corner, opposite, key.clone()).is_ok()
     }
 
-    /// Renames values: `rename` gives the new name, or `None` to keep the old one. Values that
-    /// become the same are merged, and the first id stays. Says whether anything was renamed.
+    /// Renames values. `rename` returns the new value, or `None` to keep the old one. Values that
+    /// become equal are merged under the first id. Returns whether any value was renamed.
     ///
-    /// The type of the palette stays, as it does when the game migrates block names.
+    /// The type of the palette does not change, as in the game's block migrations.
     pub fn map_keys(&mut self, mut rename: impl FnMut(&K) -> Option<K>) -> bool {
         let mut changed = false;
         for entry in &mut self.entries {
@@ -186,15 +186,15 @@ impl<K: PaletteKey> Palette<K> {
             }
         }
         if changed {
-            self.tidy = false;
-            // Without room to straighten it out the cells still have the new values.
-            self.make_tidy().unwrap_or_default();
+            self.is_consistent = false;
+            // If there is no room for the repair, the cells still have the new values.
+            self.make_consistent().unwrap_or_default();
         }
         changed
     }
 }
 
-/// The cells between two corners, in the order of their indices.
+/// Returns the cells between two corners, in index order.
 pub(crate) fn in_box(
     corner: LocalBlock,
     opposite: LocalBlock,

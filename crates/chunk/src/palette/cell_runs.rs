@@ -1,12 +1,12 @@
-//! Runs of neighbouring cells with the same id, found several cells at a time.
+//! Runs of consecutive cells with the same id, found several cells at a time.
 
 use hyworld_coords::BLOCKS_PER_SECTION;
 
 use super::cells::Cells;
 
 impl Cells {
-    /// Returns the runs in the order of the cells: the id of each run and the index after its last
-    /// cell. Neighbouring runs have different ids.
+    /// Returns the runs in index order: the id of each run and the index after its last cell.
+    /// Adjacent runs have different ids.
     pub(super) fn runs(&self) -> CellRuns<'_> {
         let (bits, uniform) = match self {
             Self::Empty => (4, Some((0, BLOCKS_PER_SECTION.into()))),
@@ -18,18 +18,18 @@ impl Cells {
     }
 }
 
-/// Finds where neighbouring cells differ by comparing a 64-bit word with itself moved by one cell.
+/// Finds the ends of runs by comparing a 64-bit word with itself shifted by one cell.
 #[derive(Clone)]
 pub(super) struct CellRuns<'a> {
-    /// The words after the current one. The first cell of a word has its highest bits.
+    /// The words after the current one. The first cell of a word is in its highest bits.
     rest: &'a [[u8; 8]],
     bits: u32,
     word: u64,
-    /// Not zero at each cell of the word whose right neighbour has another id.
+    /// Has bits set in each cell of the word that differs from the next cell.
     differs: u64,
     /// The index after the last cell of the current word.
     end: u32,
-    /// The only run of cells that store nothing.
+    /// The single run of an empty palette, which stores no cells.
     uniform: Option<(u16, u32)>,
 }
 
@@ -54,7 +54,7 @@ impl Iterator for CellRuns<'_> {
             self.end += 64 / bits;
             let next = match rest.first() {
                 Some(next) => u64::from_be_bytes(*next),
-                // The last cell of all ends a run, so it gets a neighbour that differs.
+                // The last cell of the section ends a run, so its next cell must differ.
                 None => !(self.word << (64 - bits)),
             };
             self.differs = self.word ^ (self.word << bits | next >> (64 - bits));
@@ -73,7 +73,7 @@ mod tests {
     use super::super::cells::CELLS;
     use super::*;
 
-    /// Ids with runs of every length up to 96, beginning at odd and even cells.
+    /// Returns ids with runs of every length up to 96, starting at odd and even cells.
     fn sample(kind: PaletteType) -> Vec<u16> {
         let most = [1, 16, 256, 700][usize::from(kind.code())];
         let runs = (0_u16..).flat_map(|step| vec![step * 7 % most; usize::from(step * 13 % 97)]);

@@ -1,4 +1,4 @@
-//! The cells of a palette as they are stored: an internal id for each, in 4, 8 or 16 bits.
+//! The cells of a palette as they are stored: one internal id each, in 4, 8 or 16 bits.
 
 use super::PaletteType;
 use super::nibbles::Nibbles;
@@ -6,17 +6,17 @@ use crate::shared_bytes::SharedBytes;
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
-/// How many cells a section has.
+/// The number of cells in a section.
 pub(super) const CELLS: usize = 32_768;
 
-/// An internal id for each cell. Nothing is unpacked or copied on reading: the bytes are shared
-/// with the chunk until a cell is changed.
+/// An internal id for each cell. Decoding copies nothing: the bytes are shared with the chunk until
+/// a cell changes.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Cells {
     Empty,
     HalfByte(Nibbles),
     Byte(SharedBytes),
-    /// Big-endian, as in the file.
+    /// Big-endian, as stored.
     Short(SharedBytes),
 }
 
@@ -30,7 +30,7 @@ impl Cells {
         })
     }
 
-    /// Stores ids, one for each cell, that fit the type.
+    /// Packs ids, one for each cell. They must fit the type.
     pub(super) fn pack(kind: PaletteType, ids: &[u16]) -> Self {
         match kind {
             PaletteType::Empty => Self::Empty,
@@ -61,7 +61,7 @@ impl Cells {
         }
     }
 
-    /// The id of one cell; 0 where nothing is stored.
+    /// Returns the id of one cell; 0 if no cells are stored.
     pub(super) fn id(&self, index: u16) -> u16 {
         match self {
             Self::Empty => 0,
@@ -76,14 +76,14 @@ impl Cells {
         }
     }
 
-    /// The first cell that has another id in the other, if both are of one type.
+    /// Returns the first cell whose ids differ, or `None` if the types differ.
     pub(super) fn first_difference(&self, other: &Self) -> Option<u16> {
         const BLOCK_BYTES: usize = 256;
         let (mine, theirs) = (self.as_bytes(), other.as_bytes());
         if mine.len() != theirs.len() {
             return None;
         }
-        // Whole blocks first: they are compared many bytes at a time.
+        // Compare blocks first: slices are compared many bytes at a time.
         let blocks = mine.chunks(BLOCK_BYTES).zip(theirs.chunks(BLOCK_BYTES));
         let (block, (mine_block, theirs_block)) =
             blocks.enumerate().find(|(_, (mine, theirs))| mine != theirs)?;
@@ -94,7 +94,7 @@ impl Cells {
         [cell, cell.saturating_add(1)].into_iter().find(|&cell| self.id(cell) != other.id(cell))
     }
 
-    /// Changes the id of one cell to one that fits the type.
+    /// Sets the id of one cell. It must fit the type.
     pub(super) fn set(&mut self, index: u16, id: u16) {
         match self {
             Self::Empty => {}
@@ -113,7 +113,7 @@ impl Cells {
         }
     }
 
-    /// The ids of all cells, in order.
+    /// Returns the ids of all cells, in order.
     pub(super) fn ids(&self) -> Vec<u16> {
         match self {
             Self::Empty => vec![0; CELLS],
@@ -125,7 +125,7 @@ impl Cells {
         }
     }
 
-    /// The same cells with other ids: `new_ids` says for every id what takes its place.
+    /// Returns the same cells as `kind`, with each id replaced by `new_ids[id]`.
     pub(super) fn replaced(&self, kind: PaletteType, new_ids: &[u16]) -> Self {
         let mut ids = self.ids();
         for id in &mut ids {
@@ -134,7 +134,7 @@ impl Cells {
         Self::pack(kind, &ids)
     }
 
-    /// How many cells have each id, for every id that the type can store.
+    /// Counts the cells with each id, for every id that the type can store.
     pub(super) fn counts(&self) -> Vec<u32> {
         match self {
             Self::Empty => vec![32_768],
@@ -163,19 +163,19 @@ fn shorts(bytes: &SharedBytes) -> &[[u8; 2]] {
     bytes.as_slice().as_chunks().0
 }
 
-/// The low byte of an id that is known to have no other.
+/// Returns the low byte of an id. The caller ensures that the high byte is 0.
 fn low_byte(id: u16) -> u8 {
     (id & 0xff) as u8
 }
 
-fn add(counts: &mut [u32], place: usize, count: u32) {
-    if let Some(sum) = counts.get_mut(place) {
+fn add(counts: &mut [u32], index: usize, count: u32) {
+    if let Some(sum) = counts.get_mut(index) {
         *sum += count;
     }
 }
 
-/// Counts into four tables in turn: equal neighbours, which are the rule here, would otherwise
-/// wait for each other.
+/// Counts each byte value. Uses four tables in turn, because increments of the same counter by
+/// equal neighbours, which are common, would wait for each other.
 fn byte_counts(bytes: &[u8]) -> [u32; 256] {
     let mut tables = [[0_u32; 256]; 4];
     for four in bytes.as_chunks::<4>().0 {
@@ -200,7 +200,7 @@ mod tests {
 
     const KINDS: [PaletteType; 3] = [PaletteType::HalfByte, PaletteType::Byte, PaletteType::Short];
 
-    /// Ids with runs of many lengths and odd beginnings.
+    /// Returns ids with runs of many lengths, some starting at odd indices.
     fn sample(kind: PaletteType) -> Vec<u16> {
         let most = [1, 16, 256, 700][usize::from(kind.code())];
         let mut ids = Vec::new();

@@ -1,22 +1,22 @@
-//! What can be odd about a palette that can be read all the same.
+//! Anomalies of palettes that can still be read.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use super::{Palette, PaletteKey, PaletteType};
 
-/// Something that the game never writes. A palette with it is still read, and kept as it is until
-/// it is changed.
+/// An anomaly that the game never writes. A palette with anomalies can be read, and is kept as it
+/// is until it is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum PaletteAnomaly {
-    /// An entry says another number of cells than have it.
+    /// The count of an entry differs from the number of cells that have it.
     Count {
         /// The id of the entry.
         internal_id: u16,
-        /// What the entry says.
+        /// The stored count.
         listed: u16,
-        /// How many cells there are.
+        /// The actual number of cells.
         cells: u32,
     },
     /// No cell has this entry.
@@ -24,26 +24,26 @@ pub enum PaletteAnomaly {
         /// The id of the entry.
         internal_id: u16,
     },
-    /// Cells have an id that no entry has. They read as the default value.
+    /// Cells have an id without an entry. They read as the default value.
     Unlisted {
         /// The id in the cells.
         internal_id: u16,
         /// How many cells have it.
         cells: u32,
     },
-    /// An id was listed before. Only the first entry counts.
+    /// An id has more than one entry. Only the first one is used.
     DuplicateId {
-        /// The id that both have.
+        /// The repeated id.
         internal_id: u16,
     },
-    /// A value was listed before, under another id.
+    /// A value has more than one entry, under different ids.
     DuplicateKey {
-        /// The id under which it was listed first.
+        /// The id of its first entry.
         first_id: u16,
-        /// The id under which it is listed again.
+        /// The id of this entry.
         internal_id: u16,
     },
-    /// An id is greater than any that a cell of this type can hold.
+    /// An id is greater than a cell of this type can hold.
     IdOutOfRange {
         /// The id of the entry.
         internal_id: u16,
@@ -51,8 +51,7 @@ pub enum PaletteAnomaly {
 }
 
 impl<K: PaletteKey> Palette<K> {
-    /// Everything about this palette that the game would not have written, in entry order and
-    /// then by id. It looks at every cell.
+    /// Returns all anomalies, in entry order and then by id. Visits every cell.
     pub fn check(&self) -> Vec<PaletteAnomaly> {
         if self.kind() == PaletteType::Empty {
             return Vec::new();
@@ -63,8 +62,8 @@ impl<K: PaletteKey> Palette<K> {
         let mut first_ids = HashMap::with_capacity(self.entries.len());
         for entry in &self.entries {
             let internal_id = entry.internal_id;
-            let place = usize::from(internal_id);
-            let (Some(&cells), Some(seen)) = (counts.get(place), listed.get_mut(place)) else {
+            let index = usize::from(internal_id);
+            let (Some(&cells), Some(seen)) = (counts.get(index), listed.get_mut(index)) else {
                 anomalies.push(PaletteAnomaly::IdOutOfRange { internal_id });
                 continue;
             };
@@ -96,7 +95,7 @@ impl fmt::Display for PaletteAnomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count { internal_id, listed, cells } => {
-                write!(f, "entry {internal_id} says {listed} cells, but {cells} have it")
+                write!(f, "entry {internal_id} has a count of {listed}, but {cells} cells have it")
             }
             Self::Unused { internal_id } => write!(f, "no cell has entry {internal_id}"),
             Self::Unlisted { internal_id, cells } => {

@@ -1,4 +1,4 @@
-//! Changing single cells, with the growth and shrinking of the game's own palettes.
+//! Changes to single cells, growing and shrinking palettes as the game does.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -10,34 +10,34 @@ use super::order::{self, TableSize};
 use super::{NameTooLong, PALETTE_ENTRIES_MAX, Palette, PaletteEntry, PaletteKey, PaletteType};
 use crate::error::Error;
 
-/// A byte palette with this many entries or fewer becomes a half-byte palette. It is less than
-/// 16 so that a section at the border does not change back and forth.
+/// A byte palette with this many entries or fewer becomes a half-byte palette. Less than 16, so
+/// that a section at the limit does not change its type repeatedly.
 const HALF_BYTE_AGAIN_MAX: usize = 14;
 
 /// A short palette with this many entries or fewer becomes a byte palette.
 const BYTE_AGAIN_MAX: usize = 251;
 
-/// Why a section was not changed. It is as it was before.
+/// The reason why a section was not changed. The section is as it was before.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
     /// The palette lists as many different values as the format allows.
-    #[error("a palette can list {PALETTE_ENTRIES_MAX} different values, and this one does")]
+    #[error("the palette is full: it already lists {PALETTE_ENTRIES_MAX} different values")]
     PaletteFull,
-    /// The section is stored as an old version, which lacks some of the fields.
+    /// The section has an old version that lacks some of the fields.
     #[error("a block section of version {version} can be changed only after an upgrade")]
     OldVersion {
         /// The version of the section.
         version: i32,
     },
-    /// A number has no place in the field.
+    /// A number is out of range for its field.
     #[error("{what} is {found}; expected {expected}")]
     Value {
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
         /// Its value.
         found: u8,
-        /// What is allowed, in words.
+        /// A description of the allowed range.
         expected: &'static str,
     },
     /// A name is too long for the format.
@@ -55,31 +55,30 @@ impl From<Infallible> for EditError {
 }
 
 impl<K: PaletteKey> Palette<K> {
-    /// Gives one cell a value, and says whether that was a change.
+    /// Sets the value of one cell. Returns whether the cell changed.
     ///
-    /// Setting a cell to what it has already leaves every byte alone. Otherwise the palette grows
-    /// and shrinks as the game's does: a new value takes the id, and the place in the list, of the
-    /// value that it replaces if no other cell has that; or else the lowest free id, and the place
-    /// where the game would list it. (That is the end of the list if the list is not in an order
-    /// of the game, or long.) A value that no cell has any more is removed. The other entries stay
-    /// where they are, except when the palette shrinks to a smaller type, which numbers and lists
-    /// them anew.
+    /// Setting a cell to its current value leaves every byte unchanged. Otherwise the palette grows
+    /// and shrinks as the game's does. If no other cell has the old value, the new value takes its
+    /// id and its position in the list. Otherwise it takes the lowest free id and the position
+    /// where the game would list it, or the end if the list is long or not in an order that the
+    /// game writes. A value that no cell has any more is removed. The other entries keep their ids
+    /// and order, unless the palette shrinks to a smaller type, which renumbers and reorders them.
     ///
-    /// So a cell that is set and set back leaves every byte as it was, unless the palette came to
-    /// another type on the way, or a value vanished and came back and either its id was not the
-    /// lowest free one or the list was not in an order that we understand.
+    /// Setting a cell and setting it back restores every byte, unless the palette changed its type
+    /// in between, or a value was removed and added again and either its id was not the lowest
+    /// free one or the list was not in a recognised order.
     ///
-    /// Before the first change of a palette that was read, everything that [`check`](Self::check)
-    /// finds is straightened out without changing any cell's value: counts are counted, values
-    /// that are listed twice get the id that was listed first, unused entries are removed.
+    /// The first change of a decoded palette repairs everything that [`check`](Self::check) reports
+    /// without changing the value of any cell: counts are corrected, duplicate values get the id of
+    /// their first entry, unused entries are removed.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`].
+    /// Returns [`EditError::PaletteFull`].
     pub fn set(&mut self, cell: LocalBlock, key: K) -> Result<bool, EditError> {
         if *self.get(cell) == key {
             return Ok(false);
         }
-        self.make_tidy()?;
+        self.make_consistent()?;
         let index = cell.index();
         let old_id = self.cells.id(index);
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.key == key) {
@@ -95,18 +94,18 @@ impl<K: PaletteKey> Palette<K> {
             }
             let internal_id = self.new_id();
             self.cells.set(index, internal_id);
-            let place = self.place_for(internal_id);
-            self.entries.insert(place, PaletteEntry { internal_id, key, count: 1 });
+            let position = self.list_position(internal_id);
+            self.entries.insert(position, PaletteEntry { internal_id, key, count: 1 });
             self.release(old_id);
         }
         self.shrink();
         Ok(true)
     }
 
-    /// Gives cells values, one after the other, and says how many that changed.
+    /// Sets the values of several cells in order. Returns how many cells changed.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`]; the cells before are changed then.
+    /// Returns [`EditError::PaletteFull`]. The cells before the failing one stay changed.
     pub fn set_many(
         &mut self,
         values: impl IntoIterator<Item = (LocalBlock, K)>,
@@ -118,34 +117,34 @@ impl<K: PaletteKey> Palette<K> {
         Ok(changed)
     }
 
-    /// The entry with this id if only one cell has it, which is then about to get another value.
+    /// Returns the entry with this id if only one cell has it.
     fn last_cell_of(&mut self, id: u16) -> Option<&mut PaletteEntry<K>> {
         self.entries.iter_mut().find(|entry| entry.internal_id == id && entry.count == 1)
     }
 
-    /// One cell fewer has this id.
+    /// Decrements the count of the entry with this id, and removes the entry at 0.
     fn release(&mut self, id: u16) {
-        let place = self.entries.iter().position(|entry| entry.internal_id == id);
-        let Some(entry) = place.and_then(|place| self.entries.get_mut(place)) else {
+        let position = self.entries.iter().position(|entry| entry.internal_id == id);
+        let Some(entry) = position.and_then(|position| self.entries.get_mut(position)) else {
             return;
         };
         entry.count = entry.count.saturating_sub(1);
-        if let (0, Some(place)) = (entry.count, place) {
-            self.entries.remove(place);
+        if let (0, Some(position)) = (entry.count, position) {
+            self.entries.remove(position);
         }
     }
 
-    /// Where in the list a new entry goes: where the game would list it, or else at the end.
-    fn place_for(&self, id: u16) -> usize {
+    /// Returns the position in the list at which the game would insert a new entry, or the end.
+    fn list_position(&self, id: u16) -> usize {
         let end = self.entries.len();
-        // The order of a longer list takes longer to find than it is worth.
+        // Finding the order of a longer list costs more than it is worth.
         match self.kind() {
             PaletteType::Empty | PaletteType::Short => end,
-            kind => order::place_for(&self.entries, kind, id).unwrap_or(end).min(end),
+            kind => order::list_position(&self.entries, kind, id).unwrap_or(end).min(end),
         }
     }
 
-    /// The lowest id that is not in use, in a type that can hold it.
+    /// Returns the lowest free id, growing the palette to a type that can hold it.
     fn new_id(&mut self) -> u16 {
         if self.kind() == PaletteType::Empty {
             self.grow();
@@ -156,7 +155,7 @@ impl<K: PaletteKey> Palette<K> {
                 *slot = true;
             }
         }
-        // Among one more id than there are entries, one is free.
+        // There is one more id here than entries, so one is free.
         let free = used.iter().position(|used| !used).unwrap_or(0);
         while free >= self.kind().id_space() {
             self.grow();
@@ -164,7 +163,7 @@ impl<K: PaletteKey> Palette<K> {
         u16::try_from(free).unwrap_or(u16::MAX)
     }
 
-    /// Changes to the next larger type. Ids stay as they are.
+    /// Changes to the next larger type. Ids do not change.
     fn grow(&mut self) {
         self.cells = match self.kind() {
             PaletteType::Empty => {
@@ -180,8 +179,7 @@ impl<K: PaletteKey> Palette<K> {
         };
     }
 
-    /// Changes to the next smaller type if the entries have become few enough, and says whether
-    /// it did.
+    /// Changes to the next smaller type if there are few enough entries. Returns whether it did.
     pub(super) fn shrink(&mut self) -> bool {
         match (self.kind(), &*self.entries) {
             (PaletteType::Short, entries) if entries.len() <= BYTE_AGAIN_MAX => {
@@ -198,7 +196,7 @@ impl<K: PaletteKey> Palette<K> {
         true
     }
 
-    /// Counts the ids from 0, in the order of the entries, and stores the cells as `kind`.
+    /// Renumbers the ids from 0 in entry order, and stores the cells as `kind`.
     fn renumber(&mut self, kind: PaletteType) {
         let mut new_ids = vec![0; self.kind().id_space()];
         for (new_id, entry) in (0..=u16::MAX).zip(&mut self.entries) {
@@ -212,20 +210,20 @@ impl<K: PaletteKey> Palette<K> {
         self.entries = order::arrange(entries, kind, TableSize::Fresh);
     }
 
-    /// Makes entries and cells agree, without changing the value of any cell.
+    /// Makes entries and cells agree without changing the value of any cell.
     ///
     /// # Errors
-    /// [`EditError::PaletteFull`], and nothing is changed, if the values that are listed leave no
-    /// room for the default value of a cell whose id is not.
-    pub(super) fn make_tidy(&mut self) -> Result<(), EditError> {
-        if !self.tidy && !self.check().is_empty() {
-            self.straighten()?;
+    /// Returns [`EditError::PaletteFull`] and changes nothing if a cell has an unlisted id and the
+    /// list has no room for the default value.
+    pub(super) fn make_consistent(&mut self) -> Result<(), EditError> {
+        if !self.is_consistent && !self.check().is_empty() {
+            self.repair()?;
         }
-        self.tidy = true;
+        self.is_consistent = true;
         Ok(())
     }
 
-    fn straighten(&mut self) -> Result<(), EditError> {
+    fn repair(&mut self) -> Result<(), EditError> {
         let mut new_ids: Vec<Option<u16>> = vec![None; self.kind().id_space()];
         let mut first_ids: HashMap<&K, u16> = HashMap::with_capacity(self.entries.len());
         for entry in &self.entries {
@@ -252,7 +250,7 @@ impl<K: PaletteKey> Palette<K> {
         Ok(())
     }
 
-    /// Notes how many cells have each entry, and keeps the first entry of each id that has any.
+    /// Sets the count of each entry. Keeps only the first entry of each id that has cells.
     fn recount(&mut self, mut counts: Vec<u32>) {
         self.entries.retain_mut(|entry| {
             let cells = counts.get_mut(usize::from(entry.internal_id)).map(std::mem::take);

@@ -1,4 +1,4 @@
-//! What a palette lists: names of assets, and the small packed values of a section.
+//! The values a palette lists: asset names, and the small packed values of a section.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -7,32 +7,32 @@ use std::sync::Arc;
 use crate::wire::{Reader, put_utf};
 use hyworld_documents::Malformed;
 
-/// The longest name that the game can save, in UTF-16 units. The format has room for 65,534 bytes,
-/// and the game's encoder counts three for each unit.
+/// The longest name that the game can save, in UTF-16 units. The format allows 65,534 bytes, and
+/// the game's encoder reserves three for each unit.
 pub(crate) const NAME_CHARS_MAX: usize = 21_844;
 
-/// Returns how many characters a name has as the game counts them, if those are too many.
+/// Returns the length of a name in UTF-16 units if the game cannot save it.
 pub(crate) fn chars_too_many(name: &str) -> Option<usize> {
-    // A name has no more units than bytes.
+    // A name has at most as many UTF-16 units as bytes.
     let is_long = name.len() > NAME_CHARS_MAX;
     is_long.then(|| name.encode_utf16().count()).filter(|chars| *chars > NAME_CHARS_MAX)
 }
 
 /// A value that a palette can list: [`AssetKey`], [`Filler`](crate::Filler) or
-/// [`Rotation`](crate::Rotation), and no other type.
+/// [`Rotation`](crate::Rotation).
 pub trait PaletteKey: Clone + Eq + Hash + fmt::Debug + sealed::Sealed + 'static {
-    /// What every cell has that nothing was written to: `Empty`, or zero.
+    /// Returns the initial value of every cell: `Empty`, or zero.
     fn default_key() -> &'static Self;
 }
 
 pub(crate) mod sealed {
-    /// Keeps other crates from adding keys: no field of the format could hold them.
+    /// Prevents other crates from adding key types, which the format could not store.
     pub trait Sealed {}
 }
 
-/// How a key is stored.
+/// The stored form of a key.
 pub(crate) trait Wire: PaletteKey {
-    /// The fewest bytes that a key takes.
+    /// The minimum size of a key in bytes.
     const BYTES_MIN: usize;
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed>;
@@ -40,10 +40,9 @@ pub(crate) trait Wire: PaletteKey {
     fn write(&self, out: &mut Vec<u8>);
 }
 
-/// The name of a block or fluid, as in `Rock_Stone`. Cloning one is cheap.
+/// The name of a block or fluid, such as `Rock_Stone`. Cheap to clone.
 ///
-/// Names are kept and compared as they are spelled, upper and lower case included, because that
-/// is what the file keeps.
+/// Names are case-sensitive, as they are in the stored chunk.
 ///
 /// ```
 /// use hyworld_chunk::AssetKey;
@@ -57,7 +56,7 @@ pub(crate) trait Wire: PaletteKey {
 #[derive(Clone)]
 pub struct AssetKey(Name);
 
-/// The name of air stands in most palettes, so it needs neither memory nor a shared counter.
+/// Most palettes contain air, so its name needs neither an allocation nor a reference count.
 #[derive(Clone)]
 enum Name {
     Known(&'static str),
@@ -65,29 +64,28 @@ enum Name {
 }
 
 impl AssetKey {
-    /// Air among blocks, and no fluid among fluids.
+    /// Air in a palette of blocks, and no fluid in a palette of fluids.
     pub const EMPTY: Self = Self(Name::Known(Self::EMPTY_NAME));
 
     /// The name of [`EMPTY`](Self::EMPTY).
     pub const EMPTY_NAME: &'static str = "Empty";
 
-    /// The key with this name; `None` if it is longer than the 21,844 characters that the game can
-    /// save.
+    /// Creates a key, or returns `None` above the 21,844 UTF-16 units that the game can save.
     pub fn new(name: &str) -> Option<Self> {
         chars_too_many(name).is_none().then(|| Self::stored(name))
     }
 
-    /// Returns an error if the name came from a file and the game could not save it again.
+    /// Returns an error if this is a stored name that is too long for the game to save again.
     pub(crate) fn check_can_be_saved(&self) -> Result<(), NameTooLong> {
         chars_too_many(self.as_str()).map_or(Ok(()), |chars| Err(NameTooLong { chars }))
     }
 
-    /// A name that came from a file, where its length had to fit.
+    /// Creates a key from a stored name, whose length already fits the format.
     pub(crate) fn stored(name: &str) -> Self {
         if name == Self::EMPTY_NAME { Self::EMPTY } else { Self(Name::Shared(name.into())) }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Name::Known(name) => name,
@@ -95,7 +93,7 @@ impl AssetKey {
         }
     }
 
-    /// Whether this is [`EMPTY`](Self::EMPTY).
+    /// Returns whether this is [`EMPTY`](Self::EMPTY).
     pub fn is_air(&self) -> bool {
         self.as_str() == Self::EMPTY_NAME
     }
@@ -143,14 +141,14 @@ impl TryFrom<&str> for AssetKey {
     }
 }
 
-/// A name that is longer than the 21,844 characters that the game can save.
+/// The error for a name that is longer than the 21,844 UTF-16 units that the game can save.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "a name of {chars} characters is too long: the game cannot save a chunk with one of more than \
-     {NAME_CHARS_MAX}"
+    "a name of {chars} characters is too long: the game cannot save names of more than \
+         {NAME_CHARS_MAX} characters"
 )]
 pub struct NameTooLong {
-    /// Its length in UTF-16 units.
+    /// The length of the name in UTF-16 units.
     pub chars: usize,
 }
 
@@ -211,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_compare_as_they_are_spelled() {
+    fn names_are_case_sensitive() {
         let stone = AssetKey::new("Rock_Stone").unwrap();
         assert_eq!(stone, stone.clone());
         assert_ne!(stone, AssetKey::new("rock_stone").unwrap());
@@ -224,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn air_is_air_however_it_was_made() {
+    fn every_key_named_empty_is_air() {
         let read = AssetKey::read(&mut Reader::new(b"\0\x05Empty")).unwrap();
         assert!(matches!(read.0, Name::Known(_)));
         let shared = AssetKey(Name::Shared("Empty".into()));
@@ -233,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_the_game_cannot_save_are_refused_and_read() {
+    fn long_names_can_be_read_but_not_created() {
         let (longest, longer) = ("x".repeat(NAME_CHARS_MAX), "x".repeat(NAME_CHARS_MAX + 1));
         let mut out = Vec::new();
         AssetKey::new(&longest).unwrap().write(&mut out);

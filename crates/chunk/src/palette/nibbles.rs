@@ -1,20 +1,19 @@
-//! Four bits for each cell of a section, two cells in a byte.
+//! Four bits for each cell of a section, two cells per byte.
 
 use crate::shared_bytes::SharedBytes;
 use crate::wire::Reader;
 use hyworld_documents::Malformed;
 
-/// One number from 0 to 15 for each cell. The cell with the even index has the high half of its
-/// byte, as in palettes and in `BlockPhysics`; fluid levels have it the other way round and ask for
-/// the neighbour, `index ^ 1`.
+/// A number from 0 to 15 for each cell. The cell with the even index is in the high half of its
+/// byte, as in palettes and `BlockPhysics`. Fluid levels use the opposite order; their code passes
+/// `index ^ 1`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Nibbles(SharedBytes);
 
 impl Nibbles {
-    /// Bytes for all cells.
+    /// The size of all cells.
     pub(crate) const BYTES: usize = 16_384;
 
-    /// Zero everywhere.
     pub(crate) fn zeros() -> Self {
         Self(SharedBytes::new(vec![0; Self::BYTES]))
     }
@@ -38,7 +37,7 @@ impl Nibbles {
         self.as_bytes().iter().all(|&byte| byte == 0)
     }
 
-    /// Both cells of each byte, in order.
+    /// Returns the values of all cells, in order.
     pub(crate) fn values(&self) -> impl Iterator<Item = u8> {
         self.as_bytes().iter().flat_map(|byte| [byte >> 4, byte & 15])
     }
@@ -48,7 +47,7 @@ impl Nibbles {
         if index & 1 == 0 { byte >> 4 } else { byte & 15 }
     }
 
-    /// Puts a number below 16 into a cell.
+    /// Sets a cell to a number below 16.
     pub(crate) fn set(&mut self, index: u16, value: u8) {
         if let Some(byte) = self.0.make_mut().get_mut(usize::from(index >> 1)) {
             let value = value & 15;
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn packing_is_the_way_back() {
+    fn packing_round_trips() {
         let values: Vec<u16> = (0..32_768).map(|index| (index % 16) ^ (index >> 11)).collect();
         let nibbles = Nibbles::pack(&values);
         assert_eq!(nibbles.as_bytes().len(), Nibbles::BYTES);
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_do_not_exist_are_zero_and_stay_so() {
+    fn cells_out_of_range_are_zero_and_ignored() {
         let mut nibbles = Nibbles::pack(&vec![15; 32_768]);
         nibbles.set(32_768, 3);
         assert_eq!(nibbles.get(u16::MAX), 0);

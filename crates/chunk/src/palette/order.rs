@@ -1,30 +1,28 @@
 //! The order in which the game lists the entries of a palette.
 //!
-//! It keeps them in a hash table and writes them as it walks through the table, so the order is
-//! neither that of the ids nor that of their appearance. Any order can be read. Palettes that we
-//! build imitate the game's, so that a world from our tools looks like one from the game, to
-//! zstd as well as to people who compare.
+//! The game keeps them in a hash table and writes them in iteration order, so they are sorted
+//! neither by id nor by insertion. Any order can be read. Palettes that this crate builds use the
+//! game's order, so that they compress and compare like those of the game.
 //!
-//! The table: open addressing, linear probing upwards, a power of two slots, at most three
-//! quarters of them used. Id 0 has a place of its own. The walk begins with id 0 and goes from
-//! the last slot down to the first; a table that grows is refilled in the order of the walk.
+//! The table uses open addressing with linear probing upwards, has a power of two slots, and is at
+//! most three quarters full. Id 0 has a separate slot. Iteration starts with id 0 and continues
+//! from the last slot down to the first. A table that grows is refilled in iteration order.
 
 use super::{PaletteEntry, PaletteType};
 
-/// How large the table is before anything is in it.
+/// The initial size of the hash table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TableSize {
-    /// As for a palette that starts small and grows with each new value.
+    /// The size of a palette that starts small and grows with each new value.
     Fresh,
-    /// As for a palette that is built at once from all its values.
+    /// The size of a palette that is built at once from all its values.
     ForAll,
 }
 
-/// Slots of a table that nobody announced entries to.
+/// The default number of slots.
 const FRESH_SLOTS: usize = 32;
 
-/// Puts entries into the order of the walk, if they were inserted in the order given. Ids must
-/// differ.
+/// Inserts the entries in order and returns them in iteration order. Ids must be unique.
 pub(super) fn arrange<K>(
     entries: Vec<PaletteEntry<K>>,
     kind: PaletteType,
@@ -41,12 +39,12 @@ pub(super) fn arrange<K>(
     table.walk().map(|(_, entry)| entry).collect()
 }
 
-/// Where in a list the game would have an entry with another id, if the list is in the order of
-/// one of its tables; `None` if it is not, as in palettes that other tools wrote.
+/// Returns the position at which the game would list a new id. Returns `None` if the list is not in
+/// the order of one of its tables, as in palettes that other tools wrote.
 ///
-/// The list tells neither how large the table was nor which id came first. Most lists of the game
-/// are those of ids that came in ascending order, so that is what is tried.
-pub(super) fn place_for<K>(
+/// The list records neither the size of the table nor the insertion order. Most lists of the game
+/// result from ids inserted in ascending order, so only that is tried.
+pub(super) fn list_position<K>(
     entries: &[PaletteEntry<K>],
     kind: PaletteType,
     id: u16,
@@ -56,9 +54,9 @@ pub(super) fn place_for<K>(
     ids.sort_unstable();
     let ids: Vec<i32> = ids.into_iter().map(|id| signed(id, kind)).collect();
     let new = signed(id, kind);
-    let announced = slots_for(ids.len());
-    [FRESH_SLOTS, announced, 2 * announced].into_iter().find_map(|slots| {
-        let walk = walk_of(&ids, slots);
+    let presized = slots_for(ids.len());
+    [FRESH_SLOTS, presized, 2 * presized].into_iter().find_map(|slots| {
+        let walk = iteration_order(&ids, slots);
         let others = walk.iter().filter(|id| **id != new);
         let listed = entries.iter().map(|entry| signed(entry.internal_id, kind));
         let is_table = others.copied().eq(listed);
@@ -66,8 +64,8 @@ pub(super) fn place_for<K>(
     })
 }
 
-/// The walk through a table of at first so many slots, after these ids were inserted.
-fn walk_of(ids: &[i32], slots: usize) -> Vec<i32> {
+/// Returns the ids in iteration order after inserting them into a table with `slots` slots.
+fn iteration_order(ids: &[i32], slots: usize) -> Vec<i32> {
     let mut table = Table::new(slots);
     for &id in ids {
         table.insert(id, ());
@@ -75,7 +73,7 @@ fn walk_of(ids: &[i32], slots: usize) -> Vec<i32> {
     table.walk().map(|(id, ())| id).collect()
 }
 
-/// The game keys its tables by ids with a sign, as wide as the type stores them.
+/// Sign-extends an id from its stored width, as the game's table keys are signed.
 fn signed(id: u16, kind: PaletteType) -> i32 {
     match kind {
         PaletteType::Empty | PaletteType::HalfByte | PaletteType::Byte => {
@@ -85,7 +83,7 @@ fn signed(id: u16, kind: PaletteType) -> i32 {
     }
 }
 
-/// The least power of two of which `len` is at most three quarters.
+/// Returns the smallest table size that is at most three quarters full with `len` entries.
 fn slots_for(len: usize) -> usize {
     (4 * len).div_ceil(3).next_power_of_two().max(2)
 }
@@ -108,23 +106,23 @@ impl<E> Table<E> {
     }
 
     fn insert(&mut self, id: i32, entry: E) {
-        self.place(id, entry);
+        self.put(id, entry);
         self.len += 1;
         if slots_for(self.len) > self.slots.len() {
             let old = std::mem::replace(self, Self::new(slots_for(self.len)));
             self.len = old.len;
             for (id, entry) in old.walk() {
-                self.place(id, entry);
+                self.put(id, entry);
             }
         }
     }
 
-    fn place(&mut self, id: i32, entry: E) {
+    fn put(&mut self, id: i32, entry: E) {
         if id == 0 {
             self.zero = Some((id, entry));
             return;
         }
-        // A quarter of the slots is always free, so one is found before all were asked.
+        // A quarter of the slots is always free, so the search finds one.
         let home = hash(id) & (self.slots.len() - 1);
         let (before, from_home) = self.slots.split_at_mut(home);
         if let Some(slot) = from_home.iter_mut().chain(before).find(|slot| slot.is_none()) {
@@ -147,12 +145,12 @@ mod tests {
         arrange(entries, kind, size).into_iter().map(|entry| entry.internal_id).collect()
     }
 
-    /// Worked out on paper: 1 * 0x9E3779B9 = 0x9E3779B9, its halves xored 0xE78E, slot 14.
+    /// Computed by hand: 1 * 0x9E3779B9 = 0x9E3779B9, the xor of its halves is 0xE78E, slot 14.
     #[test]
     fn slots_of_the_first_ids() {
         let slot = |id| hash(id) & 31;
         assert_eq!([1, 2, 3, 4].map(slot), [14, 28, 13, 25]);
-        // -1 * 0x9E3779B9 = 0x61C88647, its halves xored 0xE78F.
+        // -1 * 0x9E3779B9 = 0x61C88647, the xor of its halves is 0xE78F.
         assert_eq!(slot(-1), 15);
     }
 
@@ -165,9 +163,9 @@ mod tests {
         assert_eq!(fresh(&[]), [0_u16; 0]);
     }
 
-    /// Eight slots: 15 and 16 are both at home in the last one, 5 in the first.
+    /// Eight slots: the home slot of 15 and 16 is the last one, that of 5 the first.
     #[test]
-    fn ids_that_collide_move_up_and_wrap_round() {
+    fn colliding_ids_move_up_and_wrap_around() {
         let walk = |ids: [i32; 3]| {
             let mut table = Table::new(8);
             for id in ids {
@@ -180,10 +178,10 @@ mod tests {
         assert_eq!(walk([5, 16, 15]), [16, 15, 5]);
     }
 
-    /// The same thirty ids in a table that grew from 32 slots to 64, and in one of 64 from the
-    /// start: those that collide are listed in another order.
+    /// The same thirty ids in a table that grew from 32 to 64 slots, and in one that had 64 slots
+    /// from the start: colliding ids are listed in a different order.
     #[test]
-    fn growth_refills_in_the_order_of_the_walk() {
+    fn growth_refills_in_iteration_order() {
         let head = [0, 29, 25, 4, 12, 13, 8, 9, 28, 24, 26];
         let tail = [2, 27, 6, 15, 14, 11, 10, 1, 3, 7, 5];
         let grown = [18, 16, 17, 19, 23, 20, 22, 21];
@@ -201,10 +199,9 @@ mod tests {
         }
     }
 
-    /// Every id taken out of a list has its place in what is left; in a list that is in no order of
-    /// the game none has.
+    /// Every removed id gets its old position back, except in a list in unknown order.
     #[test]
-    fn an_id_that_was_taken_out_has_its_place() {
+    fn a_removed_id_gets_its_old_position() {
         let entry = |internal_id| PaletteEntry { internal_id, key: (), count: 1 };
         for (count, size) in [
             (5, TableSize::Fresh),
@@ -214,14 +211,14 @@ mod tests {
             (200, TableSize::ForAll),
         ] {
             let listed = order(0..count, PaletteType::Byte, size);
-            for (place, &id) in listed.iter().enumerate() {
+            for (position, &id) in listed.iter().enumerate() {
                 let others = listed.iter().filter(|other| **other != id).copied().map(entry);
                 let others: Vec<_> = others.collect();
-                assert_eq!(place_for(&others, PaletteType::Byte, id), Some(place), "{id}");
+                assert_eq!(list_position(&others, PaletteType::Byte, id), Some(position), "{id}");
             }
         }
         let odd = [5, 1, 3, 2, 0].map(entry);
-        assert_eq!(place_for(&odd, PaletteType::Byte, 4), None);
+        assert_eq!(list_position(&odd, PaletteType::Byte, 4), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Questions to a palette that concern many cells.
+//! Queries over many cells of a palette.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,61 +10,67 @@ use super::cell_runs::CellRuns;
 use super::cells::CELLS;
 use super::{Palette, PaletteKey, PaletteType};
 
-/// Neighbouring cells with the same value.
+/// Consecutive cells with the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run<'a, K> {
-    /// The value of all of them.
+    /// The value of all cells of the run.
     pub key: &'a K,
-    /// The first of them.
+    /// The first cell.
     pub start: LocalBlock,
-    /// How many there are, in the order of their indices: 1 to 32,768.
+    /// The number of cells, in index order: 1 to 32,768.
     pub len: u16,
 }
 
 impl<K> Run<'_, K> {
-    /// The cells of the run, in order.
+    /// Returns the cells of the run, in order.
     pub fn cells(&self) -> impl Iterator<Item = LocalBlock> + use<K> {
         let start = self.start.index();
         (start..start.saturating_add(self.len)).filter_map(LocalBlock::from_index)
     }
 }
 
-/// All cells of a palette by number.
+/// All cells of a palette as indices into a list of values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PaletteIndices<'a, K> {
-    /// The values: those that the palette lists, in that order, and the default value after them
-    /// if cells have it without its being listed.
+    /// The values of the palette's entries in order, then the default value if cells have it
+    /// without an entry.
     pub keys: Vec<&'a K>,
-    /// Which of the values each cell has; always less than the number of values.
+    /// The index of each cell's value; always less than the number of values.
     pub indices: SectionArray<u16>,
 }
 
 impl<K: PaletteKey> Palette<K> {
-    /// The cells in the order of their indices, equal neighbours taken together.
+    /// Returns the runs of equal cells, in index order.
     pub fn runs(&self) -> Runs<'_, K> {
         let mut cells = self.cells.runs();
-        Runs { palette: self, places: self.places(), start: 0, next: cells.next(), cells }
+        Runs {
+            palette: self,
+            entry_indices: self.entry_indices(),
+            start: 0,
+            next: cells.next(),
+            cells,
+        }
     }
 
-    /// Calls `visit` for every cell, in the order of their indices.
+    /// Calls `visit` for every cell, in index order.
     pub fn for_each(&self, mut visit: impl FnMut(LocalBlock, &K)) {
         for run in self.runs() {
             run.cells().for_each(|cell| visit(cell, run.key));
         }
     }
 
-    /// Returns whether a cell may have a value: whether it is listed, or the default.
+    /// Returns whether a cell may have this value: it is listed or the default.
     pub(crate) fn has_value(&self, key: &K) -> bool {
         key == K::default_key() || self.entries.iter().any(|entry| entry.key == *key)
     }
 
-    /// The value of all cells, if they have the same.
+    /// Returns the value of all cells if they have the same one.
     pub fn uniform(&self) -> Option<&K> {
         self.runs().next().filter(|run| run.len == BLOCKS_PER_SECTION).map(|run| run.key)
     }
 
-    /// How many cells have each value, as the entries say: fast, and true for everything that
-    /// the game wrote. The order is that of the entries.
+    /// Returns the stored count of each entry, in entry order. Fast, and correct for everything
+    /// that the game wrote; [`exact_counts`](Self::exact_counts) counts the cells.
     pub fn stored_counts(&self) -> Vec<(&K, u32)> {
         match self.kind() {
             PaletteType::Empty => vec![(K::default_key(), BLOCKS_PER_SECTION.into())],
@@ -72,15 +78,15 @@ impl<K: PaletteKey> Palette<K> {
         }
     }
 
-    /// How many cells have each value, counted. Every value occurs once, and none with 0 cells.
+    /// Counts the cells of each value. Each value is returned once; those without cells are not.
     pub fn exact_counts(&self) -> Vec<(&K, u32)> {
         let mut sums: Vec<(&K, u32)> = Vec::with_capacity(self.entries.len());
-        let mut places = HashMap::with_capacity(self.entries.len());
-        let ids = self.places();
+        let mut indices = HashMap::with_capacity(self.entries.len());
+        let entry_indices = self.entry_indices();
         for (id, cells) in self.cells.counts().into_iter().enumerate().filter(|&(_, n)| n > 0) {
-            let key = self.key_at(ids.get(id).copied());
-            let place = *places.entry(key).or_insert(sums.len());
-            match sums.get_mut(place) {
+            let key = self.key_at(entry_indices.get(id).copied());
+            let index = *indices.entry(key).or_insert(sums.len());
+            match sums.get_mut(index) {
                 Some((_, sum)) => *sum += cells,
                 None => sums.push((key, cells)),
             }
@@ -88,27 +94,27 @@ impl<K: PaletteKey> Palette<K> {
         sums
     }
 
-    /// Every cell as a number into a list of values.
+    /// Returns every cell as an index into a list of values.
     pub fn indices(&self) -> PaletteIndices<'_, K> {
         let (keys, runs) = self.index_runs();
         let cells = runs.into_iter().map(|(index, len)| std::iter::repeat_n(index, len as usize));
-        // The cells of a section are as many as the array has.
+        // The number of cells always matches the array.
         let indices = SectionArray::from_vec(cells.flatten().collect());
         PaletteIndices { keys, indices: indices.unwrap_or_else(|| SectionArray::filled(0)) }
     }
 
-    /// As [`indices`](Self::indices), with how many neighbours have the same.
+    /// Returns the values and the runs of [`indices`](Self::indices), as pairs of index and length.
     pub(crate) fn index_runs(&self) -> (Vec<&K>, Vec<(u16, u32)>) {
         let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
         let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
-        let (places, mut start) = (self.places(), 0);
+        let (entry_indices, mut start) = (self.entry_indices(), 0);
         let mut runs: Vec<(u16, u32)> = Vec::new();
         for (id, end) in self.cells.runs() {
-            let place = places.get(usize::from(id));
-            let index = place.map_or(unlisted, |place| unlisted.min(*place));
+            let entry = entry_indices.get(usize::from(id));
+            let index = entry.map_or(unlisted, |entry| unlisted.min(*entry));
             let len = end.saturating_sub(start);
             match runs.last_mut() {
-                // Two ids can mean the same.
+                // Two ids can map to the same index.
                 Some((last, sum)) if *last == index => *sum = sum.saturating_add(len),
                 _ => runs.push((index, len)),
             }
@@ -120,7 +126,7 @@ impl<K: PaletteKey> Palette<K> {
         (keys, runs)
     }
 
-    /// The value of every cell.
+    /// Returns the value of every cell.
     pub fn to_array(&self) -> SectionArray<K> {
         let mut values = Vec::with_capacity(CELLS);
         for run in self.runs() {
@@ -130,19 +136,19 @@ impl<K: PaletteKey> Palette<K> {
         SectionArray::from_vec(values).unwrap_or_else(fallback)
     }
 
-    /// Whether every cell has the same value in both, however they are stored.
+    /// Returns whether every cell has the same value in both, regardless of how they are stored.
     pub fn same_cells(&self, other: &Self) -> bool {
         if self == other {
             return true;
         }
-        // Where one was changed after it was copied from the other, this is most of the work.
+        // Fast path for a changed copy.
         if let Some(cell) = self.cells.first_difference(&other.cells)
             && self.key_of(self.cells.id(cell)) != other.key_of(other.cells.id(cell))
         {
             return false;
         }
         let (mut mine, mut theirs) = (self.runs(), other.runs());
-        // Runs are as long as they can be, so equal cells have equal runs.
+        // Runs are as long as possible, so equal cells have equal runs.
         loop {
             match (mine.next(), theirs.next()) {
                 (None, None) => return true,
@@ -152,39 +158,39 @@ impl<K: PaletteKey> Palette<K> {
         }
     }
 
-    /// Returns `stored` if every cell has the same value there, else itself.
+    /// Returns `stored` if all its cells have the same values, else `self`.
     pub(crate) fn in_form_of<'a>(&'a self, stored: &'a Self) -> &'a Self {
         if self.same_cells(stored) { stored } else { self }
     }
 
-    /// For every id that a cell can hold, which entry has it; [`NO_ENTRY`] if none does.
-    fn places(&self) -> Vec<u16> {
-        let mut places = vec![NO_ENTRY; self.kind().id_space()];
-        // Backwards, so that the first of several entries with one id is the one that stays.
-        for (place, entry) in (0..NO_ENTRY).zip(&self.entries).rev() {
-            if let Some(slot) = places.get_mut(usize::from(entry.internal_id)) {
-                *slot = place;
+    /// Returns the index of the entry for each id that a cell can hold, or [`NO_ENTRY`].
+    fn entry_indices(&self) -> Vec<u16> {
+        let mut indices = vec![NO_ENTRY; self.kind().id_space()];
+        // In reverse, so that the first of several entries with one id wins.
+        for (index, entry) in (0..NO_ENTRY).zip(&self.entries).rev() {
+            if let Some(slot) = indices.get_mut(usize::from(entry.internal_id)) {
+                *slot = index;
             }
         }
-        places
+        indices
     }
 
-    fn key_at(&self, place: Option<u16>) -> &K {
-        let entry = place.and_then(|place| self.entries.get(usize::from(place)));
+    fn key_at(&self, index: Option<u16>) -> &K {
+        let entry = index.and_then(|index| self.entries.get(usize::from(index)));
         entry.map_or_else(|| K::default_key(), |entry| &entry.key)
     }
 }
 
-/// Not the number of any entry: there are fewer.
+/// Greater than the index of any entry.
 const NO_ENTRY: u16 = u16::MAX;
 
-/// The runs of a palette, from [`Palette::runs`].
+/// An iterator over the runs of a palette, from [`Palette::runs`].
 #[derive(Clone)]
 pub struct Runs<'a, K> {
     palette: &'a Palette<K>,
-    places: Vec<u16>,
+    entry_indices: Vec<u16>,
     cells: CellRuns<'a>,
-    /// The next run of cells with one id, which begins at `start`.
+    /// The next run of cells with one id, which starts at `start`.
     next: Option<(u16, u32)>,
     start: u32,
 }
@@ -194,7 +200,8 @@ impl<'a, K: PaletteKey> Iterator for Runs<'a, K> {
 
     fn next(&mut self) -> Option<Run<'a, K>> {
         let (id, mut end) = self.next?;
-        let key_of = |id: u16| self.palette.key_at(self.places.get(usize::from(id)).copied());
+        let key_of =
+            |id: u16| self.palette.key_at(self.entry_indices.get(usize::from(id)).copied());
         let key = key_of(id);
         let start = LocalBlock::from_index(u16::try_from(self.start).ok()?)?;
         // Ids differ at the end of a run, but values need not: a value may be listed twice.

@@ -33,7 +33,7 @@ fn encode<K: Wire>(palette: &Palette<K>) -> Vec<u8> {
     out
 }
 
-/// A palette of fillers as a file has it, written without the code under test.
+/// Returns the stored bytes of a palette of fillers, written without the code under test.
 fn stored(kind: PaletteType, entries: &[(u16, u16, u16)], id: impl Fn(usize) -> u16) -> Vec<u8> {
     let mut bytes = vec![kind.code()];
     bytes.extend(u16::try_from(entries.len()).unwrap().to_be_bytes());
@@ -55,7 +55,7 @@ fn stored(kind: PaletteType, entries: &[(u16, u16, u16)], id: impl Fn(usize) -> 
     bytes
 }
 
-/// Id, value and count of the entries, by id.
+/// Returns the id, value and count of the entries, sorted by id.
 fn entries(palette: &Palette<Filler>) -> Vec<(u16, u16, u16)> {
     let entry = |entry: &PaletteEntry<Filler>| (entry.internal_id, entry.key.bits(), entry.count);
     let mut entries: Vec<_> = palette.entries().iter().map(entry).collect();

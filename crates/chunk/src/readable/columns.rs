@@ -1,4 +1,4 @@
-//! What belongs to columns: heights, tints, environments. Also the health of blocks.
+//! The data of columns: heights, tints and environments. Also the health of blocks.
 
 use std::collections::HashMap;
 use std::fmt::{self, Display};
@@ -12,10 +12,10 @@ use crate::block_chunk::BlockChunk;
 use crate::block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
 
-/// The alpha that the game gives every tint.
+/// The alpha that the game writes for every tint.
 const OPAQUE: u8 = 0xFF;
 
-/// Rows from z = 0 on, in each of them the values from x = 0 on.
+/// Writes the values of all columns in rows from z = 0 on, each with the values from x = 0 on.
 fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii {
     let mut out = Ascii::from("[");
     for column in LocalColumn::all() {
@@ -46,7 +46,7 @@ pub(super) fn tints(columns: &BlockChunk) -> impl Display + use<> {
     rows(&columns.tints.values(), push_tint)
 }
 
-/// `"#rrggbb"`, with alpha before it unless it is what the game writes.
+/// Writes `"#rrggbb"`, or `"#aarrggbb"` if alpha is not what the game writes.
 fn push_tint(out: &mut Ascii, tint: i32) {
     let [alpha, ..] = tint.to_be_bytes();
     out.push_str("\"#");
@@ -73,19 +73,19 @@ pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
     })
 }
 
-/// The environments of all columns. Most columns are like others.
+/// The environments of all columns. Most columns are equal to others.
 struct Environments<'a> {
     stored: &'a EnvironmentChunk,
-    /// What is listed, and behind it what columns use without its being listed.
+    /// The listed environments, then those that columns use without listing them.
     palette: Vec<(i32, &'a str)>,
-    /// The index in the palette of each id.
+    /// The palette index of each id.
     indices: HashMap<i32, u32>,
-    /// The last index that was looked up for the ids with these lowest bits.
+    /// The last index that was looked up, for each value of the low four bits of an id.
     recent: [Option<(i32, u32)>; 16],
-    /// The columns that differ, by their runs: the greatest height and the index in the palette,
+    /// The distinct columns by their runs. A run is its greatest height and its palette index,
     /// packed because one number is hashed faster than two.
     known: HashMap<Vec<u64>, u16>,
-    /// The same as text: a list of `[[greatest y or null, index in the palette], ...]`.
+    /// The distinct columns as text: a list of `[[greatest y or null, palette index], ...]`.
     patterns: Ascii,
     columns: Vec<u16>,
 }
@@ -94,14 +94,14 @@ impl<'a> Environments<'a> {
     fn of(stored: &'a EnvironmentChunk) -> Self {
         let list = stored.list().iter();
         let palette: Vec<_> = list.map(|entry| (entry.id, entry.name.as_str())).collect();
-        // Should an id be listed twice, the last entry counts.
+        // If an id is listed twice, the last entry wins.
         let indices = palette.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
         let (known, patterns, columns) = (HashMap::new(), Ascii::from("["), Vec::new());
         let recent = [None; 16];
         let mut found = Self { stored, palette, indices, recent, known, patterns, columns };
         let mut runs = Vec::new();
         for column in LocalColumn::all() {
-            let number = found.like_neighbour(column).unwrap_or_else(|| {
+            let number = found.neighbour_pattern(column).unwrap_or_else(|| {
                 found.read(column, &mut runs);
                 found.pattern(&runs)
             });
@@ -111,8 +111,8 @@ impl<'a> Environments<'a> {
         found
     }
 
-    /// The pattern of the column to the west or to the north, if this one is stored alike.
-    fn like_neighbour(&self, column: LocalColumn) -> Option<u16> {
+    /// Returns the pattern of the column to the west or north if it is stored in the same way.
+    fn neighbour_pattern(&self, column: LocalColumn) -> Option<u16> {
         let (x, z) = (column.x(), column.z());
         let neighbours = [(x.checked_sub(1), Some(z)), (Some(x), z.checked_sub(1))];
         let neighbours = neighbours.into_iter().filter_map(|(x, z)| LocalColumn::new(x?, z?));
@@ -148,7 +148,7 @@ impl<'a> Environments<'a> {
         if let Some(number) = self.known.get(runs) {
             return *number;
         }
-        // No more than there are columns.
+        // There are at most as many patterns as columns, so it fits.
         let number = u16::try_from(self.known.len()).unwrap_or(u16::MAX);
         self.known.insert(runs.to_vec(), number);
         let out = &mut self.patterns;
@@ -207,7 +207,7 @@ fn fragile(block: &FragileBlock) -> impl Display {
     })
 }
 
-/// Where a block is in the world.
+/// Writes the position of a block in the world.
 pub(super) fn position(object: &mut Object<'_, '_>, pos: Option<BlockPos>) -> fmt::Result {
     object.member("x", or_null(pos.map(|pos| pos.x)))?;
     object.member("y", or_null(pos.map(|pos| pos.y)))?;

@@ -1,4 +1,4 @@
-//! The components of a holder, with everything in them that is shown nowhere else.
+//! The components of a holder, with all their fields that are not shown elsewhere in the JSON.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display};
@@ -19,8 +19,8 @@ use crate::holder::Holder;
 use crate::physics::BlockPhysics;
 use hyworld_documents::{Element, JsonText, Kind, RawDocument};
 
-/// A component that is decoded, and the field that is shown elsewhere, with the types it can
-/// have.
+/// A component that is decoded, and its field that is shown elsewhere in the JSON, with the types
+/// it can have.
 type Known = (&'static str, Option<(&'static str, &'static [Kind])>);
 
 const DATA: Option<(&str, &[Kind])> = Some(("Data", &[Kind::BINARY]));
@@ -46,21 +46,21 @@ const OF_SECTION: [Known; 6] = [
     (BlockComponentSection::ID, Some(("BlockComponents", NESTED))),
 ];
 
-/// Says why the component with some number cannot be decoded, if it cannot.
+/// Returns the error of the component with an index, if it cannot be decoded.
 pub(super) type ProblemOf<'a> = &'a dyn Fn(usize) -> Option<&'a Error>;
 
 pub(super) fn of_chunk(holder: &Holder, problem: ProblemOf<'_>) -> impl Display {
     components(holder, &OF_CHUNK, problem)
 }
 
-/// Where an old chunk keeps the blocks of a section elsewhere, those in its holder do not count
-/// and are shown as they are stored.
+/// Writes the components of a section. If an old chunk stores the blocks of the section elsewhere,
+/// the blocks in its holder are unused and are shown as they are stored.
 pub(super) fn of_section(holder: &Holder, is_inline: bool, problem: ProblemOf<'_>) -> impl Display {
     let [_, without_blocks @ ..] = &OF_SECTION;
     components(holder, if is_inline { without_blocks } else { &OF_SECTION }, problem)
 }
 
-/// What stands in a holder's document beside the components.
+/// Writes the fields of a holder's document other than the components.
 pub(super) fn other_fields(holder: &Holder) -> impl Display {
     fmt::from_fn(|f| {
         let mut object = Object::begin(f)?;
@@ -75,7 +75,7 @@ fn components(holder: &Holder, known: &'static [Known], problem: ProblemOf<'_>) 
     list(move || {
         let mut seen = HashSet::new();
         holder.entries().enumerate().map(move |(number, (id, kind, bytes))| {
-            // Only the first of several with one id is decoded.
+            // Only the first component of each id is decoded.
             let known = known.iter().find(|(known, _)| *known == id);
             let known = known.filter(|_| seen.insert(id) && kind == Kind::DOCUMENT);
             let problem = problem(number);
@@ -116,7 +116,7 @@ fn version(document: RawDocument<'_>) -> Option<Element<'_>> {
     document.get(VERSION_KEY).ok().flatten().filter(|version| version.as_i32().is_some())
 }
 
-/// The fields of a document that is decoded, less those that are shown.
+/// Returns the fields of a decoded document that are not shown elsewhere.
 fn rest<'a>(
     document: RawDocument<'a>,
     version: Option<Element<'a>>,

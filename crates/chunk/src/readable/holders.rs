@@ -1,5 +1,4 @@
-//! Block entities, entities, and the counts of spawned creatures: documents, with what is commonly
-//! asked of them beside.
+//! Block entities, entities and counts of spawned creatures.
 
 use std::fmt::{self, Display};
 
@@ -16,15 +15,15 @@ use crate::holder::Holder;
 use hyworld_coords::{ChunkBlock, LocalBlock, SectionY};
 use hyworld_documents::{Element, JsonText, RawDocument, Uuid};
 
-/// The elements of a field of a component, if it is a document or an array.
+/// Returns the elements of a field of a component, if it is a document or an array.
 fn elements<'a>(holder: &'a Holder, id: &str, field: &str) -> Vec<Element<'a>> {
     let field = holder.raw(id).and_then(|document| document.get(field).ok().flatten());
     let nested = field.and_then(|field| field.as_document());
     nested.into_iter().flat_map(RawDocument::elements).filter_map(Result::ok).collect()
 }
 
-/// The holders in the lists of the chunk and of its sections, as they are stored, each with its
-/// section. `None` if a list cannot be decoded, or there is none.
+/// Returns the stored holders in the lists of the chunk and its sections, each with its section.
+/// Returns `None` if a list cannot be decoded, or if there are no lists.
 fn stored<'a, C: Component, L: SectionList>(
     chunk: &'a Chunk,
     field: &str,
@@ -41,7 +40,7 @@ fn stored<'a, C: Component, L: SectionList>(
     Some(found)
 }
 
-/// Where the chunk keeps both.
+/// Writes where the chunk stores entities and block entities.
 pub(super) fn layout(object: &mut Object<'_, '_>, chunk: &Chunk) -> fmt::Result {
     let layout = match chunk.entity_layout() {
         EntityLayout::Chunk => "chunk",
@@ -88,7 +87,7 @@ fn block_entity(
 
 pub(super) fn entities(object: &mut Object<'_, '_>, readable: &ReadableChunk<'_>) -> fmt::Result {
     let documents = stored::<EntityChunk, EntitySection>(readable.chunk, "Entities");
-    // Decoded one by one from the same elements, in the same order.
+    // Decoded from the same elements, in the same order.
     let entities = readable.chunk.entities().ok().map(Iterator::collect::<Vec<_>>);
     let entities = entities.as_ref().zip(documents.as_ref()).map(|(entities, documents)| {
         list(move || {
@@ -117,7 +116,7 @@ fn entity(entity: Entity<'_>, section: Option<SectionY>, document: &Element<'_>)
     })
 }
 
-/// A UUID in its usual form, in quotes.
+/// Writes a UUID in its hexadecimal form, in quotes.
 fn uuid(bytes: [u8; 16]) -> impl Display {
     fmt::from_fn(move |f| write!(f, "\"{}\"", Uuid::from_bytes(bytes)))
 }

@@ -1,10 +1,10 @@
-//! JSON on one line, written piece by piece.
+//! A writer for JSON on one line.
 
 use std::fmt::{self, Display};
 
 use hyworld_documents::quoted;
 
-/// The members of an object, in the order in which they are written.
+/// Writes the members of an object in order.
 pub(super) struct Object<'a, 'f> {
     out: &'a mut fmt::Formatter<'f>,
     is_empty: bool,
@@ -16,7 +16,7 @@ impl<'a, 'f> Object<'a, 'f> {
         Ok(Self { out, is_empty: true })
     }
 
-    /// Writes a member. `value` shows as JSON.
+    /// Writes a member. `value` must display as JSON.
     pub(super) fn member(&mut self, key: &str, value: impl Display) -> fmt::Result {
         let comma = if self.is_empty { "" } else { "," };
         self.is_empty = false;
@@ -28,7 +28,7 @@ impl<'a, 'f> Object<'a, 'f> {
     }
 }
 
-/// An array of what `items` gives, which is asked for each time that it is shown.
+/// Writes an array. Calls `items` each time it is displayed.
 pub(super) fn list<I: Iterator<Item: Display>>(items: impl Fn() -> I) -> impl Display {
     fmt::from_fn(move |f| {
         f.write_str("[")?;
@@ -40,13 +40,13 @@ pub(super) fn list<I: Iterator<Item: Display>>(items: impl Fn() -> I) -> impl Di
     })
 }
 
-/// Text is collected up to this length, then written.
+/// The size of the buffer at which text is written.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// How many values are compared at once.
+/// The number of values that are compared at once.
 const STRIDE: usize = 32;
 
-/// Equal neighbours taken together: each value with how many there are.
+/// Returns the runs of equal values, each with its length.
 pub(super) fn runs_of<T: Copy + PartialEq>(values: &[T]) -> Vec<(T, u32)> {
     let (mut rest, mut runs) = (values, Vec::new());
     while let Some(&first) = rest.first() {
@@ -57,9 +57,9 @@ pub(super) fn runs_of<T: Copy + PartialEq>(values: &[T]) -> Vec<(T, u32)> {
     runs
 }
 
-/// Writes runs as `[[value, how many], ...]`; `push` writes a value.
+/// Writes runs as `[[value, length], ...]`; `push` writes a value.
 ///
-/// A chunk has millions of cells, so this does not go through `Display` for each run.
+/// A chunk has millions of cell values, so this avoids `Display` for each run.
 pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut Ascii, T)) -> impl Display {
     fmt::from_fn(move |f| {
         let mut out = Ascii::from("[");
@@ -79,7 +79,7 @@ pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut Ascii, T)) -> 
     })
 }
 
-/// How many of the values at the beginning are this one, which is the first of them.
+/// Counts the leading values that equal `first`, the first of them.
 fn run_len<T: Copy + PartialEq>(first: T, values: &[T]) -> usize {
     let is_same = |stride: &&[T]| stride.iter().filter(|value| **value == first).count() == STRIDE;
     let whole = values.chunks_exact(STRIDE).take_while(is_same).count() * STRIDE;
@@ -87,7 +87,7 @@ fn run_len<T: Copy + PartialEq>(first: T, values: &[T]) -> usize {
     whole + rest.iter().take_while(|value| **value == first).count()
 }
 
-/// ASCII text that is written byte by byte, without the cost of encoding characters.
+/// A buffer of ASCII text that is written byte by byte, without encoding characters.
 pub(super) struct Ascii(Vec<u8>);
 
 impl From<&str> for Ascii {
@@ -108,8 +108,8 @@ impl Display for Ascii {
     }
 }
 
-/// The digits of the numbers below 100.
-#[expect(clippy::indexing_slicing, reason = "a constant: it would not compile")]
+/// The two digits of the numbers below 100.
+#[expect(clippy::indexing_slicing, reason = "a constant: an invalid index would not compile")]
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut number = 0_u8;
@@ -120,7 +120,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Writes a number that is never negative.
+/// Writes a number.
 pub(super) fn push_number(out: &mut Ascii, number: impl Into<u32>) {
     let number = number.into();
     if number >= 100 {
@@ -150,12 +150,12 @@ pub(super) fn or_null(value: Option<impl Display>) -> impl Display {
     })
 }
 
-/// Text in quotes.
+/// Writes text in quotes.
 pub(super) fn text(value: impl AsRef<str>) -> impl Display {
     fmt::from_fn(move |f| f.write_str(&quoted(value.as_ref())))
 }
 
-/// A number; null for those that JSON does not have.
+/// Writes a number, or null for `NaN` and infinities.
 pub(super) fn number<N: Display + Into<f64> + Copy>(value: N) -> impl Display {
     or_null(Some(value).filter(|&value| value.into().is_finite()))
 }

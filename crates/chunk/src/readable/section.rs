@@ -1,4 +1,4 @@
-//! A section: its palettes, and for every cell what it holds, as runs of equal neighbours.
+//! A section: its palettes, and the value of every cell as runs of equal cells.
 
 use std::fmt::{self, Display};
 
@@ -14,14 +14,14 @@ use crate::light::{Light, LightTree, LightValue};
 use crate::palette::{AssetKey, Palette, PaletteKey, PaletteType};
 use crate::physics::BlockPhysics;
 
-/// A section by its number.
+/// A section with its number.
 pub(super) struct Numbered<'a> {
     pub(super) number: usize,
-    /// Its holder, which an old chunk need not have.
+    /// Its holder, which can be missing in an old chunk.
     pub(super) stored: Option<&'a Holder>,
-    /// `None` for a section beyond the ten of a chunk.
+    /// `None` for a section after the ten of a chunk.
     pub(super) decoded: Option<Section<'a>>,
-    /// Its blocks are not those in the holder.
+    /// Whether its blocks are inside the column data instead of the holder.
     pub(super) is_inline: bool,
 }
 
@@ -57,11 +57,11 @@ pub(super) fn write(
     object.end()
 }
 
-/// A palette with the number of cells that have each value, and which of them each cell has.
+/// Writes a palette with the number of cells of each value, and the value of each cell.
 fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
     fmt::from_fn(move |f| {
         let (keys, cells) = if palette.kind() == PaletteType::Empty {
-            // An empty palette stores nothing: all cells have the default value.
+            // An empty palette stores no cells: all of them have the default value.
             (vec![K::default_key()], default_cells())
         } else {
             palette.index_runs()
@@ -88,12 +88,12 @@ fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
     })
 }
 
-/// One run of 0 for all cells.
+/// Returns one run of 0 for all cells.
 fn default_cells() -> Vec<(u16, u32)> {
     vec![(0, BLOCKS_PER_SECTION.into())]
 }
 
-/// Runs of numbers, which are 0 for all cells if there are none.
+/// Writes runs of numbers. `None` means 0 for all cells.
 fn numbers(values: Option<Vec<u8>>) -> impl Display {
     let cells = values.map_or_else(default_cells, |values| {
         runs_of(&values).into_iter().map(|(value, len)| (value.into(), len)).collect()
@@ -101,7 +101,7 @@ fn numbers(values: Option<Vec<u8>>) -> impl Display {
     fmt::from_fn(move |f| runs(&cells, push_number).fmt(f))
 }
 
-/// What is shown of a value that a palette lists.
+/// The JSON members of a value that a palette lists.
 trait Members: PaletteKey {
     fn write(&self, object: &mut Object<'_, '_>) -> fmt::Result;
 }
@@ -165,7 +165,7 @@ fn light(light: &Light, counter: u16) -> impl Display {
     })
 }
 
-/// The light of a cell: sky, blue, green, red.
+/// Writes the light of a cell: sky, blue, green, red.
 fn push_light(out: &mut Ascii, light: LightValue) {
     out.push_str("\"");
     push_hex(out, light.bits().into(), 4);

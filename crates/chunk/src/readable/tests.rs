@@ -1,5 +1,5 @@
-//! What is not blocks: components that are damaged, unknown or odd, and everything that stands
-//! beside what is decoded. That every cell comes back is tested in `tests/readable.rs`.
+//! Tests of everything except blocks: damaged, unknown and unusual components, and fields that are
+//! not decoded. `tests/readable.rs` tests that every cell round-trips.
 
 use hyworld_coords::{BlockPos, ChunkBlock, LocalColumn};
 use hyworld_indexed_storage::{MemoryFile, OpenOptions, Slot};
@@ -38,7 +38,7 @@ fn keys(object: &Json) -> Vec<&str> {
 }
 
 #[test]
-fn keys_are_always_there_and_in_order() {
+fn all_keys_are_present_and_in_order() {
     let expected = [
         "x",
         "z",
@@ -117,7 +117,7 @@ fn a_section_of_air_golden() {
 }
 
 #[test]
-fn a_bad_component_does_not_hide_the_others() {
+fn a_damaged_component_does_not_hide_the_others() {
     let mut chunk = Chunk::new();
     let mut section = BlockSection::new(0);
     section.local_change_counter = 77;
@@ -130,7 +130,7 @@ fn a_bad_component_does_not_hide_the_others() {
     let readable = ReadableChunk::new(&chunk, AT);
     let problems: Vec<String> = readable.problems().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].starts_with("EnvironmentChunk.Data: at byte 0: 4 bytes are needed"));
+    assert!(problems[0].starts_with("EnvironmentChunk.Data: at byte 0: 4 bytes needed"));
     let newer = "written by game 0.7 or newer: Block version 9 is not supported yet";
     assert_eq!(problems[1], newer);
     let json = shown(&chunk);
@@ -148,7 +148,7 @@ fn a_bad_component_does_not_hide_the_others() {
 }
 
 #[test]
-fn an_element_that_is_none_is_a_problem_and_nothing_is_left_out() {
+fn a_malformed_element_is_reported_and_shown() {
     let mut inner = document(&[("a", Value::Int32(1))]);
     inner[4] = 0x66;
     let mut chunk = Chunk::new();
@@ -164,7 +164,7 @@ fn an_element_that_is_none_is_a_problem_and_nothing_is_left_out() {
 }
 
 #[test]
-fn what_is_not_understood_is_shown() {
+fn unknown_fields_and_components_are_shown() {
     let mut root = DocumentWriter::new();
     let mut components = DocumentWriter::new();
     let found = Chunk::new().encode();
@@ -224,7 +224,7 @@ fn columns_golden() {
     assert_eq!(json["needs_physics"], true);
     assert_eq!((&json["heights"][30][5], &json["heights"][5][30]), (&json!(200), &json!(0)));
     assert_eq!(json["tints"][0][31], "#1234ab");
-    assert_eq!(json["tints"][31][0], "#00000000", "alpha is shown where it is odd");
+    assert_eq!(json["tints"][31][0], "#00000000", "unusual alpha is shown");
     let expected = json!({
         "palette": [{"id": 1, "name": "Env_A"}, {"id": 2, "name": "Env_\u{e9}"}],
         "patterns": [[[null, 0]], [[-1, 0], [100, 1], [null, 0]]],
@@ -238,7 +238,7 @@ fn columns_golden() {
 }
 
 #[test]
-fn environments_that_are_not_listed() {
+fn unlisted_environments_are_unknown() {
     let mut data = vec![0; 4];
     for column in 0..1024_i32 {
         data.extend(0_i32.to_be_bytes());
@@ -282,7 +282,7 @@ fn entities_and_block_entities_golden() {
     assert_eq!(entity["uuid"], "f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff");
     assert_eq!((&entity["x"], &entity["y"]), (&json!(-0.5), &json!(64)));
     assert!(entity["z"].as_f64().unwrap() > 9e299 && entity["role"].is_null());
-    // From the text, because serde_json does not read every float to its last bit.
+    // From the text, because serde_json does not parse every float to its last bit.
     let text = ReadableChunk::new(&chunk, AT).to_string();
     let start = text.find("\"document\":{\"Components\":{\"UUID\"").unwrap() + 11;
     let end = text[start..].find("},{\"uuid\":null").unwrap();
@@ -300,10 +300,10 @@ fn entities_and_block_entities_golden() {
     assert_eq!(json["spawned_npcs"], json!({"Env_A": 2.0, "Odd": null}));
 }
 
-/// An old chunk has its blocks elsewhere; those in its sections are not shown as blocks, so they
-/// must be shown as they are stored.
+/// An old chunk stores its blocks elsewhere. Blocks in its sections are unused, so they are shown
+/// as they are stored.
 #[test]
-fn blocks_that_do_not_count_are_shown_as_they_are_stored() {
+fn unused_blocks_are_shown_as_they_are_stored() {
     let bytes = fixture("original/chunks/synthetic_old_versions.region.bin");
     let file = OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "old").unwrap();
     let mut chunk = Chunk::decode(file.read(Slot::new(102)).unwrap().unwrap()).unwrap();
@@ -319,7 +319,7 @@ fn blocks_that_do_not_count_are_shown_as_they_are_stored() {
 }
 
 #[test]
-fn sections_behind_the_tenth_are_shown_as_they_are_stored() {
+fn extra_sections_are_shown_as_they_are_stored() {
     let chunk = Chunk::new();
     let mut array = DocumentWriter::new();
     for number in 0..12 {
@@ -337,7 +337,7 @@ fn sections_behind_the_tenth_are_shown_as_they_are_stored() {
 }
 
 #[test]
-fn whatever_decodes_shows_as_json() {
+fn damaged_chunks_are_shown_as_json() {
     let good = Chunk::new().encode();
     for position in (0..good.len()).step_by(61) {
         let mut bytes = good.clone();

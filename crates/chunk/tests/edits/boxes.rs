@@ -1,4 +1,4 @@
-//! Changes of many blocks at once, and questions about many blocks.
+//! Changes to many blocks at once, and queries over many blocks.
 
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{Anchor, Block, Chunk, EditError, Filler, Rotation};
@@ -6,9 +6,9 @@ use hyworld_coords::{ChunkBox, SectionY};
 
 use super::{at, key};
 
-/// A box gives what its cells give one by one, but counts as one change of each section.
+/// A box gives the same result as setting its cells one by one, but counts as one change.
 #[test]
-fn filling_a_box_is_setting_its_cells() {
+fn filling_a_box_equals_setting_its_cells() {
     let areas = [
         ChunkBox::new(at(3, 60, 4), at(9, 70, 5)),
         ChunkBox::new(at(0, 0, 0), at(1, 100, 1)),
@@ -41,7 +41,7 @@ fn filling_a_box_is_setting_its_cells() {
 }
 
 #[test]
-fn replacing_touches_only_what_it_names() {
+fn replacing_changes_only_matching_blocks() {
     let mut chunk = Chunk::new();
     let floor = ChunkBox::new(at(0, 60, 0), at(31, 66, 31));
     chunk.fill(floor, "Rock_Stone").unwrap();
@@ -98,9 +98,9 @@ fn the_top_of_a_column_and_the_cells_of_an_object() {
     assert_eq!(cells, [anchor, at(8, 63, 7), at(7, 64, 7)]);
 }
 
-/// Every section but those that are needed is damaged, and nothing notices.
+/// All sections except the required ones are damaged, which must not matter.
 #[test]
-fn one_block_and_one_object_need_no_other_section() {
+fn reading_a_block_does_not_decode_other_sections() {
     let mut chunk = Chunk::new();
     let door = |filler| Block::new(key("Door")).with_filler(filler);
     let (anchor, upper) = (at(7, 95, 7), at(7, 96, 7));

@@ -1,4 +1,4 @@
-//! Encoding a changed chunk: what was changed is there, and the rest is as it was stored.
+//! Encoding a changed chunk: changes are written, and everything else stays as it was stored.
 
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{BlockSection, Chunk, EditError, Error};
@@ -6,7 +6,7 @@ use hyworld_coords::SectionY;
 
 use super::{at, old_chunks};
 
-/// Chunks that are stored in other ways than the game does it today.
+/// Returns chunks in forms that the game does not write today.
 fn odd_chunks() -> Vec<Chunk> {
     let y = SectionY::from_block_y(40).unwrap();
     let with_block = |change: &dyn Fn(&mut DocumentWriter, &[u8])| {
@@ -33,10 +33,9 @@ fn odd_chunks() -> Vec<Chunk> {
     vec![unknown, behind, short, other]
 }
 
-/// What is asked of the chunk in memory is what is read from its document, and what was not
-/// changed is copied as it was.
+/// A chunk in memory equals its encoded document, and unchanged parts are copied as they were.
 #[test]
-fn the_document_of_a_changed_chunk_is_what_the_chunk_says() {
+fn a_changed_chunk_equals_its_document() {
     let edits: [&dyn Fn(&mut Chunk) -> bool; 5] = [
         &|_| false,
         &|chunk| chunk.set_block(at(1, 40, 1), "Rock_Stone").unwrap().changed,
@@ -63,7 +62,7 @@ fn the_document_of_a_changed_chunk_is_what_the_chunk_says() {
             assert!(original.encode() == document, "chunk {number}: edit {edit}");
             assert_eq!(edit > 0, encoded != document, "chunk {number}: edit {edit}");
         }
-        // To encode it in between, as a save does, makes no difference.
+        // Encoding between the edits, as a save does, makes no difference.
         let mut at_once = original;
         for change in edits {
             change(&mut at_once);
@@ -76,7 +75,7 @@ fn the_document_of_a_changed_chunk_is_what_the_chunk_says() {
 }
 
 #[test]
-fn unknown_fields_and_the_place_of_the_version_survive_an_edit() {
+fn an_edit_keeps_unknown_fields_and_field_order() {
     for mut chunk in odd_chunks().into_iter().take(2) {
         let y = SectionY::from_block_y(40).unwrap();
         let keys = |chunk: &Chunk| -> Vec<String> {
@@ -90,7 +89,7 @@ fn unknown_fields_and_the_place_of_the_version_survive_an_edit() {
     }
 }
 
-/// A component of a newer version is opaque; everything else of the chunk can be used.
+/// A component of a newer version cannot be read; everything else of the chunk can.
 #[test]
 fn a_newer_component_does_not_hide_the_others() {
     let y = SectionY::from_block_y(40).unwrap();

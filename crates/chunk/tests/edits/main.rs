@@ -1,4 +1,4 @@
-//! Editing a chunk: what must follow a change, and chunks of old versions.
+//! Edits of a chunk and their effects, and chunks of old versions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -45,25 +45,25 @@ fn heights_follow_blocks_that_are_not_air() {
 }
 
 #[test]
-fn a_change_raises_both_counters_once_and_the_same_block_again_none() {
+fn only_a_change_increments_the_counters() {
     let mut chunk = Chunk::new();
-    let place = at(0, 64, 0);
+    let pos = at(0, 64, 0);
     let counters = |chunk: &Chunk| {
-        let section = chunk.section(place.section()).blocks().unwrap();
+        let section = chunk.section(pos.section()).blocks().unwrap();
         (section.local_change_counter, section.global_change_counter)
     };
-    assert!(chunk.set_block(place, "Stone").unwrap().changed);
+    assert!(chunk.set_block(pos, "Stone").unwrap().changed);
     assert_eq!(counters(&chunk), (1, 1));
-    assert!(!chunk.set_block(place, "Stone").unwrap().changed);
+    assert!(!chunk.set_block(pos, "Stone").unwrap().changed);
     assert_eq!(counters(&chunk), (1, 1));
-    assert!(chunk.set_fluid(place, "Water", 3).unwrap());
+    assert!(chunk.set_fluid(pos, "Water", 3).unwrap());
     assert_eq!(counters(&chunk), (2, 2));
-    let fluid = chunk.block(place).unwrap().fluid().unwrap().unwrap();
+    let fluid = chunk.block(pos).unwrap().fluid().unwrap().unwrap();
     assert_eq!((fluid.name(), fluid.level()), ("Water", 3));
 }
 
 #[test]
-fn cutting_into_a_large_block_is_reported_and_leaves_the_rest() {
+fn cutting_a_multi_block_object_is_reported() {
     let mut chunk = Chunk::new();
     let y = SectionY::from_block_y(64).unwrap();
     let mut section = chunk.get_in::<BlockSection>(y).unwrap().unwrap().clone();
@@ -79,7 +79,7 @@ fn cutting_into_a_large_block_is_reported_and_leaves_the_rest() {
 }
 
 #[test]
-fn blocks_that_stand_above_heights_do_not_count_for_them() {
+fn transparent_blocks_do_not_count_for_heights() {
     let mut chunk = Chunk::new();
     let ground = |x| at(x, 64, 9);
     let above = |x| at(x, 65, 9);
@@ -87,7 +87,7 @@ fn blocks_that_stand_above_heights_do_not_count_for_them() {
         chunk.set_block(ground(x), "Soil_Grass").unwrap();
     }
     let mut chunk = Chunk::decode(chunk.encode()).unwrap();
-    // Two flowers and a wall, which the heights tell apart; and a lamp that is on both sides.
+    // Flowers are only above heights; a lamp is both above a height and at one.
     let y = ground(0).section();
     let mut section = chunk.get_in::<BlockSection>(y).unwrap().unwrap().clone();
     for (x, name) in [(0, "Flower"), (1, "Flower"), (2, "Lamp")] {
@@ -97,9 +97,9 @@ fn blocks_that_stand_above_heights_do_not_count_for_them() {
     chunk.put_in(y, &section).unwrap();
     let document = chunk.encode();
     let mut heights = Vec::new();
-    let mut edit = |place: ChunkBlock, name: &str| {
-        chunk.set_block(place, name).unwrap();
-        heights.push(chunk.height(place.column()).unwrap());
+    let mut edit = |pos: ChunkBlock, name: &str| {
+        chunk.set_block(pos, name).unwrap();
+        heights.push(chunk.height(pos.column()).unwrap());
     };
     edit(above(3), "Flower");
     edit(above(3), "Wall");
@@ -107,10 +107,10 @@ fn blocks_that_stand_above_heights_do_not_count_for_them() {
     edit(ground(3), "Flower");
     edit(ground(3), "Lamp");
     assert_eq!(heights, [64, 65, 64, 0, 64]);
-    // One that stands at a height somewhere counts; but as it was read the column has its height.
-    let mut edit = |place: ChunkBlock, name: &str| {
-        chunk.set_block(place, name).unwrap();
-        chunk.height(place.column()).unwrap()
+    // A block that is at a height somewhere counts, but an unchanged column keeps its height.
+    let mut edit = |pos: ChunkBlock, name: &str| {
+        chunk.set_block(pos, name).unwrap();
+        chunk.height(pos.column()).unwrap()
     };
     assert_eq!([edit(above(2), "Empty"), edit(above(2), "Lamp")], [64, 64]);
     assert_eq!(edit(above(3), "Lamp"), 65);
@@ -118,7 +118,7 @@ fn blocks_that_stand_above_heights_do_not_count_for_them() {
     assert!(but_for_counters(&document, &chunk) == document);
 }
 
-/// The document of a chunk with the change counters of another document of it.
+/// Returns the document of a chunk with the change counters of `document`.
 fn but_for_counters(document: &[u8], chunk: &Chunk) -> Vec<u8> {
     let original = Chunk::decode(document.to_vec()).unwrap();
     let mut chunk = Chunk::decode(chunk.encode()).unwrap();
@@ -132,8 +132,8 @@ fn but_for_counters(document: &[u8], chunk: &Chunk) -> Vec<u8> {
     chunk.encode()
 }
 
-/// A chunk in which the first cells of a section have these blocks, one after the other, and
-/// those of the numbers in `removed` are gone again.
+/// Returns a chunk in which the first cells of a section have distinct blocks, set one after the
+/// other, and those with the numbers in `removed` are air again.
 fn with_blocks(names: u8, removed: &[u8]) -> Chunk {
     let mut chunk = Chunk::new();
     for number in 0..names {
@@ -150,20 +150,20 @@ fn kind(chunk: &Chunk) -> PaletteType {
     chunk.get_in::<BlockSection>(y).unwrap().unwrap().blocks().kind()
 }
 
-/// Where a palette changes its type, an edit is taken back without a trace in memory; stored in
-/// between, the palette has the type that the game would leave it with.
+/// At the limits of palette types, undoing an edit in memory restores every byte. If the chunk was
+/// stored in between, the palette has the type that the game would leave it with.
 #[test]
-fn edits_at_the_borders_of_palette_types_are_taken_back() {
+fn edits_at_the_limits_of_palette_types_are_undone() {
     use PaletteType::{Byte, HalfByte};
-    let place = at(3, 64, 0);
+    let pos = at(3, 64, 0);
     for (original, edited, name, kinds) in [
-        // From nothing, and back to nothing.
-        (with_blocks(0, &[]), place, "New", [PaletteType::Empty, HalfByte, PaletteType::Empty]),
+        // From empty and back to empty.
+        (with_blocks(0, &[]), pos, "New", [PaletteType::Empty, HalfByte, PaletteType::Empty]),
         (with_blocks(1, &[]), at(0, 64, 0), "Empty", [HalfByte, PaletteType::Empty, HalfByte]),
-        // Sixteen values and one more; they stay bytes.
+        // Sixteen values and one more; the type stays at bytes.
         (with_blocks(15, &[]), at(20, 64, 0), "New", [HalfByte, Byte, Byte]),
-        // Fifteen bytes and one less; they stay half-bytes.
-        (with_blocks(16, &[15, 14]), place, "Empty", [Byte, HalfByte, HalfByte]),
+        // Fifteen values in bytes and one less; the type stays at half-bytes.
+        (with_blocks(16, &[15, 14]), pos, "Empty", [Byte, HalfByte, HalfByte]),
     ] {
         let document = original.encode();
         let mut chunk = original.clone();
@@ -182,68 +182,68 @@ fn edits_at_the_borders_of_palette_types_are_taken_back() {
 }
 
 #[test]
-fn a_section_that_was_all_air_for_a_while_ticks_as_before() {
+fn ticking_is_restored_when_a_block_is_set_again() {
     let mut chunk = with_blocks(1, &[]);
-    let place = at(0, 64, 0);
-    let mut section = chunk.get_in::<BlockSection>(place.section()).unwrap().unwrap().clone();
-    section.set_ticking(place.local(), true);
-    chunk.put_in(place.section(), &section).unwrap();
+    let pos = at(0, 64, 0);
+    let mut section = chunk.get_in::<BlockSection>(pos.section()).unwrap().unwrap().clone();
+    section.set_ticking(pos.local(), true);
+    chunk.put_in(pos.section(), &section).unwrap();
     let document = chunk.encode();
-    let is_ticking = |chunk: &Chunk| chunk.block(place).unwrap().is_ticking();
-    chunk.set_block(place, "Empty").unwrap();
+    let is_ticking = |chunk: &Chunk| chunk.block(pos).unwrap().is_ticking();
+    chunk.set_block(pos, "Empty").unwrap();
     assert!(!is_ticking(&chunk));
-    chunk.set_block(place, "Other").unwrap();
+    chunk.set_block(pos, "Other").unwrap();
     assert!(!is_ticking(&chunk));
-    chunk.set_block(place, "Empty").unwrap();
-    chunk.set_block(place, "B0").unwrap();
+    chunk.set_block(pos, "Empty").unwrap();
+    chunk.set_block(pos, "B0").unwrap();
     assert!(is_ticking(&chunk));
     assert!(but_for_counters(&document, &chunk) == document);
 }
 
 #[test]
-fn fluids_and_cells_of_large_blocks_are_taken_back() {
-    let place = at(7, 65, 7);
-    let mut original = with_door(place, Filler::new(0, 1, 0).unwrap());
+fn edits_of_fluids_and_multi_block_objects_are_undone() {
+    let pos = at(7, 65, 7);
+    let mut original = with_door(pos, Filler::new(0, 1, 0).unwrap());
     // As many as fit, so that one more makes their palette grow.
     for number in 0..15 {
         original.set_fluid(at(number, 64, 1), &*format!("Water{number}"), 3).unwrap();
     }
     let document = original.encode();
     let mut chunk = Chunk::decode(document.clone()).unwrap();
-    let was = chunk.block(place).unwrap().to_block();
-    assert!(chunk.set_block(place, "Stone").unwrap().cut_large_block);
-    chunk.set_fluid(place, "Lava", 1).unwrap();
+    let was = chunk.block(pos).unwrap().to_block();
+    assert!(chunk.set_block(pos, "Stone").unwrap().cut_large_block);
+    chunk.set_fluid(pos, "Lava", 1).unwrap();
     chunk.set_fluid(at(1, 64, 1), "Empty", 0).unwrap();
-    chunk.set_fluid(place, "Empty", 0).unwrap();
+    chunk.set_fluid(pos, "Empty", 0).unwrap();
     chunk.set_fluid(at(1, 64, 1), "Water1", 3).unwrap();
-    chunk.set_block(place, was).unwrap();
+    chunk.set_block(pos, was).unwrap();
     assert!(but_for_counters(&document, &chunk) == document);
 }
 
-/// A chunk with a door at a place, whose filler is this.
-fn with_door(place: ChunkBlock, filler: Filler) -> Chunk {
+/// Returns a chunk with a door at a position, with this filler.
+fn with_door(pos: ChunkBlock, filler: Filler) -> Chunk {
     let mut chunk = Chunk::new();
-    chunk.set_block(place, Block::new(key("Door")).with_filler(filler)).unwrap();
+    chunk.set_block(pos, Block::new(key("Door")).with_filler(filler)).unwrap();
     chunk
 }
 
-/// The anchor that a cell of a large block names.
-fn base(place: ChunkBlock, x: i8, y: i8, z: i8) -> Anchor {
-    let chunk = with_door(place, Filler::new(x, y, z).unwrap());
-    chunk.block(place).unwrap().anchor().unwrap()
+/// Returns the anchor of a cell with this filler.
+fn base(pos: ChunkBlock, x: i8, y: i8, z: i8) -> Anchor {
+    let chunk = with_door(pos, Filler::new(x, y, z).unwrap());
+    chunk.block(pos).unwrap().anchor().unwrap()
 }
 
 #[test]
-fn a_base_in_the_same_section_and_one_that_is_itself() {
-    let place = at(7, 70, 9);
-    assert_eq!(base(place, 1, 2, -3).in_chunk(), Some(at(6, 68, 12)));
-    assert_eq!(base(place, 1, 2, -3).chunk_offset(), (0, 0));
-    let chunk = with_door(place, Filler::BASE);
-    assert_eq!(chunk.block(place).unwrap().anchor(), None);
+fn anchors_in_the_same_section() {
+    let pos = at(7, 70, 9);
+    assert_eq!(base(pos, 1, 2, -3).in_chunk(), Some(at(6, 68, 12)));
+    assert_eq!(base(pos, 1, 2, -3).chunk_offset(), (0, 0));
+    let chunk = with_door(pos, Filler::BASE);
+    assert_eq!(chunk.block(pos).unwrap().anchor(), None);
 }
 
 #[test]
-fn a_base_in_the_section_below_or_above() {
+fn anchors_in_adjacent_sections() {
     let down = base(at(7, 64, 9), 0, 1, 0).in_chunk().unwrap();
     assert_eq!((down, down.section().index()), (at(7, 63, 9), 1));
     let up = base(at(7, 63, 9), 0, -16, 0).in_chunk().unwrap();
@@ -251,14 +251,14 @@ fn a_base_in_the_section_below_or_above() {
 }
 
 #[test]
-fn a_base_in_a_neighbouring_chunk_or_outside_of_the_world() {
-    for (place, (x, z), offset, in_world) in [
+fn anchors_in_other_chunks_or_outside_the_world() {
+    for (pos, (x, z), offset, in_world) in [
         (at(0, 64, 9), (1, 0), (-1, 0), BlockPos::new(-65, 64, 105)),
         (at(31, 64, 9), (-1, 0), (1, 0), BlockPos::new(-32, 64, 105)),
         (at(7, 64, 0), (0, 15), (0, -1), BlockPos::new(-57, 64, 81)),
         (at(30, 64, 31), (-16, -1), (1, 1), BlockPos::new(-18, 64, 128)),
     ] {
-        let base = base(place, x, 0, z);
+        let base = base(pos, x, 0, z);
         assert_eq!((base.in_chunk(), base.chunk_offset()), (None, offset));
         let world = base.in_world(ChunkPos::new(-2, 3)).unwrap();
         assert_eq!(world, in_world);
@@ -272,18 +272,18 @@ fn a_base_in_a_neighbouring_chunk_or_outside_of_the_world() {
 }
 
 #[test]
-fn an_untouched_old_chunk_stays_as_it_is() {
+fn an_untouched_old_chunk_is_not_changed() {
     for mut chunk in old_chunks() {
         let before = chunk.encode();
         chunk.decode_blocks().unwrap();
-        let place = at(3, 40, 3);
-        let block = chunk.block(place).unwrap().to_block();
-        assert!(!chunk.set_block(place, block).unwrap().changed);
+        let pos = at(3, 40, 3);
+        let block = chunk.block(pos).unwrap().to_block();
+        assert!(!chunk.set_block(pos, block).unwrap().changed);
         assert!(chunk.encode() == before);
     }
 }
 
-/// A changed section of an old chunk is written in the newest version, and holds what it held.
+/// A changed section of an old chunk is written in the newest version with the same cells.
 #[test]
 fn a_changed_old_chunk_is_written_in_the_newest_version() {
     let chunks = old_chunks();
@@ -292,8 +292,8 @@ fn a_changed_old_chunk_is_written_in_the_newest_version() {
         let was_inline = chunk.get::<BlockChunk>().unwrap().unwrap().inline_sections().is_some();
         let before = chunk.clone();
         for y in SectionY::all() {
-            let place = at(31, u16::try_from(y.first_y()).unwrap() + 31, 31);
-            chunk.set_block(place, "Test_Marker").unwrap();
+            let pos = at(31, u16::try_from(y.first_y()).unwrap() + 31, 31);
+            chunk.set_block(pos, "Test_Marker").unwrap();
         }
         let again = Chunk::decode(chunk.encode()).unwrap();
         let columns = again.get::<BlockChunk>().unwrap().unwrap();
@@ -314,13 +314,13 @@ fn a_changed_old_chunk_is_written_in_the_newest_version() {
     }
 }
 
-/// It was the position among the sections, which are only the end of the field.
+/// The offset was once relative to the sections, which are only the end of the field.
 #[test]
-fn an_error_in_an_inline_section_had_the_wrong_position() {
+fn an_error_in_an_inline_section_has_the_right_offset() {
     let mut field = BlockChunk::new().encode();
     field.extend([0, 0, 0, 1]);
     let at = field.len();
-    // A palette of a type that does not exist, and enough bytes for the rest of a section.
+    // A palette of an invalid type, and enough bytes for the rest of a section.
     field.extend([9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     let mut writer = DocumentWriter::new();
     writer.int32("Version", 2);
@@ -336,7 +336,7 @@ fn an_error_in_an_inline_section_had_the_wrong_position() {
 }
 
 #[test]
-fn an_upgrade_is_made_only_when_it_is_asked_for() {
+fn only_upgrade_upgrades_a_chunk() {
     for mut chunk in old_chunks() {
         let before = chunk.clone();
         assert!(chunk.upgrade().unwrap());
@@ -353,15 +353,15 @@ fn an_upgrade_is_made_only_when_it_is_asked_for() {
     assert!(!Chunk::new().upgrade().unwrap());
 }
 
-/// The game reads such names and cannot save them, and has no meaning for such rotations: what is
-/// stored is kept, and nothing new is written.
+/// The game can read such names but not save them, and does not accept such rotations. Stored ones
+/// are kept, and new ones are rejected.
 #[test]
-fn what_the_game_could_not_save_is_refused_and_kept_where_it_is() {
+fn values_the_game_cannot_save_are_rejected_but_kept() {
     let long = "x".repeat(21_845);
     let mut chunk = Chunk::new();
     let before = chunk.encode();
-    let name = "a name of 21845 characters is too long: the game cannot save a chunk with one of \
-                more than 21844";
+    let name = "a name of 21845 characters is too long: the game cannot save names of more than \
+                21844 characters";
     assert_eq!(chunk.set_block(at(1, 2, 3), long.as_str()).unwrap_err().to_string(), name);
     assert_eq!(chunk.set_fluid(at(1, 2, 3), long.as_str(), 8).unwrap_err().to_string(), name);
     let mut environments = chunk.environments().unwrap().clone();
@@ -369,15 +369,15 @@ fn what_the_game_could_not_save_is_refused_and_kept_where_it_is() {
     assert!(refused.contains("21845; expected at most 21844 characters"), "{refused}");
     let turned = Block { rotation: Rotation::from_index(64), ..Block::new(key("Rock")) };
     let refused = chunk.set_block(at(1, 2, 3), turned).unwrap_err().to_string();
-    assert_eq!(refused, "the rotation is 64; expected 0 to 63, which mean something in the game");
+    assert_eq!(refused, "the rotation is 64; expected 0 to 63");
     assert!(chunk.encode() == before);
 
     let y = SectionY::BOTTOM;
     let mut section = BlockSection::new(0);
     section.set_block(at(0, 0, 0).local(), key("Short"), Rotation::NONE, Filler::BASE).unwrap();
     let data = section.encode();
-    let place = data.windows(5).position(|part| part == b"Short").unwrap();
-    let data = [&data[..place - 2], &[0x55, 0x55], long.as_bytes(), &data[place + 5..]].concat();
+    let start = data.windows(5).position(|part| part == b"Short").unwrap();
+    let data = [&data[..start - 2], &[0x55, 0x55], long.as_bytes(), &data[start + 5..]].concat();
     let section = BlockSection::decode(6, &data).unwrap();
     assert_eq!(section.encode(), data);
     chunk.put_in(y, &section).unwrap();

@@ -1,8 +1,7 @@
-//! A block is set and set back, in chunks of all real worlds: what differs then?
+//! Sets a block and sets it back, in chunks of all sample worlds, and compares the documents.
 //!
-//! While the chunk is in memory nothing may differ but the change counters. If it was stored and
-//! read again in between, some things are gone that it would take to undo everything; these are
-//! counted.
+//! In memory only the change counters may differ. If the chunk was stored and decoded in between,
+//! some information for a complete undo is lost; such cases are counted.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,23 +12,23 @@ use hyworld_testkit::WORLDS;
 
 use super::for_each_chunk;
 
-/// Why a chunk is not the same after a block was set, stored, read, and set back.
+/// Why a chunk differs after a block was set, stored, decoded, and set back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Cause {
-    /// It is the same.
+    /// It does not differ.
     None,
-    /// A palette came to another type, as the game's own does at the same numbers of entries.
+    /// A palette changed its type, as the game's does at the same numbers of entries.
     PaletteType,
-    /// A value vanished whose id was not the lowest free one, so it got another.
+    /// A removed value did not have the lowest free id, so it got another one.
     PaletteIds,
-    /// A value vanished from a list that is in none of the orders that we know.
+    /// A value was removed from a list whose order is unknown.
     PaletteOrder,
-    /// The list of heights is another one, though every column has the height that it had.
+    /// The list of heights differs, although every column has the same height.
     HeightList,
-    /// The only block of its kind that stood above a height vanished: nothing tells any more
-    /// that one can see through it.
+    /// The only block of its kind above a height was removed, so it is no longer known to be
+    /// transparent.
     Height,
-    /// The last block of a section vanished, and with it which cells tick.
+    /// The last block of a section was removed, and with it the ticking flags.
     Ticking,
 }
 
@@ -70,7 +69,7 @@ fn causes(original: &Chunk, after: &Chunk, y: SectionY) -> Vec<Cause> {
     causes.into_iter().filter(|cause| *cause != Cause::None).collect()
 }
 
-/// The document with the change counters of one section as they were.
+/// Returns the document with the original change counters of one section.
 fn but_for_counters(original: &Chunk, mut after: Chunk, y: SectionY) -> Vec<u8> {
     let was = original.get_in::<BlockSection>(y).unwrap().unwrap();
     let mut is = after.get_in::<BlockSection>(y).unwrap().unwrap().clone();
@@ -82,8 +81,8 @@ fn but_for_counters(original: &Chunk, mut after: Chunk, y: SectionY) -> Vec<u8> 
     after.encode()
 }
 
-/// Every component but the blocks of one section, and perhaps the heights, is the same.
-fn check_only_section_differs(original: &Chunk, changed: &Chunk, place: ChunkBlock) {
+/// Checks that only the blocks of one section, and possibly the heights, differ.
+fn check_only_section_differs(original: &Chunk, changed: &Chunk, pos: ChunkBlock) {
     for id in original.holder().ids().filter(|id| !["ChunkColumn", "BlockChunk"].contains(id)) {
         assert!(original.holder().raw(id) == changed.holder().raw(id), "{id}");
     }
@@ -93,13 +92,14 @@ fn check_only_section_differs(original: &Chunk, changed: &Chunk, place: ChunkBlo
         assert!(before.ids().eq(after.ids()));
         for id in before.ids() {
             let same = before.raw(id) == after.raw(id);
-            let is_touched = y == place.section() && id == "Block";
+            let is_touched = y == pos.section() && id == "Block";
             assert_eq!(same, !is_touched, "{y:?} {id}");
         }
     }
 }
 
-/// Sets a block and sets it back, both ways; says what differs if it was stored in between.
+/// Sets a block and sets it back, in memory and with a save in between. Returns the causes of
+/// differences in the latter case.
 fn set_and_set_back(
     (original, document): (&Chunk, &[u8]),
     (at, block): (ChunkBlock, AssetKey),
@@ -122,8 +122,8 @@ fn set_and_set_back(
     causes
 }
 
-/// What to try in a chunk: in every section a block that is rare, one that is not, a cell of a
-/// large block, and air where there is nothing else.
+/// Returns the edits to try in a chunk: in every section a rare block, a common block, a cell of a
+/// multi-block object, and in the top section a block in air.
 fn cases(chunk: &Chunk) -> Vec<(ChunkBlock, AssetKey)> {
     let glass = AssetKey::new("Test_Glass").unwrap();
     let mut cases = Vec::new();
@@ -139,8 +139,8 @@ fn cases(chunk: &Chunk) -> Vec<(ChunkBlock, AssetKey)> {
         }
         let rarest = blocks.entries().iter().min_by_key(|entry| entry.count).unwrap();
         let other = blocks.entries().iter().find(|entry| entry.key != rarest.key);
-        let place = blocks.runs().find(|run| *run.key == rarest.key).unwrap().start;
-        cases.extend(other.map(|other| (y.block(place), other.key.clone())));
+        let cell = blocks.runs().find(|run| *run.key == rarest.key).unwrap().start;
+        cases.extend(other.map(|other| (y.block(cell), other.key.clone())));
         let large = fillers.runs().find(|run| !run.key.is_base());
         cases.extend(large.map(|run| (y.block(run.start), AssetKey::EMPTY)));
     }
@@ -174,7 +174,7 @@ fn try_in(document: &[u8], tally: &Mutex<Tally>) {
 fn a_block_that_is_set_back_leaves_only_change_counters() {
     let tally = Mutex::new(Tally::default());
     for world in WORLDS {
-        // The large worlds are much the same everywhere.
+        // The large worlds are similar everywhere.
         let step = if world.contains("2026-01") { 1 } else { 40 };
         let done = for_each_chunk(world, |at, document| {
             if (at.x + 7 * at.z).rem_euclid(step) == 0 {

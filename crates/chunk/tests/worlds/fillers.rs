@@ -1,4 +1,4 @@
-//! Every cell of a large block in the real worlds, and what stands at its base.
+//! Checks the base cell of every cell of a multi-block object in the sample worlds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -9,32 +9,32 @@ use hyworld_testkit::WORLDS;
 
 use super::for_each_chunk;
 
-/// What is found where the base of a cell should be.
+/// The contents of the position where the base cell should be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Base {
-    /// The base, in the same section.
+    /// The base cell, in the same section.
     InSection,
-    /// The base, in another section of the chunk.
+    /// The base cell, in another section of the chunk.
     InOtherSection,
-    /// The base, in a neighbouring chunk.
+    /// The base cell, in a neighbouring chunk.
     InOtherChunk,
-    /// Another block or air: world generation has cut the large block off.
+    /// Another block or air: world generation has cut the object off.
     Gone,
-    /// A cell of a block of the same kind that is no base itself.
+    /// A cell of a block of the same kind that is not a base cell.
     Filler,
-    /// A neighbouring chunk that was never generated, or is missing in our copy.
+    /// A neighbouring chunk that was never generated or is missing in the sample.
     NoChunk,
     /// Below the bottom or above the top.
     OutsideWorld,
 }
 
-/// Cells whose base is in another chunk: where it should be, and what.
+/// Cells whose base cell is in another chunk: its position, and the block.
 type Pending = HashMap<ChunkPos, Vec<(BlockPos, Block)>>;
 
 #[derive(Default)]
 struct Seen {
     bases: BTreeMap<Base, usize>,
-    /// How many cells of each block have no base.
+    /// The number of cells without a base cell, by block.
     gone: BTreeMap<AssetKey, usize>,
     pending: Pending,
 }
@@ -56,7 +56,7 @@ fn compare(cell: &Block, found: &Block, base: Base) -> Base {
     }
 }
 
-/// All cells of a chunk that are not the base of their block.
+/// Returns all cells of a chunk that are not base cells.
 fn fillers(chunk: &Chunk) -> Vec<ChunkBlock> {
     let mut cells = Vec::new();
     for section in chunk.sections() {
@@ -74,12 +74,12 @@ fn look_at(chunk_pos: ChunkPos, document: Vec<u8>, seen: &Mutex<Seen>) {
     let block = |at| chunk.block(at).unwrap().to_block();
     for at in fillers(&chunk) {
         let cell = block(at);
-        let place = chunk.block(at).unwrap().anchor().unwrap();
-        let world = place.in_world(chunk_pos).unwrap();
-        let (x, z) = place.chunk_offset();
+        let anchor = chunk.block(at).unwrap().anchor().unwrap();
+        let world = anchor.in_world(chunk_pos).unwrap();
+        let (x, z) = anchor.chunk_offset();
         assert_eq!(world.chunk(), ChunkPos::new(chunk_pos.x + x, chunk_pos.z + z));
         let mut seen = seen.lock().unwrap();
-        match place.in_chunk() {
+        match anchor.in_chunk() {
             Some(base) if base.section() == at.section() => {
                 seen.count(&cell, compare(&cell, &block(base), Base::InSection));
             }
@@ -102,7 +102,7 @@ fn look_at_neighbour(chunk_pos: ChunkPos, document: Vec<u8>, seen: &Mutex<Seen>)
 }
 
 #[test]
-fn every_cell_of_a_large_block_names_its_base() {
+fn cells_of_multi_block_objects_have_a_base() {
     let mut all: BTreeMap<Base, usize> = BTreeMap::new();
     let mut gone: BTreeMap<AssetKey, usize> = BTreeMap::new();
     for world in WORLDS {
@@ -114,7 +114,7 @@ fn every_cell_of_a_large_block_names_its_base() {
         for_each_chunk(world, |at, document| look_at_neighbour(at, document, &seen));
         let seen = seen.into_inner().unwrap();
         let missing: usize = seen.pending.values().map(Vec::len).sum();
-        println!("{world}: {:?}, {missing} in chunks that are missing", seen.bases);
+        println!("{world}: {:?}, {missing} in missing chunks", seen.bases);
         seen.bases.into_iter().for_each(|(base, cells)| *all.entry(base).or_default() += cells);
         *all.entry(Base::NoChunk).or_default() += missing;
         seen.gone.into_iter().for_each(|(name, cells)| *gone.entry(name).or_default() += cells);
@@ -129,7 +129,7 @@ fn every_cell_of_a_large_block_names_its_base() {
         (Base::NoChunk, 1),
     ];
     assert_eq!(all, BTreeMap::from(expected));
-    // Blocks that hang from a ceiling which a later cave has cut away, but for four.
+    // Blocks that hung from a ceiling that a cave has cut away, except for four.
     let hanging = gone.iter().filter(|(name, _)| name.as_str().contains("Stalactite"));
     assert_eq!(hanging.map(|(_, cells)| cells).sum::<usize>(), 529);
 }

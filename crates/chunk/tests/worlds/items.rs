@@ -1,5 +1,5 @@
-//! Every container and every item of the real worlds through the typed view, counted against a
-//! walk over the whole document as JSON that knows nothing of places and types.
+//! Reads every container and item of the sample worlds through the typed view, and compares the
+//! counts with a walk over the document as JSON that does not know paths or types.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -31,18 +31,18 @@ impl AddAssign for Counts {
     }
 }
 
-/// What the view finds in a holder; each container is written back, which must change nothing.
+/// Counts the containers of a holder. Writes each one back, which must change nothing.
 fn viewed(holder: &Holder, roles: &mut BTreeMap<ContainerRole, usize>) -> Counts {
     let mut counts = Counts::default();
     let mut again = holder.clone();
-    for place in ContainerPath::find(holder).unwrap() {
-        let items = place.read(holder).unwrap();
-        place.write(&mut again, &items).unwrap();
-        assert!(!again.is_changed(), "{place}");
-        *roles.entry(place.role()).or_default() += 1;
-        assert!(items.iter().all(|(slot, _)| slot < items.capacity()), "{place}");
-        let active = place.active_slot(holder).unwrap();
-        assert!(active.is_none_or(|slot| slot < items.capacity()), "{place}");
+    for path in ContainerPath::find(holder).unwrap() {
+        let items = path.read(holder).unwrap();
+        path.write(&mut again, &items).unwrap();
+        assert!(!again.is_changed(), "{path}");
+        *roles.entry(path.role()).or_default() += 1;
+        assert!(items.iter().all(|(slot, _)| slot < items.capacity()), "{path}");
+        let active = path.active_slot(holder).unwrap();
+        assert!(active.is_none_or(|slot| slot < items.capacity()), "{path}");
         let quantity = items.iter().map(|(_, stack)| i64::from(stack.quantity())).sum();
         let (slots, stacks) = (items.capacity().into(), items.len());
         counts += Counts { containers: 1, slots, stacks, items: quantity };
@@ -51,7 +51,7 @@ fn viewed(holder: &Holder, roles: &mut BTreeMap<ContainerRole, usize>) -> Counts
     counts
 }
 
-/// What a walk finds that goes only by the names of fields.
+/// Counts containers by field names only.
 fn walked(value: &Value) -> Counts {
     let mut counts = Counts::default();
     let Value::Object(object) = value else {
@@ -106,7 +106,7 @@ fn look_at(document: Vec<u8>, seen: &mut Seen) {
 }
 
 #[test]
-fn every_container_is_read_and_comes_back() {
+fn every_container_round_trips() {
     let seen = Mutex::new(Seen::default());
     for world in WORLDS {
         let done = for_each_chunk(world, |_, document| {
@@ -128,9 +128,9 @@ fn every_container_is_read_and_comes_back() {
     assert_eq!(roles.get(&ContainerRole::Other), None);
 }
 
-/// Files of players are holders with the same inventories, as JSON.
+/// Player files are holders with the same inventories, as JSON.
 #[test]
-fn what_players_carry_is_read_and_comes_back() {
+fn inventories_of_players_round_trip() {
     let (mut players, mut counts, mut roles) = (0, Counts::default(), BTreeMap::new());
     for world in ["explored-2026-01", "ocean-2026-01", "flat-2026-02"] {
         let Some(folder) = shared(&format!("worlds/{world}/universe/players")) else { return };

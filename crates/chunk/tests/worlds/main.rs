@@ -1,5 +1,5 @@
-//! Real worlds, where they are at hand: every chunk comes back as it was, and holds what an
-//! independent decoder found in it.
+//! Tests with the sample worlds, if available: every chunk round-trips, and matches the results of
+//! an independent decoder.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_testkit::{CONVERTED_WORLDS, WORLDS, region_files, shared};
 use serde_json::Value;
 
-/// Calls `work` for every chunk of a world, on all cores; `None` where the world is not at hand.
+/// Calls `work` for every chunk of a world. Returns `None` if the world is not available.
 fn for_each_chunk(world: &str, work: impl Fn(ChunkPos, Vec<u8>) + Sync) -> Option<()> {
     let regions = Mutex::new(region_files(world)?);
     std::thread::scope(|scope| {
@@ -69,7 +69,7 @@ fn check_fingerprint(expected: &Value, found: &Fingerprint) {
 }
 
 #[test]
-fn every_chunk_holds_what_the_oracle_says() {
+fn every_chunk_matches_the_oracle() {
     let mut chunks = 0;
     for world in WORLDS.into_iter().chain(CONVERTED_WORLDS) {
         let name = world.replace("/universe/worlds/", "__");
@@ -91,7 +91,7 @@ fn every_chunk_holds_what_the_oracle_says() {
     assert_eq!(chunks, 10_215 + 1_679);
 }
 
-/// Decodes a component and writes it back, so that its typed codec must give the same bytes.
+/// Decodes a component and writes it back, to check that its codec gives the same bytes.
 macro_rules! force {
     ($holder:expr, $($component:ty),*) => {
         $(if let Some(component) = $holder.get_mut::<$component>().unwrap() {
@@ -124,7 +124,7 @@ fn force_all(chunk: &mut Chunk) {
 }
 
 #[test]
-fn every_chunk_comes_back_as_it_was() {
+fn every_chunk_round_trips() {
     for world in WORLDS.into_iter().chain(CONVERTED_WORLDS) {
         let done = for_each_chunk(world, |at, document| {
             let mut chunk = Chunk::decode(document.clone()).unwrap();
@@ -141,7 +141,7 @@ fn every_chunk_comes_back_as_it_was() {
 }
 
 #[test]
-fn every_chunk_of_a_world_comes_back_from_json() {
+fn every_chunk_of_a_world_round_trips_through_json() {
     for_each_chunk("ocean-2026-01", |at, document| {
         let tree = Document::from_raw(RawDocument::new(&document).unwrap()).unwrap();
         assert!(tree.to_bytes() == document, "{at}");

@@ -210,7 +210,7 @@ fn print_component(
     } else {
         writeln!(console, "{value:#}")?;
     }
-    if value.is_whole() {
+    if value.is_well_formed() {
         return Ok(Exit::Clean);
     }
     console.flush_data()?;

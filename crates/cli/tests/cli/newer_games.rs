@@ -52,9 +52,9 @@ fn entities_are_counted_wherever_they_are() {
 fn a_chunk_says_where_its_entities_are_and_shows_them() {
     let sandbox = mixed(true);
     let old = run(&sandbox, "chunk world --chunk 0,0").ok();
-    assert!(old.contains("entities        stored in the chunk, as up to game 0.5"), "{old}");
+    assert!(old.contains("entities        stored in the chunk (up to game 0.5)"), "{old}");
     let new = run(&sandbox, "chunk world --chunk 1,0").ok();
-    assert!(new.contains("entities        stored in the sections, as since game 0.6"), "{new}");
+    assert!(new.contains("entities        stored in the sections (since game 0.6)"), "{new}");
     assert!(new.contains("37,65,9") && new.contains("Furniture_Chest"), "{new}");
     assert!(new.contains("Sheep") && new.contains("Ore_Iron"), "{new}");
     let json = run(&sandbox, "chunk world --chunk 1,0 --json").ends(0).json();
@@ -125,8 +125,8 @@ fn a_mixed_world_of_released_games_works_in_every_verb() {
     assert_eq!(run(&sandbox, "fingerprint world --json").ends(0).json_lines().len(), 2);
     run(&sandbox, "pregen world --radius 1").ends(0);
     let verify = run(&sandbox, "verify world").ok();
-    assert!(verify.contains("as up to game 0.5: 8 chunks\n"), "{verify}");
-    assert!(verify.contains("as since game 0.6: 1 chunk\n"), "{verify}");
+    assert!(verify.contains("(up to game 0.5): 8 chunks\n"), "{verify}");
+    assert!(verify.contains("(since game 0.6): 1 chunk\n"), "{verify}");
     for (slot, document) in before {
         assert!(sandbox.content(FILE)[&slot] == document, "slot {slot}");
     }

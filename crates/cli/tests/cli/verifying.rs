@@ -25,7 +25,7 @@ fn a_clean_world_is_clean() {
     let text = sandbox.run(&["verify", "world"]).ok();
     assert!(text.starts_with("world/chunks: 5 chunks, "), "{text}");
     assert!(text.contains(": all readable, no findings\n"), "{text}");
-    let kept = "entities stored in the chunk, as up to game 0.5: 5 chunks\n";
+    let kept = "entities stored in the chunk (up to game 0.5): 5 chunks\n";
     assert!(text.ends_with(kept), "{text}");
     let object = sandbox.run(&["verify", "world", "--json"]).ends(0).json();
     let expected =

@@ -14,7 +14,7 @@ fn everything<P: FlatPos>() -> Rect<P> {
     rect((MIN, MIN), (MAX, MAX))
 }
 
-/// A rectangle of a size that can be walked, also at the ends of `i32`.
+/// Generates a rectangle that is small enough to iterate over, also at the ends of `i32`.
 fn small_rect<P: FlatPos>() -> impl Strategy<Value = Rect<P>> {
     (coordinate(), coordinate(), 0..70, 0..70).prop_map(|(x, z, width, depth)| {
         rect((x, z), (x.saturating_add(width), z.saturating_add(depth)))
@@ -82,7 +82,7 @@ fn rectangles_contain_their_edges() {
 }
 
 #[test]
-fn intersections_are_what_both_hold() {
+fn intersections_are_contained_in_both() {
     let one: ChunkRect = rect((0, 0), (5, 5));
     assert_eq!(one.intersection(rect((3, -4), (9, 2))), Some(rect((3, 0), (5, 2))));
     assert_eq!(one.intersection(rect((5, 5), (9, 9))), Some(rect((5, 5), (5, 5))));
@@ -102,8 +102,8 @@ fn rows_run_along_x() {
 }
 
 #[test]
-fn file_order_finishes_a_region_before_the_next() {
-    // Two chunks to each side of the corner where four regions meet.
+fn file_order_is_region_by_region() {
+    // Two chunks on each side of the corner where four regions meet.
     let rect: ChunkRect = rect((-2, -2), (1, 1));
     let expected = [
         [(-2, -2), (-1, -2), (-2, -1), (-1, -1)],
@@ -135,7 +135,7 @@ fn a_rectangle_is_cut_into_regions() {
 }
 
 #[test]
-fn walks_end_at_the_end_of_the_world() {
+fn iteration_ends_at_the_end_of_the_world() {
     let high: ChunkRect = rect((MAX - 1, MAX), (MAX, MAX));
     assert_eq!(xz(high.in_rows()), [(MAX - 1, MAX), (MAX, MAX)]);
     assert_eq!(xz(high.in_file_order()), [(MAX - 1, MAX), (MAX, MAX)]);
@@ -145,7 +145,7 @@ fn walks_end_at_the_end_of_the_world() {
 }
 
 #[test]
-fn the_largest_rectangle_can_be_entered_from_both_ends() {
+fn the_largest_rectangle_can_be_iterated_from_both_ends() {
     let mut chunks = everything::<ChunkPos>().in_file_order();
     assert_eq!(chunks.next(), Some(ChunkPos::new(MIN, MIN)));
     assert_eq!(chunks.next(), Some(ChunkPos::new(MIN + 1, MIN)));
@@ -202,16 +202,16 @@ fn the_whole_world_has_chunks_and_regions() {
 
 proptest! {
     #[test]
-    fn rows_meet_every_position_once(rect in small_rect::<RegionPos>()) {
+    fn rows_contain_every_position_once(rect in small_rect::<RegionPos>()) {
         let walked: Vec<_> = rect.in_rows().collect();
         prop_assert_eq!(walked.len() as u128, rect.count());
         prop_assert!(walked.iter().all(|&pos| rect.contains(pos)));
-        // Strictly ascending, so that none is met twice.
+        // Strictly ascending, so there are no duplicates.
         prop_assert!(walked.is_sorted_by(|a, b| a < b));
     }
 
     #[test]
-    fn file_order_meets_every_chunk_once(rect in small_rect::<ChunkPos>()) {
+    fn file_order_contains_every_chunk_once(rect in small_rect::<ChunkPos>()) {
         let walked: Vec<_> = rect.in_file_order().collect();
         prop_assert_eq!(walked.len() as u128, rect.count());
         prop_assert!(walked.iter().all(|&chunk| rect.contains(chunk)));
@@ -227,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn intersections_hold_what_both_hold(
+    fn intersections_contain_what_both_contain(
         one in any_rect::<ChunkPos>(), other in any_rect::<ChunkPos>(),
         x in coordinate(), z in coordinate(),
     ) {
@@ -240,7 +240,7 @@ proptest! {
     }
 
     #[test]
-    fn squares_hold_what_is_near_enough(
+    fn squares_contain_exactly_the_near_positions(
         x in coordinate(), z in coordinate(),
         other_x in coordinate(), other_z in coordinate(),
         radius in any::<u32>(),
@@ -270,7 +270,7 @@ proptest! {
         let column = ColumnPos::new(x, z);
         let inside = chunks.blocks().is_some_and(|blocks| blocks.contains(column));
         prop_assert_eq!(inside, chunks.contains(column.chunk()));
-        // Out to the blocks and back loses nothing but chunks without blocks.
+        // Converting to blocks and back loses only chunks without blocks.
         if let (Some(blocks), Some(_), Some(_)) =
             (chunks.blocks(), chunks.min().blocks(), chunks.max().blocks())
         {

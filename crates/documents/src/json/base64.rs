@@ -1,4 +1,4 @@
-//! Base64 with padding, as JSON text carries binary values.
+//! Base64 with padding, as used for binary values in JSON text.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -17,8 +17,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes that the text stands for; `None` if it stands for none, or not in the one canonical
-/// way.
+/// Decodes base64. Returns `None` if the text is not the canonical form of any bytes.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let mut out = Vec::with_capacity(digits.len().saturating_mul(3) / 4);
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_refused() {
+    fn other_text_is_rejected() {
         for text in ["Zg", "Zg=", "Zg===", "Zh==", "Z", "=", "Zm9v=", "Zm 9v", "Zm9-"] {
             assert_eq!(decode(text), None, "{text}");
         }

@@ -1,7 +1,7 @@
-//! Floats in the form that Java gives them.
+//! Floats in Java's text form.
 
-/// Appends a float as Java's `Double.toString` writes it: the fewest digits that lead back to the
-/// same number, plain between 10^-3 and 10^7, else with an exponent.
+/// Appends a float as Java's `Double.toString` writes it: the shortest digits that parse to the
+/// same number, without an exponent between 10^-3 and 10^7.
 pub(super) fn write_double(value: f64, out: &mut String) {
     if !value.is_finite() {
         out.push_str(match (value.is_nan(), value > 0.0) {
@@ -11,7 +11,7 @@ pub(super) fn write_double(value: f64, out: &mut String) {
         });
         return;
     }
-    // Shortest digits, as in -1.2345e-7.
+    // The shortest digits, such as -1.2345e-7.
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -40,16 +40,16 @@ pub(super) fn write_double(value: f64, out: &mut String) {
     out.push_str(&exponent.to_string());
 }
 
-/// Two shortest forms can be equally near to a number: 80.88003540039062 and ...63 to
-/// 80.880035400390625. Java takes the even one, Rust the upper one. The last digit of Java's, where
-/// it is another.
+/// Returns Java's last digit if it differs from Rust's. Two shortest forms can be equally near to a
+/// number: 80.88003540039062 and ...63 to 80.880035400390625. Java uses the even digit, Rust the
+/// upper one.
 fn even_last_digit(value: f64, mantissa: &str) -> Option<u32> {
     let (_, decimals) = mantissa.split_once('.')?;
     let last = decimals.chars().next_back()?.to_digit(10)?;
     if last % 2 == 0 {
         return None;
     }
-    // More digits than two forms of at most 17 digits can have in the middle between them.
+    // Enough digits for the exact midpoint of two forms with at most 17 digits.
     let exact = format!("{value:.40e}");
     let (_, exact_decimals) = exact.split_once('.')?;
     let (lower, rest) = exact_decimals.split_at_checked(decimals.len())?;
@@ -57,7 +57,7 @@ fn even_last_digit(value: f64, mantissa: &str) -> Option<u32> {
     let is_between = rest.bytes().all(|digit| digit == b'0');
     let lower = lower.chars().next_back()?.to_digit(10)?;
     let even = if lower % 2 == 0 { lower } else { lower.saturating_add(1) };
-    // With a 9 there would be a shorter form.
+    // A digit of 10 would mean that there is a shorter form.
     (is_between && even < 10).then_some(even)
 }
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_leads_back() {
+    fn every_text_parses_to_the_same_number() {
         for bits in (0..u64::MAX).step_by(0x0003_1415_9265_3589) {
             let value = f64::from_bits(bits);
             let again: f64 = written(value).parse().unwrap();

@@ -1,37 +1,37 @@
-//! Reading JSON text into a document. Lenient where the game is: any white space, any order of
-//! members in a binary value, `NaN` and `Infinity` as they are written.
+//! Parses JSON text into a document. As lenient as the game: accepts any white space, any order of
+//! members in a binary value, and `NaN` and `Infinity`.
 
 use super::super::{Document, Kind, Value};
 use super::base64;
 use crate::limits::DEPTH_MAX;
 
-/// What is wrong with JSON text, and where.
+/// A JSON syntax error with its location.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}, column {column}: {what}")]
-pub struct JsonProblem {
-    /// The line, from 1.
+#[error("line {line}, column {column}: {reason}")]
+pub struct JsonError {
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// What was expected or found.
-    pub what: &'static str,
+    /// The reason.
+    pub reason: &'static str,
 }
 
-type Result<T> = std::result::Result<T, JsonProblem>;
+type Result<T> = std::result::Result<T, JsonError>;
 
-const TOO_DEEP: &str = "nested too deep";
+const TOO_DEEP: &str = "nested too deeply";
 
 pub(super) fn document(text: &str) -> Result<Document> {
     let mut parser = Parser { text, rest: text };
     parser.skip_space();
     if !parser.rest.starts_with('{') {
-        return Err(parser.problem("expected an object"));
+        return Err(parser.error("expected an object"));
     }
     let start = parser.rest;
     let Value::Document(document) = parser.object(DEPTH_MAX.saturating_add(1))? else {
-        return Err(parser.problem_at(start, "expected a document, not another value"));
+        return Err(parser.error_at(start, "expected a document, not another value"));
     };
-    if parser.rest.is_empty() { Ok(document) } else { Err(parser.problem("text after the object")) }
+    if parser.rest.is_empty() { Ok(document) } else { Err(parser.error("text after the object")) }
 }
 
 struct Parser<'a> {
@@ -40,25 +40,25 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn problem(&self, what: &'static str) -> JsonProblem {
-        self.problem_at(self.rest, what)
+    fn error(&self, reason: &'static str) -> JsonError {
+        self.error_at(self.rest, reason)
     }
 
-    /// A problem where `rest` was all that was left. Only here are lines counted, because that
-    /// takes a look at all that was read.
-    fn problem_at(&self, rest: &'a str, what: &'static str) -> JsonProblem {
+    /// Returns an error at the start of `rest`. Lines are counted only here, because that scans all
+    /// text before it.
+    fn error_at(&self, rest: &'a str, reason: &'static str) -> JsonError {
         let at = self.text.len().saturating_sub(rest.len());
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.matches('\n').count().saturating_add(1);
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
-        JsonProblem { line, column: column.saturating_add(1), what }
+        JsonError { line, column: column.saturating_add(1), reason }
     }
 
     fn skip_space(&mut self) {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
     }
 
-    /// Steps over `token` and the space behind it, if it is next.
+    /// Skips `token` and the white space after it, if it is next. Returns whether it was.
     fn take(&mut self, token: &str) -> bool {
         match self.rest.strip_prefix(token) {
             Some(rest) => {
@@ -70,8 +70,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `depth_left` is how many levels of brackets may follow. The last of them is for values that
-    /// JSON has no form for: a document cannot be nested that deep, but what is in one can.
+    /// Parses a value. `depth_left` is the number of bracket levels that may follow. The last level
+    /// is only for objects that stand for another type, because the innermost document can contain
+    /// one.
     fn value(&mut self, depth_left: u32) -> Result<Value> {
         for (word, value) in [
             ("true", Value::Boolean(true)),
@@ -90,12 +91,12 @@ impl<'a> Parser<'a> {
             Some('{') => self.object(depth_left),
             Some('[') => self.array(depth_left),
             Some('-' | '0'..='9') => self.number(),
-            _ => Err(self.problem("expected a value")),
+            _ => Err(self.error("expected a value")),
         }
     }
 
     fn deeper(&self, depth_left: u32) -> Result<u32> {
-        depth_left.checked_sub(1).ok_or_else(|| self.problem(TOO_DEEP))
+        depth_left.checked_sub(1).ok_or_else(|| self.error(TOO_DEEP))
     }
 
     fn object(&mut self, depth_left: u32) -> Result<Value> {
@@ -104,31 +105,31 @@ impl<'a> Parser<'a> {
         let document = self.members(deeper)?;
         match extended(&document, deeper) {
             Extended::Plain if deeper > 0 => Ok(Value::Document(document)),
-            Extended::Plain => Err(self.problem_at(start, TOO_DEEP)),
+            Extended::Plain => Err(self.error_at(start, TOO_DEEP)),
             Extended::Value(value) => Ok(value),
-            Extended::Nonsense => Err(self.problem_at(start, "not a value that is known")),
+            Extended::Invalid => Err(self.error_at(start, "an invalid $ object")),
         }
     }
 
-    /// The members of an object, and its brackets.
+    /// Parses an object with its brackets.
     fn members(&mut self, depth_left: u32) -> Result<Document> {
         let mut document = Document::new();
         self.take("{");
         while !self.take("}") {
             if document.fields().len() > 0 && !self.take(",") {
-                return Err(self.problem("expected , or }"));
+                return Err(self.error("expected , or }"));
             }
             let start = self.rest;
             if !start.starts_with('"') {
-                return Err(self.problem("expected a name"));
+                return Err(self.error("expected a name"));
             }
             let key = self.string()?;
             if key.contains('\0') {
-                // It would end there when it is stored.
-                return Err(self.problem_at(start, "a name with a zero in it"));
+                // BSON keys end at a zero.
+                return Err(self.error_at(start, "a name that contains a zero"));
             }
             if !self.take(":") {
-                return Err(self.problem("expected :"));
+                return Err(self.error("expected :"));
             }
             let value = self.value(depth_left)?;
             document.push(&key, value);
@@ -139,13 +140,13 @@ impl<'a> Parser<'a> {
     fn array(&mut self, depth_left: u32) -> Result<Value> {
         let deeper = self.deeper(depth_left)?;
         if deeper == 0 {
-            return Err(self.problem(TOO_DEEP));
+            return Err(self.error(TOO_DEEP));
         }
         let mut values = Vec::new();
         self.take("[");
         while !self.take("]") {
             if !values.is_empty() && !self.take(",") {
-                return Err(self.problem("expected , or ]"));
+                return Err(self.error("expected , or ]"));
             }
             values.push(self.value(deeper)?);
         }
@@ -163,7 +164,7 @@ impl<'a> Parser<'a> {
             },
             Err(_) => match digits.parse::<f64>() {
                 Ok(number) => Value::Double(number),
-                Err(_) => return Err(self.problem("expected a number")),
+                Err(_) => return Err(self.error("expected a number")),
             },
         };
         self.rest = rest;
@@ -176,7 +177,7 @@ impl<'a> Parser<'a> {
         self.rest = self.rest.strip_prefix('"').unwrap_or(self.rest);
         loop {
             let end = self.rest.find(['"', '\\']);
-            let end = end.ok_or_else(|| self.problem("a string without its end"))?;
+            let end = end.ok_or_else(|| self.error("an unterminated string"))?;
             let (plain, rest) = self.rest.split_at(end);
             out.push_str(plain);
             self.rest = rest;
@@ -198,19 +199,19 @@ impl<'a> Parser<'a> {
             Some('t') => '\t',
             Some(same @ ('"' | '\\' | '/')) => same,
             Some('u') => return self.unicode(),
-            _ => return Err(self.problem("an escape that is not known")),
+            _ => return Err(self.error("an unknown escape")),
         };
         self.rest = characters.as_str();
         Ok(escaped)
     }
 
-    /// `\uXXXX`, twice for characters that need two UTF-16 units.
+    /// Parses `\uXXXX`, or two of them for characters that need two UTF-16 units.
     fn unicode(&mut self) -> Result<char> {
         let mut units = Vec::new();
         for _ in 0..2 {
             let digits = self.rest.strip_prefix("\\u").and_then(|rest| rest.get(..4));
             let Some(unit) = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) else {
-                return Err(self.problem("expected \\u and four digits"));
+                return Err(self.error("expected \\u and four digits"));
             };
             self.rest = self.rest.get(6..).unwrap_or_default();
             units.push(unit);
@@ -218,26 +219,26 @@ impl<'a> Parser<'a> {
                 return Ok(character);
             }
         }
-        Err(self.problem("half of a character"))
+        Err(self.error("an unpaired surrogate"))
     }
 }
 
-/// What an object stands for.
+/// The meaning of an object.
 enum Extended {
-    /// Itself.
+    /// A plain document.
     Plain,
-    /// A value that JSON has no form for.
+    /// A value that plain JSON cannot express.
     Value(Value),
-    /// It has the keys of such a value, but they make no sense.
-    Nonsense,
+    /// An object with the keys of such a value but invalid contents.
+    Invalid,
 }
 
-/// Whether a document, written as an object, would not come back as one.
+/// Returns whether a document, written as an object, would be parsed as another value.
 pub(super) fn is_ambiguous(document: &Document) -> bool {
     !matches!(extended(document, DEPTH_MAX), Extended::Plain)
 }
 
-/// What a document stands for, if documents in it may be nested so deep.
+/// Returns the meaning of a document. `depth_left` limits the nesting of documents in it.
 fn extended(document: &Document, depth_left: u32) -> Extended {
     let text = |key| document.get(key).and_then(Value::as_str);
     let first = match document.fields().next() {
@@ -262,10 +263,10 @@ fn extended(document: &Document, depth_left: u32) -> Extended {
             let bytes = text("$base64").and_then(base64::decode);
             kind.zip(bytes).and_then(|(kind, bytes)| Value::from_stored(kind, &bytes, depth_left))
         }
-        // A key of somebody's own that happens to begin so.
+        // Another key that happens to start with `$`.
         _ => return Extended::Plain,
     };
-    value.map_or(Extended::Nonsense, Extended::Value)
+    value.map_or(Extended::Invalid, Extended::Value)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Values as JSON text, written while they are walked over: no tree is built, so that a document
-//! of any size can be shown in little memory.
+//! Writes stored values as JSON text without building a tree, so that a document of any size needs
+//! little memory.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use super::super::{Element, Kind, RawDocument};
 use super::{OTHER_KEY, base64, number, text};
 use crate::limits::DEPTH_MAX;
 
-/// A stored value that shows as JSON: `{}` on one line, `{:#}` with two spaces of indent and one
-/// member a line, as the game writes it.
+/// A stored value that displays as JSON: `{}` on one line, `{:#}` with two spaces of indent and one
+/// member per line, as the game writes it.
 ///
 /// The text is that of [`Document::to_json`](super::super::Document::to_json), except that floats
-/// which JSON does not have (`NaN`, infinities) are written as their bytes, so that every reader of
-/// JSON accepts it. [`Document::from_json`](super::super::Document::from_json) leads back to the
-/// same bytes. A value that is malformed shows as its bytes too.
+/// without a JSON form (`NaN`, infinities) are written as their bytes, so that every JSON parser
+/// accepts it. [`Document::from_json`](super::super::Document::from_json) restores the same bytes.
+/// A malformed value is also written as its bytes.
 ///
 /// ```
 /// use hyworld_documents::{Document, JsonText, RawDocument, Value};
@@ -34,23 +34,23 @@ pub struct JsonText<'a> {
 }
 
 impl<'a> JsonText<'a> {
-    /// The value of this type that is stored as these bytes.
+    /// Creates a value from its type and its stored bytes.
     pub fn new(kind: Kind, value: &'a [u8]) -> Self {
         Self { kind, value }
     }
 
-    /// The bytes that it is stored as.
+    /// Returns the stored bytes.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.value
     }
 
-    /// The document that it is, which an array is not.
+    /// Returns the document, or `None` for any other type, including an array.
     pub fn as_document(&self) -> Option<RawDocument<'a>> {
         RawDocument::new(self.value).ok().filter(|_| self.kind == Kind::DOCUMENT)
     }
 
-    /// Whether all of it can be walked over. If not, it shows as its bytes.
-    pub fn is_whole(&self) -> bool {
+    /// Returns whether all nested elements are valid. If not, it displays as its bytes.
+    pub fn is_well_formed(&self) -> bool {
         match self.kind {
             Kind::DOCUMENT | Kind::ARRAY => {
                 RawDocument::new(self.value).is_ok_and(|document| document.check().is_ok())
@@ -75,11 +75,15 @@ impl<'a> From<&Element<'a>> for JsonText<'a> {
 impl fmt::Display for JsonText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut writer = Writer { is_pretty: f.alternate(), out: f };
-        if self.is_whole() { writer.value(self, 0) } else { writer.other(self.kind, self.value, 0) }
+        if self.is_well_formed() {
+            writer.value(self, 0)
+        } else {
+            writer.other(self.kind, self.value, 0)
+        }
     }
 }
 
-/// Text in quotes, with the escapes that the game writes.
+/// Returns text in quotes, with the escapes that the game writes.
 pub fn quoted(value: &str) -> String {
     let mut out = String::with_capacity(value.len().saturating_add(2));
     text::write(value, &mut out);
@@ -127,7 +131,7 @@ impl Writer<'_, '_> {
         let has_keys = kind == Kind::DOCUMENT;
         self.out.write_str(if has_keys { "{" } else { "[" })?;
         let mut is_empty = true;
-        // Checked before, so there is no element that is none.
+        // The document was checked before, so no element is an error.
         for element in document.elements().filter_map(Result::ok) {
             self.next(&mut is_empty, depth.saturating_add(1))?;
             if has_keys {
@@ -143,7 +147,7 @@ impl Writer<'_, '_> {
         if i32::try_from(value).is_err() {
             return write!(self.out, "{value}");
         }
-        // Written plainly it would come back as a 32-bit number.
+        // A plain number would be parsed as a 32-bit integer.
         self.out.write_str("{")?;
         self.next(&mut true, depth.saturating_add(1))?;
         self.key("\"$numberLong\"")?;
@@ -174,7 +178,7 @@ impl Writer<'_, '_> {
         self.out.write_str(if self.is_pretty { ": " } else { ":" })
     }
 
-    /// Goes to the next member.
+    /// Starts the next member.
     fn next(&mut self, is_empty: &mut bool, depth: u32) -> fmt::Result {
         if !*is_empty {
             self.out.write_str(",")?;
@@ -183,7 +187,7 @@ impl Writer<'_, '_> {
         self.new_line(depth)
     }
 
-    /// Goes to where the closing bracket stands.
+    /// Starts the line of the closing bracket.
     fn end(&mut self, is_empty: bool, depth: u32) -> fmt::Result {
         if is_empty { Ok(()) } else { self.new_line(depth) }
     }
@@ -201,8 +205,8 @@ fn in_base64(bytes: &[u8]) -> String {
     format!("\"{}\"", base64::encode(bytes))
 }
 
-/// Whether a document, written as an object, would be read as a value of another type, or an
-/// array lose its keys.
+/// Returns whether a document, written as an object, would be parsed as another type, or whether an
+/// array would lose its keys.
 fn is_ambiguous(kind: Kind, document: RawDocument<'_>) -> bool {
     let mut elements = document.elements().filter_map(Result::ok);
     if kind == Kind::ARRAY {
@@ -244,13 +248,13 @@ mod tests {
     }
 
     #[test]
-    fn pretty_it_is_what_the_game_writes() {
+    fn pretty_text_is_what_the_game_writes() {
         let document = sample();
         assert_eq!(format!("{:#}", json(&document.to_bytes())), document.to_json());
     }
 
     #[test]
-    fn on_one_line_it_leads_back_to_the_same_bytes() {
+    fn compact_text_restores_the_same_bytes() {
         let mut document = sample();
         for (key, value) in [
             ("Nan", f64::NAN),
@@ -265,11 +269,11 @@ mod tests {
         assert!(!text.contains('\n'), "{text}");
         assert_eq!(Document::from_json(&text).unwrap().to_bytes(), bytes);
         let strict: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(strict["Low"]["$bson"], 1, "strict readers accept it");
+        assert_eq!(strict["Low"]["$bson"], 1, "strict parsers accept it");
     }
 
     #[test]
-    fn a_whole_document_with_the_keys_of_another_value_did_not_come_back() {
+    fn a_document_with_the_keys_of_another_value_round_trips() {
         let mut marked = Document::new();
         marked.set("$type", Value::String("no type".to_owned()));
         let bytes = marked.to_bytes();
@@ -278,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_occur_twice_and_odd_arrays_are_kept() {
+    fn duplicate_keys_and_unusual_arrays_are_kept() {
         let mut array = DocumentWriter::new();
         array.int32("1", 1);
         array.int32("0", 2);
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_or_too_deep_shows_as_its_bytes() {
+    fn malformed_or_too_deep_values_display_as_bytes() {
         let mut deep = DocumentWriter::new().finish();
         for _ in 0..100 {
             let mut writer = DocumentWriter::new();
@@ -303,14 +307,14 @@ mod tests {
         let mut malformed = sample().to_bytes();
         malformed[4] = 0x66;
         for bytes in [deep, malformed, b"nothing".to_vec(), Vec::new()] {
-            assert!(!json(&bytes).is_whole());
+            assert!(!json(&bytes).is_well_formed());
             let expected = format!("{{\"$bson\":3,\"$base64\":{}}}", in_base64(&bytes));
             assert_eq!(json(&bytes).to_string(), expected);
         }
     }
 
     #[test]
-    fn every_flipped_bit_gives_json_that_leads_back() {
+    fn bit_flips_give_json_that_restores_the_bytes() {
         let good = sample().to_bytes();
         for position in 0..good.len() {
             let mut bytes = good.clone();
@@ -318,10 +322,10 @@ mod tests {
             let text = format!("{{\"value\":{}}}", json(&bytes));
             let strict = serde_json::from_str::<serde_json::Value>(&text);
             assert!(strict.is_ok(), "byte {position}: {text}");
-            // What nobody could read again is not taken back, but all of its bytes are there.
+            // Bytes that cannot be decoded are not accepted, but the text contains all of them.
             let Ok(again) = Document::from_json(&text) else {
                 assert!(
-                    !json(&bytes).is_whole() && text.contains(&in_base64(&bytes)),
+                    !json(&bytes).is_well_formed() && text.contains(&in_base64(&bytes)),
                     "{position}"
                 );
                 continue;

@@ -1,9 +1,9 @@
-//! Strings, with the escapes that the game writes.
+//! Strings with the escapes that the game writes.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// Appends a quoted string. Letters, digits, spaces, punctuation and symbols stay as they are;
-/// everything else is escaped by UTF-16 units, which includes all characters that need two.
+/// Appends a quoted string. Letters, digits, spaces, punctuation and symbols are not escaped;
+/// everything else is, by UTF-16 units. That includes all characters that need two units.
 pub(super) fn write(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
@@ -69,9 +69,9 @@ mod tests {
             ("plain text!", "\"plain text!\""),
             ("\"\\\u{8}\u{c}\n\r\t/", "\"\\\"\\\\\\b\\f\\n\\r\\t/\""),
             ("\u{0}\u{1f}\u{7f}", "\"\\u0000\\u001f\\u007f\""),
-            // A letter, a number form, a currency sign and a no-break space stay.
+            // A letter, a number form, a currency sign and a no-break space are not escaped.
             ("\u{e9}\u{2160}\u{20ac}\u{a0}", "\"\u{e9}\u{2160}\u{20ac}\u{a0}\""),
-            // A modifier letter, a combining accent, a line separator and a private character go.
+            // A modifier letter, a combining accent, a line separator and a private character are.
             ("\u{2b0}\u{301}\u{2028}\u{e000}", "\"\\u02b0\\u0301\\u2028\\ue000\""),
             ("\u{1f600}", "\"\\ud83d\\ude00\""),
         ] {

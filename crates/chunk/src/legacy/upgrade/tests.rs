@@ -11,17 +11,17 @@ fn key(name: &str) -> AssetKey {
     AssetKey::new(name).unwrap()
 }
 
-/// A section of an old version with these names in turn, in every cell.
+/// Returns a section of an old version with these names in turn in all cells.
 fn section(version: i32, names: &[String]) -> BlockSection {
     let keys: Vec<AssetKey> = names.iter().map(|name| key(name)).collect();
-    // Cell by cell and never with air, because that keeps sixteen names in half-bytes.
+    // Set cell by cell and without air, because that keeps sixteen names in half-bytes.
     let mut palette = Palette::filled(keys[0].clone());
     for cell in LocalBlock::all() {
         palette.set(cell, keys[usize::from(cell.index()) % keys.len()].clone()).unwrap();
     }
     let mut section = BlockSection::new(0);
     (section.version, section.blocks) = (version, palette);
-    // As a file would have it.
+    // Decoded, as if it came from a file.
     BlockSection::decode(version, &section.encode()).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn names(list: &[&str]) -> Vec<String> {
     list.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// The game turns such blocks into air.
+/// The game's own upgrade turns such blocks into air.
 #[test]
 fn sixteen_kinds_of_blocks_and_no_air_stay_blocks() {
     let plain: Vec<String> = (0..16).map(|kind| format!("Block_{kind}")).collect();
@@ -60,7 +60,7 @@ fn sixteen_kinds_of_blocks_and_no_air_stay_blocks() {
 }
 
 #[test]
-fn everything_in_a_name_goes_where_it_belongs() {
+fn all_properties_of_names_are_moved() {
     let list = names(&[
         "Empty",
         "Door|Yaw=90|Filler=0,1,0",
@@ -95,7 +95,7 @@ fn everything_in_a_name_goes_where_it_belongs() {
 }
 
 #[test]
-fn the_fillers_of_version_four_count_more_than_the_names() {
+fn stored_fillers_of_version_four_win_over_names() {
     let mut old = section(4, &names(&["Door|Filler=0,1,0", "Door|Yaw=180"]));
     old.fillers.set(cell(1), Filler::from_bits(31)).unwrap();
     let new = old.upgrade().unwrap().section;
@@ -104,7 +104,7 @@ fn the_fillers_of_version_four_count_more_than_the_names() {
 }
 
 #[test]
-fn names_of_version_five_and_six_are_not_taken_apart() {
+fn names_of_version_five_and_six_are_not_parsed() {
     for version in [5, 6] {
         let mut old = section(version, &names(&["Door|Yaw=90", "Empty"]));
         old.rotations.set(cell(0), Rotation::from_index(2)).unwrap();
@@ -126,7 +126,7 @@ fn a_section_without_old_names_keeps_its_palette() {
 }
 
 #[test]
-fn a_section_of_nothing_but_fluid_becomes_air() {
+fn a_section_with_only_fluid_becomes_air() {
     let mut old = section(3, &names(&["Fluid_Lava|FluidLevel=8"]));
     old.set_ticking(cell(3), true);
     let new = old.upgrade().unwrap();
@@ -140,7 +140,7 @@ fn a_section_of_nothing_but_fluid_becomes_air() {
 }
 
 #[test]
-fn all_that_can_be_wrong_with_a_palette_does_not_stop_an_upgrade() {
+fn palette_anomalies_do_not_prevent_an_upgrade() {
     // Two entries for one name, cells without an entry, a wrong count.
     let mut bytes = vec![1, 0, 3];
     for (id, name) in [(4, "A|Yaw=90"), (7, "A|Yaw=90"), (9, "A")] {

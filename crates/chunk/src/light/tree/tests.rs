@@ -21,7 +21,7 @@ fn cell(index: u16) -> LocalBlock {
     LocalBlock::from_index(index).unwrap()
 }
 
-/// A stored tree from nested parts, written without the code under test.
+/// A tree that is stored without the code under test.
 enum Part {
     Leaf(u16),
     Node([Box<Part>; 8]),
@@ -32,7 +32,7 @@ fn store(part: &Part, out: &mut Vec<u8>) {
         Part::Leaf(value) => out.extend(value.to_be_bytes()),
         Part::Node(parts) => {
             let is_node = parts.iter().map(|part| u8::from(matches!(**part, Part::Node(_))));
-            out.push(is_node.enumerate().map(|(place, bit)| bit << place).sum());
+            out.push(is_node.enumerate().map(|(index, bit)| bit << index).sum());
             for part in parts {
                 store(part, out);
             }
@@ -51,7 +51,7 @@ fn spread(part: &Part, len: usize, out: &mut Vec<LightValue>) {
     }
 }
 
-/// Any tree, nodes with eight equal values included.
+/// Creates a random tree, which may contain nodes with eight equal values.
 fn any_part(random: &mut Random, level: u32, nodes_of_16: u32, values: u32) -> Part {
     if level == 0 || (level < 5 && random.below(16) < nodes_of_16) {
         let next = level + 1;
@@ -83,8 +83,8 @@ fn check_tree(root: &Part) {
 }
 
 #[test]
-fn a_node_splits_the_indices_and_not_the_space() {
-    // Root, third part is a node, whose last part is a node, and so on down to one cell.
+fn a_node_splits_the_range_of_indices() {
+    // The third part of the root is a node, whose last part is a node, and so on down to one cell.
     let mut bytes = Vec::new();
     for (mask, before) in [(0b100, 2), (0b1000_0000, 7), (1, 0), (0b10, 1), (0, 0)] {
         bytes.push(mask);
@@ -146,7 +146,7 @@ fn nodes_that_could_be_values_are_kept() {
 }
 
 #[test]
-fn a_sixth_level_is_refused() {
+fn a_sixth_level_is_rejected() {
     for part in 0..8 {
         let mut bytes = Vec::new();
         for _ in 0..5 {
@@ -165,7 +165,7 @@ fn a_sixth_level_is_refused() {
 }
 
 #[test]
-fn lengths_that_no_tree_has_are_refused() {
+fn invalid_lengths_are_rejected() {
     for len in [i32::MIN, -1, 0, 1, 2, 16, 18, 31, 70_218, 70_232, i32::MAX] {
         let mut reader = [len.to_be_bytes().to_vec(), vec![0; 80_000]].concat();
         reader.truncate(80_000);
@@ -188,7 +188,7 @@ fn a_tree_must_fill_its_length() {
 }
 
 #[test]
-fn any_mask_in_any_place_is_an_error_or_kept() {
+fn any_changed_byte_is_an_error_or_kept() {
     let mut random = Random::new(5);
     let root = any_part(&mut random, 0, 9, 3);
     let mut bytes = Vec::new();

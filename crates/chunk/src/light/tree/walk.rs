@@ -1,29 +1,27 @@
-//! Ways through the stored form of a tree, none of them recursive.
+//! Non-recursive walks over the stored form of a tree.
 //!
-//! Nodes are stored in the order of their cells, so a walk need not remember where a node's cells
-//! begin; only which parts of the open nodes are still to come. These are kept as the bits of the
-//! node's mask that are left, with one more bit above the last: the zeros below the next bit are
-//! values, and the bit is a node, or the end if it is the last one.
+//! Nodes are stored in cell order, so a walk only has to remember which parts of the open nodes are
+//! left. It keeps the remaining bits of each node's mask, plus one bit above the last. The zeros
+//! below the next set bit are values; the set bit is a node, or the end if it is the last one.
 
 use super::super::LightValue;
 use hyworld_documents::{Malformed, Problem};
 
-/// How far the fourth level is below the root. The nodes in its nodes have only values.
+/// The depth of the fourth level below the root. Nodes nested in it contain only values.
 const FOURTH_LEVEL: u32 = 3;
 
-/// A node without nodes below: its mask, and eight values.
+/// The size of a node without nested nodes: its mask and eight values.
 const LAST_NODE_BYTES: usize = 17;
 
-/// What each node adds to the length of the node that it is a part of: itself, less the value
-/// that would stand in its place.
+/// The size that a nested node adds to its parent: its own size minus the value it replaces.
 const NODE_BYTES: usize = 15;
 
-/// The parts of a node that are left, as described above.
+/// Returns the remaining parts of a node, in the form described above.
 fn parts(mask: u8) -> u32 {
     u32::from(mask) | 1 << 8
 }
 
-/// Checks that a tree ends exactly with the bytes, and that it is not too deep.
+/// Checks that a tree ends exactly at the end of the bytes, and that it is not too deep.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Malformed> {
     let end = end_of(bytes, 0, 0)?;
     match bytes.len().checked_sub(end) {
@@ -42,15 +40,15 @@ fn mask_at(bytes: &[u8], at: usize) -> Result<u8, Malformed> {
     bytes.get(at).copied().ok_or_else(|| truncated(bytes, at + 1))
 }
 
-/// Where the node ends that begins at `at` and is `level` levels below the root. Values are
-/// skipped without a look, so the end may lie past that of the bytes.
+/// Returns the end of the node at `at`, which is `level` levels below the root. Values are skipped
+/// unread, so the end may be past the end of the bytes.
 fn end_of(bytes: &[u8], at: usize, level: u32) -> Result<usize, Malformed> {
     if level >= FOURTH_LEVEL {
         return end_of_low(bytes, at, level);
     }
     let mut at = at + 1;
     let mut left = parts(mask_at(bytes, at - 1)?);
-    // The parts left of the nodes above, the nearest one in the lowest bits. Nine bits each.
+    // The remaining parts of the parents, nine bits each, with the nearest parent in the low bits.
     let mut above = 0_u32;
     let mut depth = level;
     loop {
@@ -78,8 +76,8 @@ fn end_of(bytes: &[u8], at: usize, level: u32) -> Result<usize, Malformed> {
     }
 }
 
-/// As [`end_of`], for the two lowest levels. Most nodes are there, and where they end follows
-/// from how many there are.
+/// Does the same as [`end_of`] for the two lowest levels, which hold most nodes. Their end follows
+/// from the number of nodes.
 fn end_of_low(bytes: &[u8], at: usize, level: u32) -> Result<usize, Malformed> {
     let mask = mask_at(bytes, at)?;
     if level > FOURTH_LEVEL {
@@ -90,7 +88,7 @@ fn end_of_low(bytes: &[u8], at: usize, level: u32) -> Result<usize, Malformed> {
     let Some(parts) = bytes.get(at + 1..end) else {
         return Err(truncated(bytes, end));
     };
-    // Without a branch for each part, which no processor could foresee.
+    // Without a branch for each part, because such branches are unpredictable.
     let mut masks = 0;
     let mut node_at = 0;
     for part in 0..8 {
@@ -110,15 +108,15 @@ fn too_deep(at: usize, mask: u8) -> Malformed {
     Malformed { at, problem: Problem::Value { what, found: mask.into(), expected } }
 }
 
-/// Cells that have a place in the tree together.
+/// Cells that are stored together.
 pub(super) enum Run {
-    /// This many cells with one value.
+    /// Cells with one value.
     Same { value: LightValue, len: usize },
     /// The eight cells of a node of the fifth level.
     Eight([LightValue; 8]),
 }
 
-/// Shows all cells of a tree that was checked, in order.
+/// Calls `see` for all cells of a checked tree, in order.
 pub(super) fn visit(mut bytes: &[u8], mut see: impl FnMut(Run)) {
     let mut above = 0_u32;
     let mut len = 4096;
@@ -156,7 +154,7 @@ pub(super) fn visit(mut bytes: &[u8], mut see: impl FnMut(Run)) {
     }
 }
 
-/// The light of the cell with this index, in a tree that was checked.
+/// Returns the light of the cell with this index in a checked tree.
 pub(super) fn value_at(bytes: &[u8], index: u16) -> LightValue {
     let mut at = 0;
     for level in 0..5 {
@@ -179,7 +177,7 @@ fn value(bytes: [u8; 2]) -> LightValue {
     LightValue::from_bits(u16::from_be_bytes(bytes))
 }
 
-/// Takes bytes from the front.
+/// Removes and returns the first bytes.
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;

@@ -1,10 +1,10 @@
-//! Palettes built at once, boxes, runs, counts and names.
+//! Palettes that are built at once, boxes, runs, counts and renames.
 
 use hyworld_coords::SectionArray;
 
 use super::*;
 
-/// So many different values, in turn; the default is not among them.
+/// Returns `count` different values in turn, without the default value.
 fn values(count: u16) -> SectionArray<Filler> {
     SectionArray::from_fn(|cell| filler(cell.index() % count + 100))
 }
@@ -14,7 +14,7 @@ fn listed(palette: &Palette<Filler>) -> Vec<u16> {
 }
 
 #[test]
-fn the_number_of_values_decides_the_type() {
+fn the_number_of_values_determines_the_type() {
     for (count, kind) in [
         (1, PaletteType::HalfByte),
         (15, PaletteType::HalfByte),
@@ -40,7 +40,7 @@ fn the_number_of_values_decides_the_type() {
 #[test]
 fn built_palettes_list_their_entries_as_the_game_does() {
     let five = Palette::from_array(&values(5)).unwrap();
-    // A table of eight slots: 1, 2, 3 and 4 are in slots 6, 4, 5 and 1.
+    // In a table of eight slots, 1, 2, 3 and 4 are in slots 6, 4, 5 and 1.
     assert_eq!(listed(&five), [0, 1, 3, 2, 4]);
     let thirty = Palette::from_array(&values(30)).unwrap();
     assert_eq!(listed(&thirty)[..12], [0, 29, 25, 4, 12, 13, 8, 9, 28, 24, 26, 23]);
@@ -73,8 +73,8 @@ fn rebuilding_keeps_the_cells() {
 }
 
 #[test]
-fn runs_are_as_long_as_they_can_be() {
-    // Value 7 has two ids, and 12 is not listed: equal values are one run all the same.
+fn runs_are_maximal() {
+    // Value 7 has two ids, and 12 is not listed. Equal values still form one run.
     let id = |index: usize| match index {
         0..3 => 1,
         3..101 => 2,
@@ -105,7 +105,7 @@ fn runs_are_as_long_as_they_can_be() {
 }
 
 #[test]
-fn uniform_palettes_know_it() {
+fn uniform_palettes_are_detected() {
     assert_eq!(Palette::empty().uniform(), Some(&AssetKey::EMPTY));
     assert_eq!(Palette::filled(key("Rock_Stone")).uniform(), Some(&key("Rock_Stone")));
     let mut palette = Palette::filled(key("Rock_Stone"));
@@ -147,7 +147,7 @@ fn a_box_over_many_values_shrinks_at_once() {
 }
 
 #[test]
-fn names_that_become_one_are_merged() {
+fn names_that_become_equal_are_merged() {
     let mut palette = Palette::empty();
     for (index, name) in [(1, "Old_A"), (2, "B"), (3, "Old_B"), (4, "C")] {
         palette.set(cell(index), key(name)).unwrap();
@@ -163,7 +163,7 @@ fn names_that_become_one_are_merged() {
     let listed: Vec<_> =
         palette.entries().iter().map(|e| (e.internal_id, e.key.as_str(), e.count)).collect();
     assert_eq!(listed, [(0, "Empty", 32_764), (2, "B", 2), (4, "C", 1), (1, "A", 1)]);
-    // The type stays, even if all is air now; the next change decides anew.
+    // The type does not change, even if all cells are air; the next change updates it.
     assert!(palette.map_keys(|_| Some(AssetKey::EMPTY)));
     assert_eq!(
         (palette.kind(), palette.uniform()),

@@ -1,10 +1,10 @@
-//! Growth and shrinking, one rule at a time.
+//! The rules for growing and shrinking, one at a time.
 
 use hyworld_coords::SectionArray;
 
 use super::*;
 
-/// A palette in which the first cells have these values, set one after the other.
+/// Creates a palette by setting the first cells to these values, one after the other.
 fn grown(values: impl IntoIterator<Item = u16>) -> Palette<Filler> {
     let mut palette = Palette::empty();
     for (index, value) in (0..).zip(values) {
@@ -32,7 +32,7 @@ fn half_bytes_hold_sixteen_values_and_bytes_256() {
     ] {
         let palette = grown(1..=values);
         assert_eq!(palette.kind(), kind, "{values} values and the default");
-        // Ids are given in order and stay when the palette grows.
+        // Ids are assigned in order and do not change when the palette grows.
         for index in 0..values {
             assert_eq!(palette.cells.id(index), index + 1);
         }
@@ -45,11 +45,11 @@ fn bytes_become_half_bytes_at_fourteen() {
     for (last, kind) in
         [(15, PaletteType::Byte), (14, PaletteType::Byte), (13, PaletteType::HalfByte)]
     {
-        // The value that is removed leaves `last` and the default.
+        // Removing this value leaves `last` values and the default.
         palette.set(cell(last), filler(0)).unwrap();
         assert_eq!(palette.kind(), kind, "{last} values and the default");
     }
-    // Ids are counted anew in the order of the list, which is that of a table of the game.
+    // Ids are renumbered in the order of the list, which is that of a table of the game.
     let order = [0, 2, 6, 4, 12, 13, 8, 9, 11, 10, 1, 3, 7, 5];
     let numbered = (0..).zip(order).map(|(id, key)| (id, key, if id == 0 { 32_755 } else { 1 }));
     assert_eq!(entries(&palette), numbered.collect::<Vec<_>>());
@@ -75,7 +75,7 @@ fn half_bytes_become_empty_when_only_the_default_is_left() {
     let mut one = grown([7]);
     one.set(cell(0), filler(0)).unwrap();
     assert_eq!(one, Palette::empty());
-    // Another value alone is no reason.
+    // A single other value does not make a palette empty.
     let mut full = Palette::filled(filler(7));
     full.set(cell(0), filler(0)).unwrap();
     full.set(cell(0), filler(7)).unwrap();
@@ -89,16 +89,16 @@ fn a_new_value_takes_the_lowest_free_id() {
     assert_eq!(entries(&palette).iter().map(|entry| entry.0).collect::<Vec<_>>(), [0, 1, 3, 4]);
     palette.set(cell(9), filler(50)).unwrap();
     assert_eq!(palette.cells.id(9), 2);
-    // It is listed where the game would, which is where the one was that had the id before.
+    // It is listed where the game would list it: at the position of the previous owner of the id.
     let listed: Vec<_> = palette.entries().iter().map(|e| (e.internal_id, e.key.bits())).collect();
     assert_eq!(listed, [(0, 0), (2, 50), (4, 40), (1, 10), (3, 30)]);
 }
 
-/// Values that come and go leave no trace in the order of the list, whichever way it came about:
-/// grown cell by cell, or built at once. But one that outgrew the first table, with 25 values, has
-/// the newest at its end, where the game would have listed all anew.
+/// A value that is removed and added again keeps its position in the list, whether the palette
+/// grew cell by cell or was built at once. The exception is a palette that outgrew its first table
+/// of 24 values: the newest value is at the end, where the game would have reordered the list.
 #[test]
-fn a_value_that_comes_again_is_listed_where_it_was() {
+fn a_value_that_is_added_again_keeps_its_position() {
     let built = |last| SectionArray::from_fn(|cell| filler(cell.index().min(last)));
     let built = |last| Palette::from_array(&built(last)).unwrap();
     let originals = [3, 12, 13, 22].map(|last| grown(1..=last));
@@ -117,15 +117,15 @@ fn a_value_that_comes_again_is_listed_where_it_was() {
     }
 }
 
-/// The borders of the types, where a palette does not come back as it was: in the game neither.
+/// At the limits between types a palette does not return to its old type. Neither does the game's.
 #[test]
-fn a_palette_that_changes_its_type_does_not_come_back() {
-    // A seventeenth value makes it grow, and sixteen do not make it shrink.
+fn a_palette_does_not_return_to_its_old_type() {
+    // A seventeenth value makes the palette grow; sixteen do not make it shrink.
     let mut grew = grown(1..=15);
     grew.set(cell(100), filler(99)).unwrap();
     grew.set(cell(100), filler(0)).unwrap();
     assert_eq!((grew.kind(), grew.entries().len()), (PaletteType::Byte, 16));
-    // The fourteenth value makes it shrink, and a fifteenth does not make it grow.
+    // Removing the fifteenth value makes it shrink; a fifteenth value does not make it grow.
     let mut shrank = grown(1..=16);
     for index in [15, 14] {
         shrank.set(cell(index), filler(0)).unwrap();
@@ -134,7 +134,7 @@ fn a_palette_that_changes_its_type_does_not_come_back() {
     shrank.set(cell(3), filler(0)).unwrap();
     shrank.set(cell(3), filler(4)).unwrap();
     assert_eq!((shrank.kind(), shrank.entries().len()), (PaletteType::HalfByte, 15));
-    // An id that is not the lowest one free is not given again.
+    // An id is not reused if it is not the lowest free one.
     let bytes =
         stored(
             PaletteType::HalfByte,
@@ -151,15 +151,15 @@ fn a_palette_that_changes_its_type_does_not_come_back() {
 }
 
 #[test]
-fn a_new_value_takes_the_id_and_place_of_one_that_vanishes() {
+fn a_new_value_takes_the_id_of_the_value_it_replaces() {
     let mut palette = grown([10, 20, 30]);
     palette.set(cell(0), filler(0)).unwrap();
     assert_eq!(palette.entries().len(), 3);
-    // Id 1 is free, but 20 is only in this cell and makes way with its id 2.
+    // Id 1 is free, but only this cell has the value 20, so its id 2 is reused.
     palette.set(cell(1), filler(60)).unwrap();
     let listed: Vec<_> = palette.entries().iter().map(|e| (e.internal_id, e.key.bits())).collect();
     assert_eq!(listed, [(0, 0), (2, 60), (3, 30)]);
-    // So a full palette need not grow.
+    // So a full palette does not have to grow.
     let mut full = grown(1..=15);
     full.set(cell(4), filler(99)).unwrap();
     assert_eq!((full.kind(), full.cells.id(4)), (PaletteType::HalfByte, 5));
@@ -168,20 +168,20 @@ fn a_new_value_takes_the_id_and_place_of_one_that_vanishes() {
 }
 
 #[test]
-fn the_order_that_was_found_stays() {
+fn an_unknown_order_is_kept() {
     let listed = [(9, 5, 10_923), (2, 0, 10_923), (15, 77, 10_922)];
     let bytes = stored(PaletteType::HalfByte, &listed, |index| [9, 2, 15][index % 3]);
     let mut palette: Palette<Filler> = decode(&bytes).unwrap();
     palette.set(cell(0), filler(1)).unwrap();
     let order: Vec<_> = palette.entries().iter().map(|entry| entry.internal_id).collect();
     assert_eq!(order, [9, 2, 15, 0]);
-    // And undone, every byte is as before.
+    // Undoing the change restores every byte.
     palette.set(cell(0), filler(5)).unwrap();
     assert!(encode(&palette) == bytes);
 }
 
 #[test]
-fn the_last_entry_that_can_be_counted() {
+fn a_full_palette_rejects_new_values() {
     let values = SectionArray::from_fn(|cell| filler(cell.index() % 32_767));
     let mut palette = Palette::from_array(&values).unwrap();
     assert_eq!(palette.set(cell(32_767), filler(0)), Ok(false));
@@ -190,7 +190,7 @@ fn the_last_entry_that_can_be_counted() {
     assert_eq!(palette.set(cell(0), filler(40_000)), Err(EditError::PaletteFull));
     assert!(!palette.can_fill(cell(0), cell(0), &filler(40_000)));
     assert_eq!(palette.set(cell(0), filler(3)), Ok(true));
-    // Cell 32,767 is the last one with the default value, which makes way.
+    // Cell 32,767 is the last one with the default value, which is replaced.
     assert!(palette.can_fill(cell(32_767), cell(32_767), &filler(40_000)));
     assert_eq!(palette.set(cell(32_767), filler(40_000)), Ok(true));
     assert_eq!(palette.check(), []);
@@ -198,10 +198,10 @@ fn the_last_entry_that_can_be_counted() {
     assert!(encode(&palette) != before);
 }
 
-/// All ids but one are listed, and the cell with that one reads as the default value. Straightened
-/// out, the list had 32,768 entries, and its length was written as 32,767.
+/// All ids except one are listed, and the cell with that id reads as the default value. A bug wrote
+/// such a palette with 32,768 entries and a count of 32,767.
 #[test]
-fn a_full_list_and_an_unlisted_cell_became_a_palette_that_cannot_be_read() {
+fn a_full_list_with_an_unlisted_cell_is_not_changed() {
     let listed: Vec<_> = (0..32_767).map(|id| (id, id + 1, 1)).collect();
     let bytes = stored(PaletteType::Short, &listed, |index| u16::try_from(index).unwrap());
     let palette: Palette<Filler> = decode(&bytes).unwrap();
@@ -211,7 +211,7 @@ fn a_full_list_and_an_unlisted_cell_became_a_palette_that_cannot_be_read() {
     assert_eq!(edited.set(cell(5), new), Err(EditError::PaletteFull));
     assert_eq!(edited.fill(cell(0), cell(9), new), Err(EditError::PaletteFull));
     assert!(edited == palette && encode(&edited) == bytes);
-    // Renamed entries take no more room, and what is written can be read.
+    // Renaming entries needs no room, and the result can be read.
     assert!(edited.map_keys(|key| (*key == filler(8)).then_some(new)));
     let again: Palette<Filler> = decode(&encode(&edited)).unwrap();
     assert_eq!((again.get(cell(7)), again.get(cell(32_767))), (&new, &filler(0)));

@@ -1,4 +1,4 @@
-//! Random changes against a plain array, and against the rules for ids written out once more.
+//! Random changes, checked against a plain array and a second implementation of the id rules.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ enum Operation {
         cell: u16,
         value: u16,
     },
-    /// New values in so many cells from `cell` on.
+    /// Distinct values in `count` cells from `cell` on.
     Spread {
         cell: u16,
         count: u16,
         first: u16,
     },
-    /// The same value in so many cells from `cell` on.
+    /// The same value in `count` cells from `cell` on.
     Collapse {
         cell: u16,
         count: u16,
@@ -38,7 +38,7 @@ enum Operation {
 }
 
 fn operation(values: u16) -> impl Strategy<Value = Operation> {
-    // Few cells, so that values vanish as often as they appear.
+    // Few cells, so that values are removed as often as they are added.
     let cell = || 0_u16..600;
     let value = move || prop_oneof![3 => 0..values, 1 => Just(0)];
     prop_oneof![
@@ -56,7 +56,7 @@ fn operation(values: u16) -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// The rules for single cells, in the words of the format: entries by id, with value and count.
+/// The rules for single cells as the format states them: entries by id, with value and count.
 struct Rules {
     space: usize,
     entries: BTreeMap<u16, (u16, u16)>,
@@ -68,7 +68,7 @@ impl Rules {
         Self { space: palette.kind().id_space(), entries: by_id.collect() }
     }
 
-    /// The id that the cell has afterwards, unless all ids are counted anew.
+    /// Returns the id of the cell after the change, unless the ids are renumbered.
     fn set(&mut self, old_id: u16, value: u16) -> u16 {
         if self.space == 1 {
             self.space = 16;
@@ -200,9 +200,9 @@ proptest! {
     }
 }
 
-/// The random tests are worth something only if they get everywhere; this walk does for certain.
+/// The random tests may miss a type; this test covers all of them.
 #[test]
-fn through_every_type_and_back() {
+fn every_type_is_reached() {
     let up = Operation::Spread { cell: 0, count: 300, first: 1 };
     let down = Operation::Collapse { cell: 0, count: 300, value: 0 };
     assert_eq!(run(&[up, down.clone(), down], 400), [true; 4]);

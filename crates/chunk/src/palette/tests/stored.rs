@@ -1,4 +1,4 @@
-//! What is read is what is written, whatever it is.
+//! Decoding and encoding, including anomalies.
 
 use hyworld_testkit::Random;
 
@@ -7,7 +7,7 @@ use crate::Rotation;
 
 const KINDS: [PaletteType; 3] = [PaletteType::HalfByte, PaletteType::Byte, PaletteType::Short];
 
-/// Three kinds of cells, ids that are neither 0 nor in order.
+/// Returns a palette with three values, whose ids are neither contiguous nor sorted.
 fn sample(kind: PaletteType) -> Vec<u8> {
     let entries = [(9, 5, 10_923), (2, 0, 10_923), (15, 0x7c00, 10_922)];
     stored(kind, &entries, |index| [9, 2, 15][index % 3])
@@ -32,7 +32,7 @@ fn golden_head_of_a_palette_of_names() {
 }
 
 #[test]
-fn keys_have_their_own_widths() {
+fn each_key_type_has_its_own_width() {
     let head = |bytes: &[u8]| [bytes, &[0; 16_384]].concat();
     let rotations = head(&[1, 0, 1, 0, 9, 0x80, 0]);
     assert_eq!(decode::<Rotation>(&rotations).unwrap().get(cell(4)).index(), 9);
@@ -64,7 +64,7 @@ fn round_trip_of_every_type() {
 }
 
 #[test]
-fn every_truncation_is_refused() {
+fn every_truncation_is_rejected() {
     for kind in KINDS {
         let whole = sample(kind);
         for len in (0..60).chain((60..whole.len()).step_by(997)).chain([whole.len() - 1]) {
@@ -93,7 +93,7 @@ fn every_flipped_bit_is_an_error_or_kept() {
     }
 }
 
-/// One change of a palette, however odd, changes that one cell and leaves nothing odd.
+/// Checks that a change affects only its cell and leaves no anomalies.
 fn check_change(palette: &mut Palette<Filler>) {
     let before = palette.clone();
     let mut expected = palette.to_array();
@@ -104,7 +104,7 @@ fn check_change(palette: &mut Palette<Filler>) {
 }
 
 #[test]
-fn types_and_counts_that_cannot_be_are_refused() {
+fn invalid_types_and_counts_are_rejected() {
     let value = decode::<Filler>(&[4]).unwrap_err();
     assert_eq!(
         (value.at, value.to_string().as_str()),
@@ -118,10 +118,10 @@ fn types_and_counts_that_cannot_be_are_refused() {
     }
 }
 
-/// Every oddity at once: a wrong count, an unused entry, an id that is not listed, an id and a
-/// value that are listed twice, an id that no cell can hold.
+/// All anomalies at once: a wrong count, an unused entry, an unlisted id, a duplicate id, a
+/// duplicate value, an id out of range.
 #[test]
-fn oddities_are_kept_found_and_straightened_out() {
+fn anomalies_are_kept_reported_and_repaired() {
     let listed = [(3, 7, 1), (5, 8, 0), (3, 9, 2), (6, 7, 100), (200, 7, 0), (4, 0, 32_568)];
     let id = |index: usize| match index {
         0..100 => 3,
@@ -145,11 +145,11 @@ fn oddities_are_kept_found_and_straightened_out() {
     ];
     assert_eq!(palette.check(), found);
     assert_eq!(palette.exact_counts(), [(&filler(7), 200), (&filler(0), 32_568)]);
-    // No change, no byte.
+    // Without a change no byte differs.
     assert_eq!(palette.set(cell(250), filler(0)), Ok(false));
     assert_eq!(palette.set_many([(cell(0), filler(7)), (cell(150), filler(7))]), Ok(0));
     assert!(encode(&palette) == bytes);
-    // The first id of a value stays, and so does the order of the rest.
+    // The first id of a value is kept, and so is the order of the other entries.
     assert_eq!(palette.set(cell(0), filler(1)), Ok(true));
     let listed: Vec<u16> = palette.entries().iter().map(|entry| entry.internal_id).collect();
     assert_eq!(listed, [0, 3, 4]);
@@ -157,15 +157,15 @@ fn oddities_are_kept_found_and_straightened_out() {
     check_change(&mut palette);
 }
 
-/// Cells without an entry need one for the default value, if nothing lists that.
+/// Cells without an entry need one for the default value if it is not listed.
 #[test]
-fn an_unlisted_default_gets_the_lowest_id_that_its_cells_have() {
+fn an_unlisted_default_gets_the_lowest_id_of_its_cells() {
     let id = |index: usize| u16::try_from(index % 4).unwrap() + 3;
     let bytes = stored(PaletteType::Byte, &[(5, 50, 8192)], id);
     let mut palette: Palette<Filler> = decode(&bytes).unwrap();
     assert_eq!([0, 1, 2, 3].map(|index| palette.get(cell(index)).bits()), [0, 0, 50, 0]);
     palette.set(cell(0), filler(50)).unwrap();
-    // Few entries, so the palette became a smaller one, which counts from 0.
+    // With this few entries the palette shrinks, and its ids are renumbered from 0.
     assert_eq!(palette.kind(), PaletteType::HalfByte);
     assert_eq!(entries(&palette), [(0, 50, 8193), (1, 0, 24_575)]);
     check_change(&mut palette);
@@ -193,9 +193,9 @@ fn random_bytes_never_panic() {
 }
 
 #[test]
-fn anomalies_show_as_sentences() {
+fn anomalies_are_displayed() {
     let count = PaletteAnomaly::Count { internal_id: 3, listed: 1, cells: 100 };
-    assert_eq!(count.to_string(), "entry 3 says 1 cells, but 100 have it");
+    assert_eq!(count.to_string(), "entry 3 has a count of 1, but 100 cells have it");
     let unlisted = PaletteAnomaly::Unlisted { internal_id: 12, cells: 9 };
     assert_eq!(unlisted.to_string(), "9 cells have id 12, which no entry has");
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn parsed(text: &str) -> Document {
-    document(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
+    document(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 #[test]
@@ -14,7 +14,7 @@ fn white_space_and_order_do_not_matter() {
 }
 
 #[test]
-fn integers_take_the_size_that_they_need() {
+fn integers_get_the_smallest_size() {
     let document = parsed("{\"a\": 2147483647, \"b\": 2147483648, \"c\": -9223372036854775808}");
     assert_eq!(document.get("a"), Some(&Value::Int32(i32::MAX)));
     assert_eq!(document.get("b"), Some(&Value::Int64(1 << 31)));
@@ -22,7 +22,7 @@ fn integers_take_the_size_that_they_need() {
 }
 
 #[test]
-fn problems_have_a_place() {
+fn errors_have_a_line_and_column() {
     for (text, line, column) in [
         ("", 1, 1),
         ("[1]", 1, 1),
@@ -36,8 +36,8 @@ fn problems_have_a_place() {
         ("{} x", 1, 4),
         ("{\"a\": 1 2}", 1, 9),
     ] {
-        let problem = document(text).unwrap_err();
-        assert_eq!((problem.line, problem.column), (line, column), "{text}: {problem}");
+        let error = document(text).unwrap_err();
+        assert_eq!((error.line, error.column), (line, column), "{text}: {error}");
     }
 }
 
@@ -51,39 +51,39 @@ fn nesting_has_a_limit() {
 }
 
 #[test]
-fn a_name_with_a_zero_was_cut_when_it_was_stored() {
-    let problem = document("{\n\"a\": {\"b\\u0000c\": 1}}").unwrap_err();
-    assert_eq!((problem.line, problem.column), (2, 7), "{problem}");
+fn a_name_that_contains_a_zero_is_rejected() {
+    let error = document("{\n\"a\": {\"b\\u0000c\": 1}}").unwrap_err();
+    assert_eq!((error.line, error.column), (2, 7), "{error}");
     assert!(document("{\"a\": \"b\\u0000c\"}").is_ok());
 }
 
 #[test]
-fn bytes_that_are_no_value_were_stored_all_the_same() {
-    // A type that does not exist, an integer of one byte, a document of one byte, and text
-    // that is none: a chunk with these could not be read any more.
+fn invalid_stored_bytes_are_rejected() {
+    // A type that does not exist, an integer of one byte, a document of one byte, and invalid
+    // UTF-8. A chunk with these could not be read any more.
     for (kind, base64) in [(200, ""), (16, "AA=="), (3, "AA=="), (2, "AQAAAP8=")] {
         let text = format!("{{\"a\": {{\"$bson\": {kind}, \"$base64\": \"{base64}\"}}}}");
-        let problem = document(&text).unwrap_err();
-        assert_eq!((problem.line, problem.column), (1, 7), "{text}: {problem}");
+        let error = document(&text).unwrap_err();
+        assert_eq!((error.line, error.column), (1, 7), "{text}: {error}");
     }
     let number = parsed("{\"a\": {\"$bson\": 16, \"$base64\": \"BQAAAA==\"}}");
     assert_eq!(number.get("a"), Some(&Value::Int32(5)));
 }
 
 #[test]
-fn what_stood_beside_a_long_number_was_lost() {
+fn members_beside_a_long_number_are_rejected() {
     assert!(document("{\"a\": {\"$numberLong\": \"5\", \"b\": 1}}").is_err());
 }
 
-/// Lines were counted anew at every object, which took minutes for a text of this size.
+/// A bug counted the lines again at every object, which took minutes for a text of this size.
 #[test]
-fn many_objects_took_the_square_of_their_number() {
+fn many_objects_take_linear_time() {
     let text = format!("{{\"a\": [{}{{}}]}}", "{},\n".repeat(500_000));
     assert!(document(&text).is_ok());
 }
 
 #[test]
-fn every_cut_of_a_text_is_refused() {
+fn every_truncation_is_rejected() {
     let text = "{\"a\": [true, null, {\"b\": \"\\u00e9\"}], \"c\": -1.5E-3}";
     assert!(document(text).is_ok());
     for len in 0..text.len() {

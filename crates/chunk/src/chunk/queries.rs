@@ -1,4 +1,4 @@
-//! Questions about many blocks that need not look at every cell.
+//! Queries over many blocks that do not visit every cell.
 
 use hyworld_coords::{ChunkBlock, LocalColumn, SectionY};
 
@@ -7,20 +7,20 @@ use crate::block_section::Filler;
 use crate::error::Result;
 use crate::palette::{AssetKey, PaletteType, Run};
 
-/// What one sees of a column from above.
+/// The top of a column as seen from above.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surface<'a> {
     /// The highest block that is not air.
     pub block: Option<BlockRef<'a>>,
-    /// The highest fluid, with its height, unless a block stands above it.
+    /// The highest fluid with its height, unless a block is above it.
     pub fluid: Option<(u16, FluidRef<'a>)>,
 }
 
 impl Chunk {
-    /// Returns all cells in the order of their sections and indices, equal neighbours together.
+    /// Returns the runs of equal cells of all sections, in the order of sections and cell indices.
     ///
     /// # Errors
-    /// A section is malformed, or a newer game wrote it.
+    /// Returns an error if a section is malformed or a newer game wrote it.
     pub fn runs(&self) -> Result<impl Iterator<Item = (SectionY, Run<'_, AssetKey>)>> {
         let mut sections = Vec::with_capacity(SectionY::all().len());
         for section in self.sections() {
@@ -29,8 +29,8 @@ impl Chunk {
         Ok(sections.into_iter().flat_map(|(y, blocks)| blocks.runs().map(move |run| (y, run))))
     }
 
-    /// Returns the top of a column: its highest block that is not air, and the highest fluid at or
-    /// above that. Only the sections from there up are decoded.
+    /// Returns the top of a column: its highest block other than air, and the highest fluid at or
+    /// above it. Decodes only the sections down to that block.
     ///
     /// ```
     /// use hyworld_chunk::Chunk;
@@ -46,7 +46,7 @@ impl Chunk {
     /// ```
     ///
     /// # Errors
-    /// A section that had to be decoded is malformed, or a newer game wrote it.
+    /// Returns an error if a section that had to be decoded is malformed or a newer game wrote it.
     pub fn surface(&self, column: LocalColumn) -> Result<Surface<'_>> {
         let mut surface = Surface::default();
         for section in self.sections().rev() {
@@ -73,11 +73,11 @@ impl Chunk {
         Ok(surface)
     }
 
-    /// Returns the cells of this chunk that belong to a multi-block object, its anchor first if it
-    /// is a block. Cells in neighbouring chunks are not among them.
+    /// Returns the cells of this chunk that belong to a multi-block object, its anchor first if
+    /// that is a block. Does not include cells in neighbouring chunks.
     ///
     /// # Errors
-    /// A section is malformed, or a newer game wrote it.
+    /// Returns an error if a section is malformed or a newer game wrote it.
     pub fn cells_of(&self, anchor: ChunkBlock) -> Result<Vec<ChunkBlock>> {
         let object = self.block(anchor)?;
         let mut cells = Vec::new();
@@ -88,11 +88,11 @@ impl Chunk {
         Ok(cells)
     }
 
-    /// Returns the cells of this chunk that hold this block and point to an anchor, which may be in
-    /// a neighbouring chunk. Only the sections that are near enough are decoded.
+    /// Returns the cells of this chunk with this block that point to an anchor, which may be in a
+    /// neighbouring chunk. Decodes only the sections within reach.
     ///
     /// # Errors
-    /// A section that had to be decoded is malformed, or a newer game wrote it.
+    /// Returns an error if a section that had to be decoded is malformed or a newer game wrote it.
     pub fn cells_pointing_to(&self, anchor: Anchor, block: &AssetKey) -> Result<Vec<ChunkBlock>> {
         let reach = anchor.y.saturating_sub(REACH)..=anchor.y.saturating_add(REACH);
         let mut cells = Vec::new();
@@ -117,10 +117,10 @@ impl Chunk {
     }
 }
 
-/// How far a filler reaches, in blocks along each axis.
+/// The maximum distance of a filler, in blocks along each axis.
 const REACH: i32 = 16;
 
-/// Returns the cell that points to `anchor` with this filler; `None` outside of the chunk.
+/// Returns the cell that points to `anchor` with this filler, or `None` outside of the chunk.
 fn shifted(anchor: Anchor, filler: Filler) -> Option<ChunkBlock> {
     let x = u8::try_from(anchor.x.checked_add(filler.x().into())?).ok()?;
     let z = u8::try_from(anchor.z.checked_add(filler.z().into())?).ok()?;
