@@ -93,7 +93,6 @@ impl Allocator {
         true
     }
 
-    /// Returns a run to the free segments.
     pub(crate) fn free(&mut self, run: SegmentRun) {
         let mut start = run.start.get();
         let mut end = run.end();
@@ -118,7 +117,6 @@ impl Allocator {
         self.released.push(run);
     }
 
-    /// Returns the number of released segments that are not yet free.
     pub(crate) fn released_segments(&self) -> u64 {
         self.released.iter().map(|run| u64::from(run.count)).sum()
     }

@@ -11,7 +11,6 @@ use crate::layout::{Geometry, HEADER_BYTES};
 use crate::raw_file::RawFile;
 use crate::v0;
 
-/// Reads and checks the first 32 bytes.
 pub(crate) fn read_header(raw: &dyn RawFile, path: &Path) -> Result<Header> {
     let mut bytes = [0; header::BYTES];
     let count = raw.read_at(&mut bytes, 0).map_err(FileError::at(path, "read"))?;

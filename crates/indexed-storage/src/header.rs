@@ -13,7 +13,6 @@ use crate::layout::Geometry;
 /// The first 20 bytes of every file.
 pub const MAGIC: [u8; 20] = *b"HytaleIndexedStorage";
 
-/// Bytes of the header.
 pub(crate) const BYTES: usize = 32;
 
 /// The on-disk format versions.
@@ -35,7 +34,6 @@ impl FormatVersion {
     }
 }
 
-/// A validated header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub(crate) version: FormatVersion,

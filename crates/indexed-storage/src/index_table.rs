@@ -3,12 +3,10 @@
 use crate::damage::Damage;
 use crate::layout::{Geometry, SegmentIndex};
 
-/// One entry as stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(i32);
 
 impl Entry {
-    /// The entry of an empty slot.
     pub(crate) const EMPTY: Self = Self(0);
 
     pub(crate) const fn to(segment: SegmentIndex) -> Self {

@@ -70,7 +70,6 @@ impl SegmentIndex {
         self.0.get()
     }
 
-    /// Returns the value stored in the index table.
     pub(crate) const fn to_entry(self) -> u32 {
         self.0.get()
     }

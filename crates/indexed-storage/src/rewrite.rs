@@ -70,7 +70,6 @@ fn check_copy(source: &IndexedStorageFile, rewritten: &Rewritten) -> Result<()> 
 }
 
 impl Rewritten {
-    /// Decodes every blob and records the damaged ones.
     pub(crate) fn decode_all(&mut self) -> Result<()> {
         for slot in self.file.occupied() {
             if let Verified::Damaged(damage) = self.file.verify(slot)? {

@@ -92,7 +92,6 @@ impl IndexedStorageFile {
         })
     }
 
-    /// Returns the runs of segments that no readable blob occupies.
     fn runs_without_readable_blob(&self) -> Result<Vec<SegmentRun>> {
         let mut unreadable = Vec::new();
         for slot in self.occupied() {
@@ -237,7 +236,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Reads up to `len` bytes of the blob that begins at `run`.
     fn read(&mut self, run: SegmentRun, len: u64) -> Result<Vec<u8>> {
         self.bytes_left = self.bytes_left.saturating_sub(len);
         self.file.read_run(run, len)

@@ -104,7 +104,6 @@ impl fmt::Debug for Seal {
 }
 
 impl Seal {
-    /// Maximum size of a seal, as a frame.
     pub(crate) const BYTES_MAX: usize =
         frame::SKIPPABLE_HEADER_BYTES + FIXED_BYTES + IDENTITY_BYTES_MAX + CHECK_BYTES;
 
@@ -209,7 +208,6 @@ impl Seal {
         Ok(())
     }
 
-    /// Checks the seal against the document.
     pub(crate) fn check_document(&self, document: &[u8]) -> Result<(), SealDamage> {
         let found = u32::try_from(document.len()).unwrap_or(u32::MAX);
         if found != self.raw_bytes {

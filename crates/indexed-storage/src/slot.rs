@@ -18,7 +18,6 @@ pub(crate) struct SlotEntry {
 }
 
 impl SlotEntry {
-    /// Creates a slot that is not inspected yet.
     pub(crate) fn uninspected(entry: Entry) -> Self {
         let state = OnceLock::new();
         match entry {
@@ -47,12 +46,10 @@ impl SlotEntry {
         self.state.get_or_init(|| inspect(self.entry))
     }
 
-    /// Returns the state if the slot was inspected.
     pub(crate) fn known(&self) -> Option<&SlotState> {
         self.state.get()
     }
 
-    /// Replaces the state and returns the old one.
     pub(crate) fn replace(&mut self, state: SlotState) -> Option<SlotState> {
         std::mem::replace(self, state.into()).state.into_inner()
     }
@@ -64,7 +61,6 @@ impl From<SlotState> for SlotEntry {
     }
 }
 
-/// The state of one slot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum SlotState {
     Empty,
@@ -107,7 +103,6 @@ impl Extent {
         }
     }
 
-    /// Returns the runs it consists of.
     pub(crate) fn runs(&self) -> impl Iterator<Item = SegmentRun> {
         let (run, chain) = match self {
             Self::Run(run) => (Some(*run), [].as_slice()),

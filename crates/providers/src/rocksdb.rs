@@ -32,7 +32,6 @@ use crate::storage::ChunkStorage;
 /// The folder of a world that contains its database.
 const DATABASE_FOLDER: &str = "db";
 
-/// The column family of the chunks.
 const CHUNKS_FAMILY: &str = "chunks";
 
 /// The chunks of a world in a RocksDB database, as the game stores them.

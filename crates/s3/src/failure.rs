@@ -31,7 +31,6 @@ pub(crate) enum FailureKind {
     Other,
 }
 
-/// A failed request.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{text}")]
 pub(crate) struct Failure {

@@ -57,7 +57,6 @@ impl S3Url {
         self.object(CHUNKS)
     }
 
-    /// Returns the path of a chunk.
     pub(crate) fn chunk(&self, at: ChunkPos) -> ObjectPath {
         let region = at.region();
         let folder = format!("{}.{}", region.x, region.z);

@@ -99,9 +99,7 @@ fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
-/// Returns a unique name.
 pub(crate) fn unique_name() -> String {
-    /// Formats hexadecimal digits.
     struct Hex(u64);
 
     impl fmt::Display for Hex {

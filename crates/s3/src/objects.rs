@@ -23,7 +23,6 @@ pub(crate) struct Objects {
     secrets: Secrets,
 }
 
-/// The metadata of an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
     pub(crate) bytes: u64,
@@ -172,7 +171,6 @@ impl Objects {
     }
 }
 
-/// A listing of objects.
 pub(crate) type ObjectStream = BoxStream<'static, object_store::Result<ObjectMeta>>;
 
 impl Head {

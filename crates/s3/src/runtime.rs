@@ -99,7 +99,6 @@ impl Drop for Runtime {
     }
 }
 
-/// A pending result.
 #[derive(Debug)]
 pub(crate) struct Pending<T>(Receiver<Option<T>>);
 

@@ -191,7 +191,6 @@ impl S3Storage {
     }
 }
 
-/// The stored bytes of a chunk.
 struct Frames {
     raw_bytes: u32,
     bytes: Vec<u8>,

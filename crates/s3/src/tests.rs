@@ -51,7 +51,6 @@ fn get(store: &InMemory, name: &str) -> Option<Vec<u8>> {
     wait(async { Some(store.get(&path).await.ok()?.bytes().await.unwrap().to_vec()) })
 }
 
-/// Returns the names of all objects.
 fn names(store: &InMemory) -> Vec<String> {
     use futures_util::TryStreamExt;
     let all = wait(store.list(None).try_collect::<Vec<_>>()).unwrap();

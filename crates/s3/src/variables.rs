@@ -13,7 +13,6 @@ const HOMES: [&str; 2] = ["HOME", "USERPROFILE"];
 pub(crate) struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// Returns the variables of this process.
     pub(crate) fn of_process() -> Self {
         let all = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))

@@ -166,7 +166,6 @@ fn real(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(Error::io(path, "find"))
 }
 
-/// Returns the world that a folder of region files belongs to.
 fn world_of_chunks(chunks: &Path) -> Option<PathBuf> {
     let chunks = if chunks.as_os_str().is_empty() { Path::new(".") } else { chunks };
     let chunks = real(chunks).ok()?;

@@ -255,7 +255,6 @@ fn nothing(problem: TextProblem) -> Loaded {
     Loaded { document: Document::new(), from: LoadedFrom::Nothing { problem } }
 }
 
-/// Parses the bytes of a JSON file.
 pub(crate) fn parse_text(bytes: &[u8]) -> Result<Document, TextProblem> {
     let text = std::str::from_utf8(bytes).map_err(|_| TextProblem::NotUtf8)?;
     if text.trim_ascii().is_empty() {

@@ -38,12 +38,10 @@ impl WorldLock {
     }
 }
 
-/// Returns the text that a process writes into the lock file.
 fn process_text(pid: u32) -> String {
     format!("hyworld, process {pid}")
 }
 
-/// Returns the name of a holder for messages.
 fn holder_name(text: String) -> String {
     if text.starts_with("hyworld") { text } else { "another hyworld process".to_owned() }
 }

@@ -30,7 +30,6 @@ pub(crate) fn part_problem(part: &str) -> Option<&'static str> {
     }
 }
 
-/// Checks a file name.
 pub(crate) fn check_part(name: &str) -> Result<()> {
     match part_problem(name) {
         Some(problem) => Err(Error::Name { name: name.to_owned(), problem }),
@@ -69,7 +68,6 @@ impl WorldName {
         world_key(&self.0)
     }
 
-    /// Returns the folder of the world.
     pub(crate) fn folder(&self, worlds: &Path) -> PathBuf {
         self.0.split('/').fold(worlds.to_owned(), |folder, part| folder.join(part))
     }

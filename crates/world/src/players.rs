@@ -10,7 +10,6 @@ use hyworld_files::{FileSystem, OsFileSystem, with_suffix};
 use crate::error::{Error, Result};
 use crate::json_file::{FallbackRule, JsonFile, Loaded};
 
-/// The folder of a universe that contains the players.
 const FOLDER: &str = "players";
 
 /// The players of a universe. Each document is an entity: `{"Components": {...}}`.

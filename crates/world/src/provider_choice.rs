@@ -62,7 +62,6 @@ fn has_chunks(world: &Path, kind: ProviderKind) -> Option<bool> {
     }
 }
 
-/// Returns whether a folder contains region files.
 pub(crate) fn has_region_files(folder: &Path) -> bool {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());

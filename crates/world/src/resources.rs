@@ -13,7 +13,6 @@ use crate::error::{Error, Result, TextProblem};
 use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
 use crate::names::check_part;
 
-/// The default folder of a world's resources.
 const FOLDER: &str = "resources";
 
 /// Subfolders in which old versions stored resources.

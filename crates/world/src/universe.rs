@@ -25,7 +25,6 @@ use crate::world::{
     CONFIG_FILE, OLD_CONFIG_FILE, config_file, known_config, load_config, parse_config,
 };
 
-/// The folder of a universe that contains the worlds.
 pub(crate) const WORLDS_FOLDER: &str = "worlds";
 
 /// The folder to which worlds are moved for deletion. The game removes it on every start, which

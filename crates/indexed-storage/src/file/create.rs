@@ -11,7 +11,6 @@ use crate::raw_file::{self, Access, OsFile};
 /// Distinguishes the files that this process creates at the same time.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// The suffix of files that are not completely written yet.
 const UNFINISHED_SUFFIX: &str = ".new.tmp";
 
 /// Creates an empty file under a temporary name and links it to `path` when it is complete. A

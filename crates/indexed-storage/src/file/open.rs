@@ -292,7 +292,6 @@ fn empty_file(geometry: Geometry) -> Vec<u8> {
     bytes
 }
 
-/// Writes and syncs an empty file.
 pub(super) fn write_empty(raw: &dyn RawFile, geometry: Geometry) -> io::Result<()> {
     raw.write_at(&empty_file(geometry), 0)?;
     raw.sync()

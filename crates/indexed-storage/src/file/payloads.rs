@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::layout::SegmentRun;
 use crate::limits::WRITTEN_TOGETHER_MAX;
 
-/// Payloads that are not yet written.
 pub(super) struct Payloads<'a> {
     file: &'a IndexedStorageFile,
     offset: u64,
@@ -42,7 +41,6 @@ impl<'a> Payloads<'a> {
         Ok(())
     }
 
-    /// Writes the collected payloads.
     pub(super) fn write(&mut self) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
         if bytes.is_empty() {

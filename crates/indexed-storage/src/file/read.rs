@@ -165,7 +165,6 @@ impl IndexedStorageFile {
         Ok(self.may_change() && self.entry(slot)? != known)
     }
 
-    /// Reads the current index entry of a slot from disk.
     fn entry(&self, slot: Slot) -> Result<Entry> {
         let mut entry = [0; 4];
         let offset = self.geometry.entry_offset(slot);

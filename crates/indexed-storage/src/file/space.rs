@@ -133,7 +133,6 @@ impl IndexedStorageFile {
         if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
     }
 
-    /// Returns the runs of all blobs.
     fn used_runs(&self) -> Result<Vec<SegmentRun>> {
         self.find_overlaps();
         let mut used = Vec::new();

@@ -182,7 +182,6 @@ impl IndexedStorageFile {
         self.segment_offset(SegmentIndex::FIRST)
     }
 
-    /// Returns the offset of a segment in the file's version.
     pub(crate) fn segment_offset(&self, segment: SegmentIndex) -> u64 {
         match self.version {
             FormatVersion::V0 => v0::segment_offset(self.geometry, segment),

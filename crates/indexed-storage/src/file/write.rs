@@ -43,7 +43,6 @@ pub struct BlobWrite<'a> {
     pub seal: Option<&'a SealTag>,
 }
 
-/// A compressed blob that is about to be written.
 struct Pending<'a> {
     slot: Slot,
     header: BlobHeader,
@@ -223,7 +222,6 @@ impl IndexedStorageFile {
         self.release_old(writer, old)
     }
 
-    /// Writes a blob that no slot refers to.
     pub(crate) fn write_orphan(&self, blob: &EncodedBlob) -> Result<()> {
         let slot = Slot::new(0);
         let pending = Pending { slot, header: blob.header(), stored: blob.stored() };

@@ -10,7 +10,6 @@ use crate::storage::ChunkStorageExt;
 /// Larger than any real chunk, so that every storage splits it into several segments or parts.
 const LARGE_BYTES: usize = 5_000_000;
 
-/// Returns bytes that do not compress.
 fn noise(seed: u32, bytes: usize) -> Vec<u8> {
     let mut state = u64::from(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::repeat_with(|| {

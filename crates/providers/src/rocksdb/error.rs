@@ -7,7 +7,6 @@ use hyworld_coords::ChunkPos;
 
 use crate::error::{BoxedError, Error};
 
-/// Creates an error for a failed database operation.
 pub(super) fn engine(folder: &Path, action: &'static str, source: impl Into<BoxedError>) -> Error {
     Error::Engine { location: folder.display().to_string(), action, source: source.into() }
 }

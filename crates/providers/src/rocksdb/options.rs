@@ -29,14 +29,12 @@ const MEMTABLE_BYTES: usize = 128 << 20;
 /// systems allow a process 1,024.
 const OPEN_FILES_MAX: i32 = 512;
 
-/// Returns the database options for reading.
 pub(super) fn reading() -> Options {
     let mut options = Options::default();
     options.set_max_open_files(OPEN_FILES_MAX);
     options
 }
 
-/// Returns the database options for writing.
 pub(super) fn writing() -> Options {
     let mut options = reading();
     options.create_if_missing(true);

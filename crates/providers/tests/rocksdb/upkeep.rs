@@ -28,7 +28,6 @@ fn folder_bytes(folder: &Path, ending: &str) -> u64 {
     files(folder, ending).iter().map(|path| path.metadata().unwrap().len()).sum()
 }
 
-/// Returns bytes that do not compress.
 fn noise(seed: u64) -> Vec<u8> {
     Random::new(seed).bytes(10_000)
 }

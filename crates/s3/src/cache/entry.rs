@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 const MAGIC: &[u8; 16] = b"hyworld-cache-1\n";
 const HASH_BYTES: usize = 32;
 
-/// A cached object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CacheEntry {
     pub(crate) e_tag: String,

@@ -59,7 +59,6 @@ impl Index {
         }
     }
 
-    /// Removes a file.
     pub(super) fn remove(&mut self, id: &str) {
         if let Some(file) = self.files.remove(id) {
             self.bytes = self.bytes.saturating_sub(file.bytes);

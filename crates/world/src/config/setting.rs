@@ -20,7 +20,6 @@ pub struct SettingProblem {
 }
 
 impl SettingProblem {
-    /// Creates a problem without a key.
     pub(crate) fn new(expected: &'static str, found: &Value) -> Self {
         Self { key: String::new(), expected, found: shown(found) }
     }
@@ -240,7 +239,6 @@ fn to_serde(value: &Value) -> Option<serde_json::Value> {
     })
 }
 
-/// Converts plain JSON to a value.
 fn from_serde(json: &serde_json::Value) -> Value {
     use serde_json::Value as Json;
     match json {
@@ -270,7 +268,6 @@ pub(crate) fn provider_in(
     read_key(document, key)
 }
 
-/// Converts a provider to a value.
 pub(crate) fn provider_value(provider: &ProviderConfig) -> Value {
     from_serde(&provider.to_json())
 }

@@ -41,7 +41,6 @@ macro_rules! settings {
                 }
             }
 
-            /// Returns the keys whose values differ.
             pub(super) fn changed_since(&self, old: &Self) -> Vec<&'static str> {
                 let mut changed = Vec::new();
                 $(if self.$field != old.$field {
@@ -73,7 +72,6 @@ impl WorldSettings {
         changed.filter_map(switch).collect()
     }
 
-    /// Returns all keys with their values.
     pub(super) fn values(&self) -> impl Iterator<Item = (&'static str, Option<Value>)> {
         Self::KEYS.iter().map(|key| (*key, self.value(key, None)))
     }

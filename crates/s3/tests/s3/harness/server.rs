@@ -71,7 +71,6 @@ impl Server {
         })
     }
 
-    /// Returns the names of all objects with this prefix.
     pub(crate) fn names(&self, prefix: &str) -> Vec<String> {
         let prefix = ObjectPath::parse(prefix).unwrap();
         run(async move {
