@@ -27,7 +27,7 @@ pub enum PartialError {
     Io(#[from] FileError),
     /// There is something already.
     #[error(
-        "{} is there already; nothing is written over it: choose another place, or move it away",
+        "{} already exists and is not overwritten; choose another name, or move it away",
         path.display()
     )]
     Exists {

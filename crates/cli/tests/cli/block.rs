@@ -27,7 +27,7 @@ fn the_upper_half_of_a_door() {
   block entity   none
   chunk          -3,7, section 2 (y 64 to 95)
   file           world/chunks/-1.0.region.bin
-  sandbox          slot 253 (x 29, z 7)
+  slot           253 (x 29, z 7)
 ";
     assert_eq!(run.text(), expected);
     assert_eq!(run.err, "");
@@ -44,14 +44,14 @@ fn what_else_there_can_be() {
     let door = ["-91", "65", "233"];
     assert_eq!(line(&door, "filler"), "none: this is the base cell");
     assert_eq!(line(&door, "ticking"), "yes");
-    assert_eq!(line(&door, "support"), "2 blocks from what holds it up");
+    assert_eq!(line(&door, "support"), "2 blocks from its support");
     assert_eq!(line(&["-65", "65", "255"], "fluid"), "Water, level 8");
     let chest = ["-96", "64", "224"];
     assert_eq!(line(&chest, "block entity"), "Chest");
     assert_eq!(line(&chest, "column"), "height 64, tint #00ff00");
     let air = ["-96", "319", "224"];
     assert_eq!(line(&air, "block  "), "Empty");
-    assert_eq!(line(&air, "rotation"), "not turned");
+    assert_eq!(line(&air, "rotation"), "none");
     assert_eq!(line(&air, "local light"), "none");
     assert_eq!(line(&["-96", "0", "224"], "environment"), "Env_Caves");
 }

@@ -134,7 +134,7 @@ fn components_that_are_not_there() {
     let line = run(&sandbox, &["--component", "9/Fluids"]).fails(1);
     assert!(line.starts_with(&format!("{name}, section 9: no component Fluids; ")));
     let line = run(&sandbox, &["--component", "10/Block"]).fails(2);
-    assert_eq!(line, format!("{name}: there is no section 10; there are 0 to 9"));
+    assert_eq!(line, format!("{name}: no section 10; it has 0 to 9"));
     run(&sandbox, &["--component", ""]).ends(2);
     run(&sandbox, &["--component", "BlockChunk", "--bson", "x"]).ends(2);
     run(&sandbox, &["--json", "--bson", "x"]).ends(2);

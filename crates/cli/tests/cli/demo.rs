@@ -20,18 +20,18 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
     let text = run.text().to_owned();
     for claim in [
         "1. Create a universe with a world",
-        "2. Let the chunk store generate 112 chunks, build a hut, and save",
+        "2. Generate 112 chunks through the chunk store, build a hut, and save",
         "112 chunks generated in ",
         " blocks set in 4 chunks; a chest with a shovel, a sheep",
         "112 chunks saved, ",
-        "none generated: all fingerprints are the same",
-        " blocks that were set are there",
+        "none generated: all fingerprints match",
+        " blocks that were set are present",
         " MiB: all readable, no findings",
         "Furniture_Ancient_Chest_Small",
         "  block entities 1\n",
-        "all 112 chunks are there again, each as it was before the removal",
-        "exactly these two; the other 110 chunks read, every byte the same",
-        "slot 404 is back, every byte the same; slot 622 stays known as damaged",
+        "all 112 chunks are present again, each identical to before",
+        "only these two; the other 110 chunks are identical to before",
+        "slot 404 is restored and identical to before; slot 622 is still reported as damaged",
         "Done in ",
     ] {
         assert!(text.contains(claim), "{claim}\n{text}");
@@ -41,8 +41,8 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
     for command in text.lines().filter_map(|line| line.strip_prefix("$ hyworld ")) {
         let words: Vec<&str> = command.split(' ').collect();
         let run = sandbox.run(&words);
-        let is_made_already = run.err.contains("is there already; nothing is written over it");
-        assert!(run.code != 2 || is_made_already, "{command} parses: {}", run.err);
+        let exists = run.err.contains("already exists and is not overwritten");
+        assert!(run.code != 2 || exists, "{command} parses: {}", run.err);
         checked += 1;
     }
     assert_eq!(checked, COMMANDS);

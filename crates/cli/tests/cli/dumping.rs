@@ -129,7 +129,7 @@ fn all_worlds_of_a_save_or_one_by_its_name() {
     }
     assert_eq!(fs::read_dir(sandbox.path("copy/chunks")).unwrap().count(), 1);
     let error = sandbox.run(&["completions", "bash", "--world", "hills"]).fails(2);
-    assert!(error.contains("does not work on a world"), "{error}");
+    assert!(error.contains("does not take a world"), "{error}");
 }
 
 /// One process per chunk is what users had to do before. This only checks that `dump` is faster:

@@ -148,7 +148,7 @@ fn fast_reads_no_chunk() {
     let text = sandbox.run(&["info", ".", "--fast"]).ok();
     assert!(text.contains("entities are not counted with --fast"), "{text}");
     let run = sandbox.run(&["info", "."]).ends(1);
-    assert!(run.text().contains("1 chunk, which the counts leave out"), "{}", run.text());
+    assert!(run.text().contains("1 chunk, not included in the counts"), "{}", run.text());
     assert!(run.text().contains("world default: chunk -25,0: "), "{}", run.text());
 }
 
@@ -169,7 +169,7 @@ fn what_cannot_be_read_is_said_once_and_the_rest_is_shown() {
     assert_eq!((&storage["chunks"], &storage["regions"]["files"]), (&1.into(), &2.into()));
     assert_eq!(object["worlds"][1]["config"], Value::Null);
     let text = sandbox.run(&["info", "."]).ends(1);
-    assert!(text.text().contains("\n2 problems\n"), "{}", text.text());
+    assert!(text.text().contains("\n2 findings\n"), "{}", text.text());
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn everything_that_is_kept_and_not_read_is_named() {
         "  CrashRecovery  set, kept unchanged",
         "  other keys     1: Own",
         "  paths.json     1: patrol",
-        "  also here      notes.txt: not known to hyworld; 4 bytes",
+        "  also here      notes.txt: unknown to hyworld; 4 bytes",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
@@ -280,6 +280,9 @@ fn a_universe_in_the_install_folder_of_the_launcher_gets_a_warning() {
     let universe = "Hytale/install/release/package/game/latest/Server/universe";
     fs::create_dir_all(sandbox.path(&format!("{universe}/worlds"))).unwrap();
     let text = sandbox.run(&["info", universe]).ok();
-    assert!(text.contains("  warning        inside the launcher's install folder"), "{text}");
+    assert!(
+        text.contains("  warning        this save is inside the launcher's install folder"),
+        "{text}"
+    );
     assert_eq!(info(&sandbox, universe, 0)["universe"]["in_installation"], true);
 }

@@ -35,6 +35,7 @@ mod run;
 mod salvaging;
 mod saves;
 mod shapes;
+mod shown;
 mod streams;
 mod stress;
 mod targets;

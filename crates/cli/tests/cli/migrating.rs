@@ -148,7 +148,7 @@ mod to_rocksdb {
         let advice = error.split('`').nth(1).unwrap().strip_prefix("hyworld ").unwrap();
         let words: Vec<&str> = advice.split(' ').collect();
         let done = sandbox.run(&words).ok();
-        assert!(done.contains("200 there already"), "{done}");
+        assert!(done.contains("200 already there"), "{done}");
         assert_eq!(providers(&sandbox), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
     }
 }

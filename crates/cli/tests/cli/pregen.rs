@@ -91,7 +91,7 @@ fn only_worlds_of_ours_are_continued() {
     let sandbox = world::with_chunk(&world::sample());
     sandbox.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
     let error = sandbox.run(&["pregen", "world", "--radius", "1"]).fails(1);
-    let advice = "make a world with hyworld world create UNIVERSE NAME --generator sample";
+    let advice = "create a world with hyworld world create UNIVERSE NAME --generator sample";
     assert!(error.starts_with("world: this world has no hyworld generator"), "{error}");
     assert!(error.ends_with(advice), "{error}");
     let missing = Sandbox::new().run(&["pregen", "none", "--radius", "1"]).fails(2);

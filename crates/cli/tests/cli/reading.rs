@@ -176,7 +176,7 @@ fn local_x_and_z_need_a_file_of_1024_slots() {
     );
     sandbox.run(&["region", "get", "a.bin", "2047"]).ends(0);
     let line = sandbox.run(&["region", "get", "a.bin", "2048"]).fails(2);
-    assert_eq!(line, "a.bin: there is no slot 2048; this file has slots 0 to 2047");
+    assert_eq!(line, "a.bin: no slot 2048; this file has slots 0 to 2047");
     for wrong in ["32,0", "0,32", "a", "1,2,3", "-1"] {
         sandbox.run(&["region", "get", "a.bin", wrong]).ends(2);
     }

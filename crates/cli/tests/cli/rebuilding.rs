@@ -39,10 +39,7 @@ index table changed; the old table is kept in 0.0.region.bin.index.bak
     assert_eq!(sandbox.bytes(FILE), whole);
     assert_eq!(sandbox.bytes("0.0.region.bin.index.bak"), damaged[..4128]);
     let text = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
-    assert!(
-        text.contains("no sealed blob was found for a slot that is empty or damaged"),
-        "{text}"
-    );
+    assert!(text.contains("no sealed blob found for an empty or damaged slot"), "{text}");
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn version_0_is_not_rebuilt() {
     let sandbox = Sandbox::with("v0/basic", "a.bin");
     let before = sandbox.state();
     let line = sandbox.run(&["region", "verify", "a.bin", "--rebuild-index", "--yes"]).fails(1);
-    assert!(line.contains("`hyworld region upgrade a.bin` does that"), "{line}");
+    assert!(line.contains("run `hyworld region upgrade a.bin`"), "{line}");
     assert_eq!(sandbox.state(), before);
 }
 
@@ -149,7 +146,7 @@ fn a_destroyed_header_is_written_again() {
     sandbox.run(&[&wrong[..], &["--yes"]].concat()).ends(1);
     assert_eq!(sandbox.bytes(FILE), destroyed);
     let text = sandbox.run(&[&assumed[..], &["--yes"]].concat()).ok();
-    assert!(text.ends_with("what was there before is in 0.0.region.bin.header.bak\n"), "{text}");
+    assert!(text.ends_with("the old bytes are kept in 0.0.region.bin.header.bak\n"), "{text}");
     assert_eq!(sandbox.bytes(FILE), whole);
     assert_eq!(sandbox.bytes("0.0.region.bin.header.bak"), [0xEE; 32]);
     // A whole header is left alone.

@@ -88,7 +88,7 @@ fn blocks_are_renamed_and_the_old_chunks_can_be_put_back() {
     let again = sandbox.run(&[&words[..], &["--json"]].concat()).ends(0).json();
     assert_eq!((&again["behind"], &again["kept"]), (&0.into(), &Value::Null));
     let undone = sandbox.run(&["upgrade", "save", "--undo", kept]).ok();
-    assert!(undone.contains("put back") && undone.contains("hyworld-undo-2"), "{undone}");
+    assert!(undone.contains("restored") && undone.contains("hyworld-undo-2"), "{undone}");
     assert_eq!(documents(&sandbox), before, "byte for byte");
 }
 

@@ -169,7 +169,7 @@ fn put_raw_does_not_allocate_what_a_frame_merely_claims() {
     frame.extend([1, 0, 0]);
     let put = sandbox.run_with(&["region", "put", "a.bin", "0", "-", "--raw"], &frame);
     let line = put.fails(1);
-    assert!(line.contains("no blob may have more than 268,435,456"), "{line}");
+    assert!(line.contains("the maximum is 268,435,456"), "{line}");
 }
 
 #[test]
