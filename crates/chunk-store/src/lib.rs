@@ -100,3 +100,8 @@ pub use saving::{FlushReport, SavingSuspension, UnsavedChunk, UnsavedReason};
 pub use store::ChunkStore;
 pub use viewers::{ViewerId, Visibility};
 pub use world_thread::WorldThread;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -91,3 +91,8 @@ pub use physics::BlockPhysics;
 pub use readable::ReadableChunk;
 pub use registry::ComponentRegistry;
 pub use shared_bytes::SharedBytes;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

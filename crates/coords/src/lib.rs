@@ -94,3 +94,8 @@ pub use grid::{Cell, CellArray, ColumnArray, SectionArray};
 pub use region::RegionPos;
 pub use section::SectionY;
 pub use slot::RegionSlot;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -162,6 +162,11 @@ impl<'a> RawDocument<'a> {
     }
 }
 
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -112,3 +112,8 @@ pub use hyworld_providers as providers;
 #[cfg(feature = "s3")]
 pub use hyworld_s3 as s3;
 pub use hyworld_world as world;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -81,3 +81,8 @@ pub use salvage::{SalvageReport, SalvagedBlob};
 pub use seal::{Seal, SealTag};
 pub use v0::InterruptedWrite;
 pub use v0::upgrade::{UpgradeReport, plan_upgrade, upgrade};
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

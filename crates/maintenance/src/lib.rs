@@ -42,3 +42,8 @@ pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{RegionReport, VerifyReport, verify, verify_region};
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -56,3 +56,8 @@ pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
 pub use storage::{
     BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions,
 };
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

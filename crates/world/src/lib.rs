@@ -87,3 +87,8 @@ pub use server::{ServerSign, server_sign};
 pub use tree::{TreeSize, tree_size};
 pub use universe::{Universe, WorldEntry, random_uuid};
 pub use world::{WorldFolder, WorldOptions};
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
