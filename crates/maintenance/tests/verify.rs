@@ -123,8 +123,8 @@ fn what_the_game_can_read_but_not_save_is_a_warning() {
     let chunk = with_block(6, &with_name_and_rotation(&name, 0));
     let finding = only_finding(&chunk);
     assert_eq!((finding.class, finding.severity), (Class::Unsavable, Severity::Warning));
-    let expected = "section 2: blocks: a name has 21845 characters: the game reads the chunk but \
-                    cannot save it again, because it can write at most 21844";
+    let expected = "section 2: blocks: a name has 21845 characters: the game can read the chunk \
+                    but cannot save it again, because names are limited to 21844 characters";
     assert_eq!(finding.message, expected);
     let (report, found) = check(&stored(&with_block(6, &with_name_and_rotation(&name[1..], 0))));
     assert!(report.is_clean() && found.is_empty(), "{found:?}");

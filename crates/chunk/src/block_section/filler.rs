@@ -40,7 +40,8 @@ impl Filler {
         Self(bits)
     }
 
-    /// Returns the stored form: five bits each for x, z and y, lowest first. The game clears the top bit.
+    /// Returns the stored form: five bits each for x, z and y, lowest first. The game leaves
+    /// the top bit 0.
     pub const fn bits(self) -> u16 {
         self.0
     }
