@@ -41,8 +41,8 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
     for command in text.lines().filter_map(|line| line.strip_prefix("$ hyworld ")) {
         let words: Vec<&str> = command.split(' ').collect();
         let run = sandbox.run(&words);
-        let is_made_already = run.err.contains("is there already; nothing is written over it");
-        assert!(run.code != 2 || is_made_already, "{command} parses: {}", run.err);
+        let already_exists = run.err.contains("already exists and is not overwritten");
+        assert!(run.code != 2 || already_exists, "{command} parses: {}", run.err);
         checked += 1;
     }
     assert_eq!(checked, COMMANDS);
