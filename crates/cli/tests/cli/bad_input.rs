@@ -55,7 +55,8 @@ fn a_file_cut_off_inside_its_header() {
         let sandbox = with_content();
         let name = format!("original/corrupt/truncated_at_{len}.region.bin");
         sandbox.file("a.bin", &fixture(&name));
-        let expected = format!("a.bin: not a region file: {len} bytes are too short");
+        let expected =
+            format!("a.bin: not a region file: {len} bytes, shorter than the 32-byte header");
         run_all(&sandbox, "a.bin", 1, &expected);
     }
 }
@@ -74,7 +75,7 @@ fn versions_that_do_not_exist() {
     for (name, version) in [("version_2", "2"), ("version_negative", "-1")] {
         let sandbox = with_content();
         sandbox.file("a.bin", &fixture(&format!("original/corrupt/{name}.region.bin")));
-        run_all(&sandbox, "a.bin", 1, &format!("a.bin: format version {version} is not known"));
+        run_all(&sandbox, "a.bin", 1, &format!("a.bin: unsupported format version {version}"));
     }
 }
 
