@@ -64,7 +64,7 @@ fn add_chunk(document: Vec<u8>, seeds: &mut Seeds) -> Result {
     }
     let chunk = Chunk::decode(document)?;
     seeds.insert(("chunk", join(&[1], &parts::write(&parts::of(&chunk)))));
-    for holder in chunk.sections().iter().chain([chunk.holder()]) {
+    for holder in chunk.section_holders().iter().chain([chunk.holder()]) {
         for (target, id) in FIELDS {
             let Some((version, field)) = parts::field(holder, id) else { continue };
             // The version choice of the targets starts at -1.
@@ -77,8 +77,8 @@ fn add_chunk(document: Vec<u8>, seeds: &mut Seeds) -> Result {
             if id == "Block" {
                 let section = BlockSection::decode(i32::from(version) - 1, &field)?;
                 add_light(&section, seeds);
-                let keys = section.blocks().entries().iter().map(|entry| entry.key.as_bytes());
-                seeds.extend(keys.map(|key| ("legacy_key", key.to_vec())));
+                let keys = section.blocks().entries().iter().map(|entry| entry.key.as_str());
+                seeds.extend(keys.map(|key| ("legacy_key", key.as_bytes().to_vec())));
             }
         }
         add_documents(holder, seeds)?;

@@ -23,5 +23,5 @@ fuzz_target!(|data: &[u8]| {
     let again = LegacyBlock::parse(block.block).expect("a current name");
     assert_eq!((again.block, again.support, again.fluid), (block.block, 0, None));
     assert!(again.filler.is_base() && again.rotation.index() == 0);
-    assert_eq!(AssetKey::new(text).is_some(), text.len() < 65_535);
+    assert_eq!(AssetKey::new(text).is_some(), text.encode_utf16().count() <= 21_844);
 });

@@ -60,10 +60,10 @@ impl Choices {
         }
     }
 
-    /// Chooses a rotation and a filler, each of them zero half of the time.
+    /// Chooses a valid rotation and a filler, each of them zero half of the time.
     pub fn turn(&mut self) -> (Rotation, Filler) {
         let choice = self.byte();
-        let rotation = if choice & 1 == 0 { 0 } else { choice };
+        let rotation = if choice & 1 == 0 { 0 } else { choice % 64 };
         let filler = if choice & 2 == 0 { 0 } else { u16::from(choice) << 7 };
         (Rotation::from_index(rotation), Filler::from_bits(filler))
     }

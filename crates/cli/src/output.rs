@@ -61,8 +61,8 @@ impl Console {
         self.data.flush()
     }
 
-    /// Prints one line about what was done, unless `--quiet`. For a verb that changes something this
-    /// is its result, so it goes to stdout.
+    /// Prints one line about what was done, unless `--quiet`. This is the result of a verb that
+    /// changes something, so it goes to stdout.
     pub(crate) fn report(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         if !self.quiet {
             writeln!(self.data, "{}", text::printable(&line.to_string()))?;
@@ -93,8 +93,8 @@ impl Console {
         Ok(())
     }
 
-    /// Returns whether to proceed: `--yes` was given, or the user confirms. Without a terminal to ask
-    /// on, the answer is no.
+    /// Returns whether to proceed: `--yes` was given, or the user confirms. Without a terminal, the
+    /// answer is no.
     pub(crate) fn confirm(&mut self, question: &str, yes: bool) -> io::Result<bool> {
         if yes {
             return Ok(true);

@@ -43,8 +43,8 @@ fn warn_of_writer(console: &mut Console, source: &Location) -> anyhow::Result<()
     let Some(world) = source.world_folder() else { return Ok(()) };
     if let Some(writer) = find_writer(&world, SystemTime::now())? {
         console.say(format_args!(
-            "warning: {}: {writer}; chunks that change during the copy are copied in their old or new state \
-             or after",
+            "warning: {}: {writer}; chunks that change during the copy are copied in their old or \
+             new state",
             world.display()
         ))?;
     }

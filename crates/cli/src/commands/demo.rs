@@ -2,7 +2,7 @@
 //! verbs on it.
 //!
 //! The commands shown are the commands that run, through the same code as from a shell. Every
-//! statement is checked before it is printed; one that does not hold ends the demo with exit code 3.
+//! statement is checked before it is printed; if one does not hold, the exit code is 3.
 
 mod tour;
 
@@ -216,6 +216,6 @@ fn rebuild(tour: &mut Tour<'_>, documents: &Documents) -> anyhow::Result<()> {
     let equal = documents.count_equal(&copy)?;
     ensure(equal == documents.len() - 1, "the lost chunk is restored")?;
     tour.line(&format!(
-        "slot {LOST} is restored and identical to before; slot {FLIPPED} is still reported as damaged"
+        "slot {LOST} is restored and identical to before; slot {FLIPPED} is still damaged"
     ))
 }

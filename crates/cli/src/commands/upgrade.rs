@@ -150,7 +150,7 @@ fn write(console: &mut Console, report: &Report) -> anyhow::Result<()> {
     let (chunks, behind) = (text::count(report.chunks, "chunk"), text::thousands(report.behind));
     let old = text::thousands(report.old_versions);
     console.report(format_args!(
-        "{name}: {chunks}, {behind} of an older version of the game, {old} of them with old sections"
+        "{name}: {chunks}, {behind} from an older game, {old} of them with old sections"
     ))?;
     let mut table = Table::new("old name|new name|>chunks");
     for rename in report.renames.iter().take(SHOWN) {

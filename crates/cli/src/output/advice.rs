@@ -114,7 +114,7 @@ fn anywhere(advice: Advice) -> &'static str {
         Advice::UseNewerVersion => "use a newer hyworld; do not change this chunk until then",
         Advice::Ignore => "nothing to do; the game reads it",
         Advice::ShortenName => {
-            "replace the name by a shorter one; until then the game cannot save changes to this chunk"
+            "replace the name by a shorter one; until then the game cannot save this chunk"
         }
         Advice::ReportBug => "please report it; do not edit this chunk with hyworld",
         Advice::CopyToOtherDisk => {
@@ -122,7 +122,7 @@ fn anywhere(advice: Advice) -> &'static str {
         }
         Advice::StopWriter => "stop the other program, then check again",
         Advice::CheckNewFile => {
-            "if the file was just being created, nothing is lost; otherwise restore it from a backup"
+            "if the file was being created, nothing is lost; otherwise restore it from a backup"
         }
         _ => "restore it from a backup",
     }

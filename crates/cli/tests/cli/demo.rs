@@ -31,7 +31,7 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
         "  block entities 1\n",
         "all 112 chunks are present again, each identical to before",
         "only these two; the other 110 chunks are identical to before",
-        "slot 404 is restored and identical to before; slot 622 is still reported as damaged",
+        "slot 404 is restored and identical to before; slot 622 is still damaged",
         "Done in ",
     ] {
         assert!(text.contains(claim), "{claim}\n{text}");

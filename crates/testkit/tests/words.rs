@@ -1,0 +1,113 @@
+//! Phrases that had to be read twice do not come into the sources again. CONTRIBUTING.md has the
+//! rules and the glossary.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Words that hide who does something, and phrases that readers stumbled over. Compared in lower
+/// case, as whole words.
+const RIDDLES: [&str; 20] = [
+    "nobody",
+    "somebody",
+    "anybody",
+    "whoever",
+    "of ours",
+    "that which",
+    "goes on",
+    "go on",
+    "comes back",
+    "gives up",
+    "in words",
+    "compressed anew",
+    "made anew",
+    "entity that lives off the list",
+    "what is not counted but looked up",
+    "the chunk that a key is of",
+    "which that is",
+    "says how far it has got",
+    "not as they must be",
+    "other content",
+];
+
+/// Names that the glossary replaced.
+const OLD_NAMES: [&str; 6] =
+    ["blobindex", "blob_index", "is_empty_key", "baseplace", "storageplace", "containerplace"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns whether `phrase` stands in `line` between characters that are not part of a word.
+fn has_phrase(line: &str, phrase: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    line.match_indices(phrase).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + phrase.len()..]);
+        !is_word(before.chars().next_back()) && !is_word(after.chars().next())
+    })
+}
+
+/// Returns the lines with one of the phrases, with file and number. In sources only comments and
+/// texts count: names join words with underscores.
+fn lines_with(paths: &[PathBuf], phrases: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            let lower = line.to_lowercase();
+            for phrase in phrases.iter().filter(|phrase| has_phrase(&lower, phrase)) {
+                let number = number + 1;
+                found.push(format!("{}:{number}: \"{phrase}\": {}", path.display(), line.trim()));
+            }
+        }
+    }
+    found
+}
+
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for member in fs::read_dir(root().join("crates")).unwrap() {
+        files(&member.unwrap().path().join("src"), &mut found);
+    }
+    found
+}
+
+fn documents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(&root().join("docs"), &mut found);
+    found.extend(["README.md", "CHANGELOG.md", "SECURITY.md"].map(|name| root().join(name)));
+    found
+}
+
+#[test]
+fn sources_and_documents_have_no_riddles() {
+    let found = lines_with(&[sources(), documents()].concat(), &RIDDLES);
+    assert!(found.is_empty(), "{} lines:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn old_names_are_gone() {
+    let mut paths = sources();
+    files(&root().join("fuzz/src"), &mut paths);
+    files(&root().join("fuzz/fuzz_targets"), &mut paths);
+    let found = lines_with(&paths, &OLD_NAMES);
+    assert!(found.is_empty(), "{} lines:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn phrases_are_found_as_whole_words() {
+    assert!(has_phrase("the loop goes on.", "goes on") && !has_phrase("goes once", "goes on"));
+    assert!(!has_phrase("fn goes_on()", "on") && !has_phrase("a list of hours", "of ours"));
+}
