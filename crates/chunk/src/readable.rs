@@ -3,10 +3,12 @@
 //! Every component is decoded separately, so that a component that is damaged or that a newer game
 //! wrote does not hide the others. `docs/cli.md` describes the JSON under `chunk`.
 
+mod ascii;
 mod columns;
 mod components;
 mod holders;
 mod json;
+mod pairs;
 mod section;
 
 use std::collections::BTreeMap;

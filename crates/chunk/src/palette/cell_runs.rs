@@ -24,6 +24,8 @@ pub(super) struct CellRuns<'a> {
     /// The words after the current one. The first cell of a word is in its highest bits.
     rest: &'a [[u8; 8]],
     bits: u32,
+    /// `bits` is two to this power: shifting is faster than dividing.
+    bits_log2: u32,
     word: u64,
     /// Has bits set in each cell of the word that differs from the next cell.
     differs: u64,
@@ -35,7 +37,8 @@ pub(super) struct CellRuns<'a> {
 
 impl<'a> CellRuns<'a> {
     fn new(bytes: &'a [u8], bits: u32, uniform: Option<(u16, u32)>) -> Self {
-        Self { rest: bytes.as_chunks().0, bits, word: 0, differs: 0, end: 0, uniform }
+        let (rest, bits_log2) = (bytes.as_chunks().0, bits.ilog2());
+        Self { rest, bits, bits_log2, word: 0, differs: 0, end: 0, uniform }
     }
 }
 
@@ -44,14 +47,14 @@ impl Iterator for CellRuns<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<(u16, u32)> {
-        let bits = self.bits;
+        let (bits, word_cells) = (self.bits, 64 >> self.bits_log2);
         while self.differs == 0 {
             let Some((word, rest)) = self.rest.split_first() else {
                 return self.uniform.take();
             };
             self.word = u64::from_be_bytes(*word);
             self.rest = rest;
-            self.end += 64 / bits;
+            self.end += word_cells;
             let next = match rest.first() {
                 Some(next) => u64::from_be_bytes(*next),
                 // The last cell of the section ends a run, so its next cell must differ.
@@ -59,9 +62,9 @@ impl Iterator for CellRuns<'_> {
             };
             self.differs = self.word ^ (self.word << bits | next >> (64 - bits));
         }
-        let cell = self.differs.leading_zeros() / bits;
-        let cells_after = 64 / bits - cell - 1;
-        let (shift, mask) = (cells_after * bits, (1 << bits) - 1);
+        let cell = self.differs.leading_zeros() >> self.bits_log2;
+        let cells_after = word_cells - cell - 1;
+        let (shift, mask) = (cells_after << self.bits_log2, (1 << bits) - 1);
         self.differs &= !(mask << shift);
         Some(((self.word >> shift & mask & 0xffff) as u16, self.end - cells_after))
     }

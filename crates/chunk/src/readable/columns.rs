@@ -5,9 +5,9 @@ use std::fmt::{self, Display};
 
 use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
 
-use super::json::{
-    Ascii, Object, list, number, or_null, push_hex, push_number, runs, runs_of, text,
-};
+use super::ascii::Ascii;
+use super::json::{Object, list, number, number_runs, or_null, runs_of, text};
+use super::pairs;
 use crate::block_chunk::BlockChunk;
 use crate::block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
@@ -31,15 +31,7 @@ fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii
 }
 
 pub(super) fn heights(columns: &BlockChunk) -> impl Display + use<> {
-    rows(&columns.heights.values(), push_signed)
-}
-
-fn push_signed(out: &mut Ascii, number: impl Into<i32>) {
-    let number = number.into();
-    if number < 0 {
-        out.push_str("-");
-    }
-    push_number(out, number.unsigned_abs());
+    rows(&columns.heights.values(), |out, height| out.push_signed(height.into()))
 }
 
 pub(super) fn tints(columns: &BlockChunk) -> impl Display + use<> {
@@ -50,7 +42,7 @@ pub(super) fn tints(columns: &BlockChunk) -> impl Display + use<> {
 fn push_tint(out: &mut Ascii, tint: i32) {
     let [alpha, ..] = tint.to_be_bytes();
     out.push_str("\"#");
-    push_hex(out, tint.cast_unsigned(), if alpha == OPAQUE { 6 } else { 8 });
+    out.push_hex(tint.cast_unsigned(), if alpha == OPAQUE { 6 } else { 8 });
     out.push_str("\"");
 }
 
@@ -68,7 +60,7 @@ pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
         let mut object = Object::begin(f)?;
         object.member("palette", list(|| palette.clone()))?;
         object.member("patterns", &found.patterns)?;
-        object.member("columns", runs(&runs_of(&found.columns), push_number))?;
+        object.member("columns", number_runs(&runs_of(&found.columns)))?;
         object.end()
     })
 }
@@ -151,20 +143,10 @@ impl<'a> Environments<'a> {
         // There are at most as many patterns as columns, so it fits.
         let number = u16::try_from(self.known.len()).unwrap_or(u16::MAX);
         self.known.insert(runs.to_vec(), number);
-        let out = &mut self.patterns;
-        out.push_str(if number == 0 { "[" } else { ",[" });
-        for (number, &packed) in runs.iter().enumerate() {
-            out.push_str(if number == 0 { "[" } else { ",[" });
-            let (max_y, index) = unpack(packed);
-            match max_y {
-                i32::MAX => out.push_str("null"),
-                max_y => push_signed(out, max_y),
-            }
-            out.push_str(",");
-            push_number(out, index);
-            out.push_str("]");
+        if number > 0 {
+            self.patterns.push_str(",");
         }
-        out.push_str("]");
+        pairs::push(&mut self.patterns, runs.iter().map(|&packed| unpack(packed)));
         number
     }
 }
@@ -173,9 +155,11 @@ fn pack(max_y: i32, index: u32) -> u64 {
     u64::from(max_y.cast_unsigned()) << 32 | u64::from(index)
 }
 
-fn unpack(packed: u64) -> (i32, u32) {
+/// Returns the greatest height, `None` if there is no limit, and the index.
+fn unpack(packed: u64) -> (Option<i32>, u32) {
     let [a, b, c, d, index @ ..] = packed.to_be_bytes();
-    (i32::from_be_bytes([a, b, c, d]), u32::from_be_bytes(index))
+    let max_y = Some(i32::from_be_bytes([a, b, c, d])).filter(|&max_y| max_y < i32::MAX);
+    (max_y, u32::from_be_bytes(index))
 }
 
 pub(super) fn health(

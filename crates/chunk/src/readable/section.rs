@@ -4,8 +4,9 @@ use std::fmt::{self, Display};
 
 use hyworld_coords::{BLOCKS_PER_SECTION, SECTION_HEIGHT_BLOCKS};
 
+use super::ascii::Ascii;
 use super::components::{self, ProblemOf};
-use super::json::{Ascii, Object, list, or_null, push_hex, push_number, runs, runs_of, text};
+use super::json::{Object, list, number_runs, or_null, runs, runs_of, text};
 use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Section;
 use crate::fluid::FluidSection;
@@ -83,7 +84,7 @@ fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
         let mut object = Object::begin(f)?;
         object.member("type", text(format!("{:?}", palette.kind())))?;
         object.member("palette", list(|| entries.clone()))?;
-        object.member("runs", runs(&cells, push_number))?;
+        object.member("runs", number_runs(&cells))?;
         object.end()
     })
 }
@@ -98,7 +99,7 @@ fn numbers(values: Option<Vec<u8>>) -> impl Display {
     let cells = values.map_or_else(default_cells, |values| {
         runs_of(&values).into_iter().map(|(value, len)| (value.into(), len)).collect()
     });
-    fmt::from_fn(move |f| runs(&cells, push_number).fmt(f))
+    fmt::from_fn(move |f| number_runs(&cells).fmt(f))
 }
 
 /// The JSON members of a value that a palette lists.
@@ -168,6 +169,6 @@ fn light(light: &Light, counter: u16) -> impl Display {
 /// Writes the light of a cell: sky, blue, green, red.
 fn push_light(out: &mut Ascii, light: LightValue) {
     out.push_str("\"");
-    push_hex(out, light.bits().into(), 4);
+    out.push_hex(light.bits().into(), 4);
     out.push_str("\"");
 }
