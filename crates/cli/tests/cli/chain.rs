@@ -101,11 +101,14 @@ fn real_worlds_go_round_all_providers_though_they_are_killed() {
         let expected = chain.fingerprints(&source);
         let database = chain.convert(&source, |n| format!("rocksdb:database{n}"), KILLS[0]);
         assert_eq!(chain.fingerprints(&database), expected, "{world}: {database}");
+        chain.output(&["verify", &database]);
         let bucket = seaweedfs::BUCKET;
         let objects = chain.convert(&database, |n| format!("s3://{bucket}/{world}/{n}"), KILLS[1]);
         assert_eq!(chain.fingerprints(&objects), expected, "{world}: {objects}");
+        chain.output(&["verify", &objects]);
         let back = chain.convert(&objects, |n| format!("back{n}/chunks"), KILLS[2]);
         assert_eq!(chain.fingerprints(&back), expected, "{world}: {back}");
+        chain.output(&["verify", &back]);
         assert!(frames(&sandbox, &source) == frames(&sandbox, &back), "{world}: other frames");
         assert_eq!(chain.killed, KILLS.iter().sum::<u32>());
         println!("{world}: killed {} times, {} continued", chain.killed, chain.continued);
