@@ -18,7 +18,7 @@ fn files_of_the_game_are_whole() {
             let run = sandbox.run(&["region", "verify", "a.bin", "--json"]).ends(0);
             let blobs = known.blobs.unwrap().len();
             let expected = json!({
-                "type": "summary", "checked": blobs, "whole": blobs, "sealed": 0, "findings": 0,
+                "type": "summary", "checked": blobs, "intact": blobs, "sealed": 0, "findings": 0,
                 "failed": 0,
             });
             assert_eq!(run.json().to_string(), expected.to_string(), "{}", known.file);
@@ -73,7 +73,7 @@ fn every_kind_of_damage_has_its_class() {
         let summary = lines.last().unwrap();
         assert_eq!(summary["type"], "summary");
         assert_eq!(summary["checked"], 8);
-        assert_eq!(summary["whole"], 8 - expected.len());
+        assert_eq!(summary["intact"], 8 - expected.len());
         assert_eq!(sandbox.state(), before);
     }
 }

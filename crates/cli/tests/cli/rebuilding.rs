@@ -67,7 +67,7 @@ fn rebuilding_as_json() {
         "x",
         "z",
         "segment",
-        "was_absent",
+        "was_empty",
         "removed",
         "save_counter",
         "time_ms",

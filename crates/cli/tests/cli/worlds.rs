@@ -59,7 +59,7 @@ fn without_a_generator_of_ours_the_game_has_its_own() {
         "name",
         "path",
         "universe",
-        "universe_made",
+        "universe_created",
         "uuid",
         "display_name",
         "seed",

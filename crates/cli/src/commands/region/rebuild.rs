@@ -154,7 +154,7 @@ enum Line {
         #[serde(flatten)]
         slot: SlotKeys,
         segment: Option<u32>,
-        was_absent: bool,
+        was_empty: bool,
         removed: bool,
         save_counter: Option<u64>,
         time_ms: Option<i64>,
@@ -176,7 +176,7 @@ fn line(names: &SlotNames, change: &RebuildChange) -> Line {
     Line::Change {
         slot: names.keys(Some(change.slot)),
         segment: change.segment.map(SegmentIndex::get),
-        was_absent: change.was_empty,
+        was_empty: change.was_empty,
         removed: change.is_removed,
         save_counter: seal.map(|seal| seal.save_counter),
         time_ms: seal.map(|seal| seal.time_ms),

@@ -49,7 +49,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Ex
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line<'a> {
     Finding(FindingObject<'a>),
-    Summary { checked: usize, whole: usize, sealed: usize, findings: usize, failed: usize },
+    Summary { checked: usize, intact: usize, sealed: usize, findings: usize, failed: usize },
 }
 
 fn summary(
@@ -62,7 +62,7 @@ fn summary(
     let RegionReport { slots, whole, sealed, .. } = *checked;
     let findings = checked.findings.len();
     if args.json {
-        let summary = Line::Summary { checked: slots, whole, sealed, findings, failed };
+        let summary = Line::Summary { checked: slots, intact: whole, sealed, findings, failed };
         return json::line(console, &summary);
     }
     let blobs = text::count(slots as u64, "blob");
