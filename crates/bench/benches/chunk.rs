@@ -1,8 +1,7 @@
-//! `cargo bench -p hyworld-bench --bench chunk`: the codec against the decompression of the same
-//! chunks.
+//! `cargo bench -p hyworld-bench --bench chunk`: decoding chunks compared with decompressing them.
 //!
-//! Measures natural and flat terrain of `../shared/worlds` where that is there, and the chunks of
-//! `fixtures/`; or the location that `HYWORLD_BENCH_FILE` names.
+//! Measures natural and flat terrain of `../shared/worlds` if that exists, and the chunks of
+//! `fixtures/`; or the location in `HYWORLD_BENCH_FILE`.
 
 use std::io::Write;
 use std::path::Path;

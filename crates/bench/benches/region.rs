@@ -1,6 +1,6 @@
-//! `cargo bench -p hyworld-bench --bench region`: the container against zstd itself.
+//! `cargo bench -p hyworld-bench --bench region`: region files compared with zstd alone.
 //!
-//! Measures a synthetic region, or the file that `HYWORLD_BENCH_FILE` names.
+//! Measures a synthetic region, or the file in `HYWORLD_BENCH_FILE`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn main() -> Result<()> {
     Ok(writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&report)?)?)
 }
 
-/// A full region of blobs as large as those of natural terrain.
+/// Writes a full region of blobs as large as those of natural terrain.
 fn synthetic_region(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("0.0.region.bin");
     let file = IndexedStorageFile::create(&path)?;

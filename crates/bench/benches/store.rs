@@ -1,7 +1,7 @@
-//! `cargo bench -p hyworld-bench --bench store`: the store against zstd on the same chunks.
+//! `cargo bench -p hyworld-bench --bench store`: the store compared with zstd on the same chunks.
 //!
-//! Measures natural and flat terrain of `../shared/worlds` where that is there, and generated
-//! terrain; or the folder of region files that `HYWORLD_BENCH_FOLDER` names.
+//! Measures natural and flat terrain of `../shared/worlds` if that exists, and generated terrain;
+//! or the folder of region files in `HYWORLD_BENCH_FOLDER`.
 
 use std::alloc::System;
 use std::io::Write;
@@ -48,5 +48,5 @@ fn report(folder: &Path) -> Result<()> {
     writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&report)?)?;
     let saving = bench.saving_memory(|| ALLOCATOR.stats().bytes_allocated as u64)?;
     let text = serde_json::to_string(&saving)?;
-    Ok(writeln!(std::io::stdout(), "bytes for each saved chunk: {text}")?)
+    Ok(writeln!(std::io::stdout(), "bytes per saved chunk: {text}")?)
 }

@@ -1,4 +1,4 @@
-//! The codec against the decompression of the same chunks, on one thread.
+//! Benchmark of decoding chunks compared with decompressing them, on one thread.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::raw::{Blob, Zstd, blobs};
 use crate::timing::{Micros, fastest, timed};
 
-/// How long all chunks take, fastest pass, on one thread.
+/// The times of the fastest pass over all chunks on one thread.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ChunkReport {
     pub path: String,
@@ -26,16 +26,16 @@ pub struct ChunkReport {
     pub decompress_us: Micros,
     /// Read, and find components and sections.
     pub index_us: Micros,
-    /// Read, and decode every component in full.
+    /// Read, and decode every component.
     pub decode_us: Micros,
     /// Read, and count the cells of every block.
     pub histogram_us: Micros,
-    /// Encode after one block was changed: decoding and changing are not in it.
+    /// Encode after one block was changed, without decoding and changing.
     pub encode_us: Micros,
     pub ratios: ChunkRatios,
 }
 
-/// Times divided by that of zstd alone.
+/// The times divided by that of zstd alone.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ChunkRatios {
     pub index: f64,
@@ -45,10 +45,10 @@ pub struct ChunkRatios {
 }
 
 /// Measures every pass `rounds` times over the chunks of each region file. `advance` is called
-/// after each file; one at a time is in memory.
+/// after each file. Only one file is in memory at a time.
 ///
 /// # Errors
-/// A chunk cannot be read or decoded.
+/// Returns an error if a chunk cannot be read or decoded.
 pub fn measure(
     path: &Path,
     files: &[(RegionPos, PathBuf)],
@@ -59,7 +59,7 @@ pub fn measure(
     for (_, file) in files {
         let measured = Region::load(file).and_then(|region| {
             chunks += region.blobs.len();
-            raw += region.blobs.iter().map(|blob| blob.content.len() as u64).sum::<u64>();
+            raw += region.blobs.iter().map(|blob| blob.document.len() as u64).sum::<u64>();
             region.measure(rounds)
         });
         let measured = measured.map_err(|error| anyhow!("{}: {error}", file.display()))?;
@@ -104,7 +104,7 @@ impl Region {
     fn measure(&self, rounds: u32) -> Result<[Micros; 5]> {
         let mut zstd = Zstd::new();
         fastest(rounds, |_| {
-            let decompress = |blob: &Blob| zstd.decompress(&blob.frames, blob.content.len());
+            let decompress = |blob: &Blob| zstd.decompress(&blob.frames, blob.document.len());
             Ok([
                 timed(|| self.blobs.iter().try_for_each(decompress))?,
                 self.decoded(|_| Ok(()))?,
@@ -118,7 +118,7 @@ impl Region {
         })
     }
 
-    /// A chunk read the way a program reads it.
+    /// Reads a chunk like a program would.
     fn chunk(&self, blob: &Blob) -> Result<Chunk> {
         Ok(Chunk::decode(self.file.read(blob.slot)?.context("the slot is empty")?)?)
     }
@@ -154,7 +154,7 @@ fn decode(chunk: &Chunk) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the block where the ground usually is by another one.
+/// Replaces a block at the usual height of the ground.
 pub(crate) fn touch(chunk: &mut Chunk) -> Result<(), EditError> {
     let Some(at) = ChunkBlock::new(16, 100, 16) else { return Ok(()) };
     let block = chunk.block(at)?;

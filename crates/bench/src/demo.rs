@@ -1,6 +1,9 @@
-//! The material of `hyworld demo`: a small world that is generated, built in, damaged and compared.
+//! The operations of `hyworld demo` on a small world: generating, building, damaging and comparing.
 
-#![expect(clippy::missing_errors_doc, reason = "all fail for the same reason: a file or a chunk")]
+#![expect(
+    clippy::missing_errors_doc,
+    reason = "all return an error if a file or a chunk cannot be read or written"
+)]
 
 mod camp;
 mod documents;
@@ -17,12 +20,12 @@ pub use camp::Camp;
 pub use documents::Documents;
 pub use session::{Fingerprints, Session};
 
-/// Chunks along each side of a region.
+/// The number of chunks along each side of a region.
 const SIDE: i32 = 32;
-/// Chunks this far from the middle of the region are generated: about 100.
+/// The radius of the generated disc, which has about 100 chunks.
 const RADIUS: i32 = 6;
 
-/// The chunks that are generated: a disc in the middle of region 0,0.
+/// Returns the chunks to generate: a disc in the middle of region 0,0.
 pub fn positions() -> Vec<ChunkPos> {
     let all = (0..SIDE).flat_map(|z| (0..SIDE).map(move |x| ChunkPos::new(x, z)));
     let near = |at: &ChunkPos| {
@@ -32,19 +35,19 @@ pub fn positions() -> Vec<ChunkPos> {
     all.filter(near).collect()
 }
 
-/// Finds the blob with this content among those that no slot refers to.
-pub fn segment_of(path: &Path, content: &[u8]) -> Result<SegmentIndex> {
+/// Finds the orphaned blob of a document.
+pub fn segment_of(path: &Path, document: &[u8]) -> Result<SegmentIndex> {
     let file = IndexedStorageFile::open_read_only(path)?;
     for blob in file.salvage()?.blobs {
-        if file.salvage_at(blob.segment)?.decompress()? == content {
+        if file.salvage_at(blob.segment)?.decompress()? == document {
             return Ok(blob.segment);
         }
     }
     bail!("the removed chunk was not found in the file")
 }
 
-/// Fails if a claim of the demo does not hold.
+/// Returns an error if a claim of the demo is false.
 pub fn ensure(holds: bool, claim: &str) -> Result<()> {
-    anyhow::ensure!(holds, "the demo found that this is not so: {claim}");
+    anyhow::ensure!(holds, "demo check failed: {claim}");
     Ok(())
 }

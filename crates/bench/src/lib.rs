@@ -1,8 +1,8 @@
-//! What hyworld measures about itself: the work behind `hyworld bench`, `hyworld stress`,
+//! Benchmarks, stress test and demo: the implementation of `hyworld bench`, `hyworld stress`,
 //! `hyworld demo` and `cargo bench`. Not published, and not covered by semver.
 //!
-//! Times are ratios to zstd, or to region files, on the same bytes in the same run. Passes take
-//! turns and the fastest one counts, because other programs share the machine.
+//! Times are compared with zstd, or with region files, on the same bytes in the same run. Passes
+//! alternate and the fastest one is reported, because other programs share the machine.
 //!
 //! Reports serialize to the JSON that `docs/cli.md` describes.
 

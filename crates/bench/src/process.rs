@@ -1,13 +1,13 @@
-//! What the operating system says about this process. Linux says all of it.
+//! Memory and processor time of this process, from Linux's `/proc`.
 
 use std::time::{Duration, Instant};
 
-/// The resident memory.
+/// Returns the resident memory; `None` on other systems.
 pub(crate) fn resident_bytes() -> Option<u64> {
     status_bytes("VmRSS:")
 }
 
-/// The most resident memory so far.
+/// Returns the peak resident memory; `None` on other systems.
 pub(crate) fn peak_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
@@ -18,11 +18,11 @@ fn status_bytes(key: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Processor time of all threads; where the system does not say it, the time since `start`.
+/// Returns the processor time of all threads, or the time since `start` on other systems.
 pub(crate) fn processor_time(start: Instant) -> Duration {
     let of_process = || {
         let line = std::fs::read_to_string("/proc/self/stat").ok()?;
-        // The name of the program comes before, in brackets; ticks are hundredths of a second.
+        // Skips the program name, which is in parentheses. A tick is 10 ms.
         let mut numbers = line.rsplit_once(')')?.1.split_whitespace().skip(11);
         let ticks: u64 = numbers.next()?.parse().ok()?;
         let system: u64 = numbers.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Every provider with the same chunks, and `convert` between region files.
+//! Benchmark of all providers on the same chunks, and of `convert` between region files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,20 +13,20 @@ use serde::Serialize;
 use crate::scratch::Scratch;
 use crate::timing::{Micros, fastest, timed};
 
-/// Chunks that are read or written with one call.
+/// The number of chunks read or written with one call.
 const BATCH_CHUNKS: usize = 32;
 
-/// Which storages are measured, and where they are created.
+/// The storages to measure, and where to create them.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
-    /// The folder for those on this disk; by default the system's folder for temporary files.
+    /// The folder for local storages; by default the system's temporary folder.
     pub scratch: Option<PathBuf>,
-    /// An object store, by its URL.
+    /// The URL of an object store.
     pub s3: Option<String>,
 }
 
 impl Targets {
-    /// The providers that this program was built with. Others are compared with the first.
+    /// Returns the providers that this program was built with. The first is the baseline.
     pub(crate) fn providers(&self, folder: &Path) -> Vec<(&'static str, Location)> {
         let mut providers = vec![("region files", Location::Regions(folder.join("regions")))];
         if cfg!(feature = "rocksdb") {
@@ -37,7 +37,7 @@ impl Targets {
     }
 }
 
-/// What was measured.
+/// The results.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProvidersReport {
     pub path: String,
@@ -47,7 +47,7 @@ pub struct ProvidersReport {
     pub convert: ConvertTimes,
 }
 
-/// One provider with all chunks, fastest pass.
+/// The times of the fastest pass of one provider over all chunks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProviderTimes {
     pub provider: &'static str,
@@ -56,11 +56,11 @@ pub struct ProviderTimes {
     pub read_us: Micros,
     pub write_ratio: f64,
     pub read_ratio: f64,
-    /// Bytes on disk after all were written once, where they are on this machine's disk.
+    /// The size on disk after all chunks were written once, for local storages.
     pub stored: Option<u64>,
 }
 
-/// `convert` in both ways.
+/// The times of `convert`, verbatim and recompressed.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ConvertTimes {
     pub verbatim_us: Micros,
@@ -71,7 +71,7 @@ pub struct ConvertTimes {
 /// Measures with up to `chunks_max` chunks of the storage at `path`, which is only read.
 ///
 /// # Errors
-/// There are no chunks, or one cannot be read or written.
+/// Returns an error if there are no chunks, or if one cannot be read or written.
 pub fn measure(
     path: &Path,
     chunks_max: usize,
@@ -97,7 +97,7 @@ pub fn measure(
     })
 }
 
-/// The chunks that are measured with, in memory.
+/// The chunks to measure with, in memory.
 struct Sample(Vec<(ChunkPos, Vec<u8>)>);
 
 impl Sample {
@@ -108,7 +108,7 @@ impl Sample {
             chunks.extend(storage.read(at)?.map(|document| (at, document)));
         }
         if chunks.is_empty() {
-            let text = format!("{}: there are no chunks", storage.location());
+            let text = format!("{}: cannot measure: the storage has no chunks", storage.location());
             return Err(Error::new(ErrorKind::NotAWorld, text).into());
         }
         Ok(Self(chunks))

@@ -1,4 +1,4 @@
-//! Region files read with nothing but the system and zstd: what hyworld is measured against.
+//! The baseline of the benchmarks: region files read with plain reads and zstd.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use zstd_safe::{CCtx, CParameter, DCtx};
 pub(crate) struct Blob {
     pub(crate) slot: Slot,
     pub(crate) frames: Vec<u8>,
-    pub(crate) content: Vec<u8>,
+    pub(crate) document: Vec<u8>,
 }
 
 /// Reads all blobs of a region file.
@@ -25,51 +25,51 @@ pub(crate) fn blobs(file: &IndexedStorageFile) -> Result<Vec<Blob>> {
     let mut blobs = Vec::new();
     for slot in file.occupied() {
         if let Some(encoded) = file.read_encoded(slot)? {
-            let content = encoded.decompress()?;
-            blobs.push(Blob { slot, frames: encoded.frames().to_vec(), content });
+            let document = encoded.decompress()?;
+            blobs.push(Blob { slot, frames: encoded.frames().to_vec(), document });
         }
     }
     Ok(blobs)
 }
 
-/// zstd with contexts and buffers that are used again.
+/// zstd with reused contexts and buffers.
 pub(crate) struct Zstd {
     compress: CCtx<'static>,
     decompress: DCtx<'static>,
     frames: Vec<u8>,
-    content: Vec<u8>,
+    document: Vec<u8>,
 }
 
 impl Zstd {
     pub(crate) fn new() -> Self {
         let (compress, decompress) = (CCtx::create(), DCtx::create());
-        Self { compress, decompress, frames: Vec::new(), content: Vec::new() }
+        Self { compress, decompress, frames: Vec::new(), document: Vec::new() }
     }
 
-    /// Compresses at the level of the game.
-    pub(crate) fn compress(&mut self, content: &[u8]) -> Result<()> {
+    /// Compresses with the game's compression level.
+    pub(crate) fn compress(&mut self, document: &[u8]) -> Result<()> {
         self.frames.clear();
-        self.frames.reserve(zstd_safe::compress_bound(content.len()));
+        self.frames.reserve(zstd_safe::compress_bound(document.len()));
         let level = CParameter::CompressionLevel(DEFAULT_LEVEL);
         let done = self.compress.set_parameter(level).is_ok()
-            && self.compress.compress2(&mut self.frames, content).is_ok();
+            && self.compress.compress2(&mut self.frames, document).is_ok();
         ensure!(black_box(done), "zstd cannot compress a document");
         Ok(())
     }
 
     pub(crate) fn decompress(&mut self, frames: &[u8], raw_bytes: usize) -> Result<()> {
-        self.content.clear();
-        self.content.reserve(raw_bytes);
-        let done = self.decompress.decompress(&mut self.content, frames);
+        self.document.clear();
+        self.document.reserve(raw_bytes);
+        let done = self.decompress.decompress(&mut self.document, frames);
         ensure!(black_box(done == Ok(raw_bytes)), "zstd cannot decompress a blob");
         Ok(())
     }
 }
 
-/// The region files of a storage, read past the container: one read of the system for each chunk.
+/// The region files of a storage, with one plain read per chunk.
 pub(crate) struct RawRegions {
     regions: HashMap<RegionPos, RawRegion>,
-    /// Kept here and not by each thread: threads that live for one pass would create them anew.
+    /// Shared by all threads, because threads that live for one pass would create new ones.
     idle: Mutex<Vec<Zstd>>,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Debug for RawRegions {
 }
 
 impl RawRegions {
-    /// Looks up where all blobs are. The files must not change from then on.
+    /// Looks up the positions of all blobs. The files must not change afterwards.
     pub(crate) fn open(files: Vec<(RegionPos, PathBuf)>) -> Result<Self> {
         let open = |(region, path): (_, PathBuf)| Ok((region, RawRegion::open(&path)?));
         let regions = files.into_iter().map(open).collect::<Result<_>>()?;
@@ -128,7 +128,7 @@ impl RawRegion {
         let container = IndexedStorageFile::open_read_only(path)?;
         ensure!(
             container.version() == FormatVersion::V1,
-            "{}: cannot measure: blobs of version 0 are in pieces",
+            "{}: cannot measure: version 0 splits blobs into segments; upgrade it first",
             path.display()
         );
         let mut blobs = HashMap::new();
@@ -148,13 +148,13 @@ impl RawRegion {
     fn load(&self, slot: Slot, zstd: &mut Zstd) -> Result<()> {
         let range = self.blobs.get(&slot).context("the slot is empty")?;
         let mut frames = std::mem::take(&mut zstd.frames);
-        // Only ever longer, so that what is there already is not zeroed again.
+        // Only grows, so that existing bytes are not zeroed again.
         if frames.len() < range.compressed_bytes {
             frames.resize(range.compressed_bytes, 0);
         }
         let wanted = frames.get_mut(..range.compressed_bytes).unwrap_or_default();
         let count = self.file.read_at(wanted, range.offset)?;
-        ensure!(count == wanted.len(), "the file ends within the blob");
+        ensure!(count == wanted.len(), "the file ends inside the blob");
         zstd.decompress(wanted, range.raw_bytes)?;
         zstd.frames = frames;
         Ok(())
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blobs_are_read_and_damage_is_noticed() {
+    fn blobs_are_read_and_damage_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.bin");
         let slot = Slot::new(7);

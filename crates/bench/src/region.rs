@@ -1,4 +1,4 @@
-//! The container against zstd itself, with the blobs of one region file.
+//! Benchmark of region files compared with zstd alone, on the blobs of one region file.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use crate::raw::{Blob, Zstd, blobs};
 use crate::scratch::Scratch;
 use crate::timing::{Micros, Sorted, fastest, on_threads, timed};
 
-/// One pass should last at least this long, or the clock and the scheduler are measured.
+/// The minimum duration of a pass; shorter ones would measure the clock and the scheduler.
 const PASS_MS_MIN: u128 = 60;
 
-/// Blobs that are written with one call: as many as a store or a copy has at a time.
+/// The number of blobs written with one call, as in a store or a copy.
 const BATCH_BLOBS: usize = 32;
 
-/// How often a file is opened.
+/// How often the file is opened.
 const OPENINGS: usize = 100;
 
-/// How long all of a region's blobs take, fastest pass.
+/// The times of the fastest pass over all blobs of the region.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Passes {
     pub threads: usize,
@@ -36,7 +36,7 @@ pub struct Passes {
     pub write_relaxed_ratio: f64,
 }
 
-/// How many times as fast all threads are as one.
+/// The speedup of all threads over one.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Scaling {
     pub raw_decompress: f64,
@@ -45,7 +45,7 @@ pub struct Scaling {
     pub write_relaxed: f64,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RegionReport {
     pub file: String,
@@ -68,16 +68,17 @@ pub struct RegionReport {
 }
 
 /// Measures with the blobs of the file at `path`, which is only read. New files are created in a
-/// folder in `scratch` and removed again.
+/// folder in `scratch`, which is removed at the end.
 ///
 /// # Errors
-/// The file cannot be read in full, holds nothing, or the folder cannot be written to.
+/// Returns an error if the file cannot be read completely or has no blobs, or if the folder cannot
+/// be written.
 pub fn measure(path: &Path, scratch: Option<&Path>, rounds: u32) -> Result<RegionReport> {
     let scratch = Scratch::create(scratch)?;
     let file = IndexedStorageFile::open_read_only(path)?;
     let blobs = blobs(&file)?;
     let first = blobs.first().map(|blob| blob.slot);
-    let empty = || format!("{}: cannot measure: the file holds no blobs", path.display());
+    let empty = || format!("{}: cannot measure: the file has no blobs", path.display());
     let first = first.with_context(empty)?;
     let written = scratch.0.join("hyworld-bench.region.bin");
     let bench = Bench { file: &file, blobs: &blobs, written };
@@ -88,7 +89,7 @@ pub fn measure(path: &Path, scratch: Option<&Path>, rounds: u32) -> Result<Regio
     Ok(RegionReport {
         file: path.display().to_string(),
         blobs: blobs.len(),
-        raw: blobs.iter().map(|blob| blob.content.len() as u64).sum(),
+        raw: blobs.iter().map(|blob| blob.document.len() as u64).sum(),
         compressed: blobs.iter().map(|blob| blob.frames.len() as u64).sum(),
         scaling: Scaling {
             raw_decompress: scaling(|passes| passes.raw_decompress_us),
@@ -120,8 +121,7 @@ impl Bench<'_> {
         let [mut raw_decompress, mut read, raw_compress, write] = fastest(rounds, |_| {
             let raw_decompress = self.raw_decompress(threads, repeats as usize)?;
             let read = self.read(threads, repeats as usize)?;
-            // Writing the same slots twice would measure something else, so instead of one long
-            // pass there are several, each into a new file.
+            // Writing the same slots twice would measure replacing, so each pass writes a new file.
             let [raw_compress, write] = fastest(write_passes, |_| {
                 let write = self.write(threads, Durability::Relaxed)?;
                 Ok([self.raw_compress(threads)?, write])
@@ -144,7 +144,7 @@ impl Bench<'_> {
     fn raw_decompress(&self, threads: usize, repeats: usize) -> Result<Duration> {
         self.share(threads, repeats, || {
             let mut zstd = Zstd::new();
-            move |blob: &Blob| zstd.decompress(&blob.frames, blob.content.len())
+            move |blob: &Blob| zstd.decompress(&blob.frames, blob.document.len())
         })
     }
 
@@ -161,7 +161,7 @@ impl Bench<'_> {
     fn raw_compress(&self, threads: usize) -> Result<Duration> {
         self.share(threads, 1, || {
             let mut zstd = Zstd::new();
-            move |blob: &Blob| zstd.compress(&blob.content)
+            move |blob: &Blob| zstd.compress(&blob.document)
         })
     }
 
@@ -169,9 +169,9 @@ impl Bench<'_> {
         let options = OpenOptions::new().write(true).create_new(true).durability(durability);
         let file = options.geometry(self.file.geometry()).open(&self.written)?;
         let batch_blobs = if durability == Durability::Relaxed { BATCH_BLOBS } else { 1 };
-        let writes = self.blobs.iter().map(|Blob { slot, content, .. }| BlobWrite {
+        let writes = self.blobs.iter().map(|Blob { slot, document, .. }| BlobWrite {
             slot: *slot,
-            document: content,
+            document,
             seal: None,
         });
         let writes: Vec<_> = writes.collect();
@@ -188,7 +188,7 @@ impl Bench<'_> {
         let options = OpenOptions::new().write(true).create_new(true);
         let copy = options.geometry(self.file.geometry()).open(&self.written)?;
         for blob in self.blobs {
-            copy.write(blob.slot, &blob.content)?;
+            copy.write(blob.slot, &blob.document)?;
         }
         copy.close()?;
         median_open(first, || IndexedStorageFile::open(&self.written))
@@ -199,7 +199,7 @@ impl Bench<'_> {
         let mut times = Vec::new();
         let mut number = 1_usize;
         for _ in 0..2000 {
-            // A full-period step through the numbers: every blob comes, in no order.
+            // A full-period step visits every blob in a scattered order.
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
             let Some(blob) = self.blobs.get((number >> 33) % self.blobs.len()) else { continue };
             let start = Instant::now();
@@ -209,7 +209,7 @@ impl Bench<'_> {
         Ok(Sorted::new(times))
     }
 
-    /// Goes over all blobs `repeats` times.
+    /// Processes all blobs `repeats` times.
     fn share<W>(
         &self,
         threads: usize,
@@ -226,7 +226,7 @@ impl Bench<'_> {
     }
 }
 
-/// How often a pass that takes `once` is repeated.
+/// Returns how often to repeat a pass that takes `once`.
 fn repeats_for(once: Duration) -> u32 {
     u32::try_from((PASS_MS_MIN * 1000).div_ceil(once.as_micros().max(1))).unwrap_or(1)
 }

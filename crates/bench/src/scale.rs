@@ -1,4 +1,4 @@
-//! What a chunk costs at the beginning and at the end of a large copy.
+//! The cost per chunk at the start and at the end of a large copy.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,23 +14,23 @@ use crate::providers::Targets;
 use crate::scratch::Scratch;
 use crate::timing::Micros;
 
-/// Bytes of a synthetic document, of which a quarter cannot be compressed.
+/// The size of a synthetic document, a quarter of which is incompressible.
 pub const DOCUMENT_BYTES: usize = 24_000;
 
-/// What was measured.
+/// The results.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ScaleReport {
     pub chunks: u32,
     pub providers: Vec<ProviderScale>,
 }
 
-/// A copy into one provider.
+/// The results of a copy into one provider.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProviderScale {
     pub provider: &'static str,
     pub copy: Tenths,
     pub verify: Tenths,
-    /// The most memory that this process had, where the system says it.
+    /// The peak memory of this process; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
 }
 
@@ -42,11 +42,12 @@ pub struct Tenths {
     pub ratio: f64,
 }
 
-/// Copies a synthetic world of `chunks` chunks into every provider. The function
-/// that `progress` returns for a provider is told how many more chunks were copied or verified.
+/// Copies a synthetic world of `chunks` chunks into every provider. `progress` returns a function
+/// for each provider, which is called with the number of chunks copied or verified since the last
+/// call.
 ///
 /// # Errors
-/// A target cannot be created, or a chunk could not be copied.
+/// Returns an error if a target cannot be created or a chunk cannot be copied.
 pub fn measure<P: Fn(u64) + Sync>(
     chunks: u32,
     scan: &ScanOptions,
@@ -68,7 +69,7 @@ pub fn measure<P: Fn(u64) + Sync>(
     Ok(ScaleReport { chunks: source.chunks, providers })
 }
 
-/// Processor time of one step of a copy: at its beginning, and after each tenth.
+/// The processor time of one phase of a copy: at its start and after each tenth.
 struct Phase {
     total: u64,
     state: Mutex<(u64, Vec<Duration>)>,
@@ -132,7 +133,7 @@ impl<P: Fn(u64) + Sync> Progress for Clock<P> {
     }
 }
 
-/// A world whose documents are computed when they are read.
+/// A read-only storage that computes its documents when they are read.
 #[derive(Debug)]
 struct Synthetic {
     chunks: u32,
@@ -142,11 +143,11 @@ impl Synthetic {
     fn document(at: ChunkPos) -> Vec<u8> {
         let mut document = vec![7; DOCUMENT_BYTES];
         let mut state = u64::from(at.x.cast_unsigned()) << 32 | u64::from(at.z.cast_unsigned()) | 1;
-        for place in document.chunks_exact_mut(32) {
+        for block in document.chunks_exact_mut(32) {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            for (byte, random) in place.iter_mut().zip(state.to_le_bytes()) {
+            for (byte, random) in block.iter_mut().zip(state.to_le_bytes()) {
                 *byte = random;
             }
         }
@@ -154,7 +155,8 @@ impl Synthetic {
     }
 
     fn refused<T>() -> Result<T> {
-        let (location, reason) = ("synthetic chunks".to_owned(), "they are computed".to_owned());
+        let (location, reason) =
+            ("synthetic chunks".to_owned(), "the chunks are computed".to_owned());
         Err(Error::ReadOnly { location, reason })
     }
 }
@@ -176,7 +178,7 @@ impl ChunkStorage for Synthetic {
         Self::refused()
     }
 
-    /// Full regions, one after the other, in a square.
+    /// Lists full regions, one after the other, in a square.
     fn positions(&self) -> Positions<'_> {
         let side = self.chunks.div_ceil(1024).isqrt().saturating_add(1);
         Box::new((0..self.chunks).filter_map(move |number| {

@@ -1,10 +1,10 @@
-//! A folder for the files that a measurement writes.
+//! A temporary folder for the files of a measurement.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// A new folder. It is removed when the measurement ends, however it ends.
+/// A new folder that is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
@@ -20,7 +20,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The error has no receiver, and the system cleans its folder for temporary files.
+        // The error cannot be reported here.
         std::fs::remove_dir_all(&self.0).unwrap_or_default();
     }
 }

@@ -1,4 +1,4 @@
-//! The chunk store against zstd and the system, with the same chunks in the same run.
+//! Benchmark of the chunk store compared with plain reads and zstd, on the same chunks.
 
 mod latency;
 mod walk;
@@ -24,32 +24,32 @@ use crate::timing::{Micros, fastest, on_threads, timed};
 pub use latency::{LATENCY_CHUNKS_MIN, LoadLatency};
 pub use walk::Walk;
 
-/// Chunks that are in memory at a time.
+/// The number of chunks in memory at a time.
 const GROUP: usize = 256;
 
-/// What was measured.
+/// The results.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StoreReport {
     pub path: String,
     /// Loading and saving.
     #[serde(flatten)]
     pub times: StoreTimes,
-    /// Loads while others are saved; `None` with fewer than [`LATENCY_CHUNKS_MIN`] chunks.
+    /// Load times during saves; `None` with fewer than [`LATENCY_CHUNKS_MIN`] chunks.
     pub latency: Option<LoadLatency>,
-    /// A walk through a large world; `None` if it was left out.
+    /// A walk through a large world; `None` if it was skipped.
     pub walk: Option<Walk>,
 }
 
-/// How long all chunks take on all cores, fastest pass of each group.
+/// The times of the fastest pass over all chunks on all cores.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct StoreTimes {
     pub threads: usize,
     pub chunks: usize,
     pub raw: u64,
-    /// Reading the blobs and decompressing them; loading them through the store.
+    /// Reading and decompressing blobs, compared with loading chunks through the store.
     pub load: Compared,
-    /// Compressing the documents; saving them through the store after one block of each was
-    /// changed, without the final sync.
+    /// Compressing documents, compared with saving chunks through the store after one block of each
+    /// was changed, without the final sync.
     pub save: Compared,
 }
 
@@ -67,15 +67,15 @@ impl Compared {
     }
 }
 
-/// Bytes for each saved chunk.
+/// Bytes per saved chunk.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct SavingMemory {
-    /// Its document, which is written once, into a buffer that is used again.
+    /// The document, which is written once into a reused buffer.
     pub document: u64,
     pub allocated: u64,
 }
 
-/// Chunks to measure with, and a folder to save them in.
+/// The chunks to measure with, and a folder to save them in.
 #[derive(Debug)]
 pub struct StoreBench {
     source: Arc<dyn ChunkStorage>,
@@ -90,7 +90,8 @@ impl StoreBench {
     /// `scratch`, which is removed at the end.
     ///
     /// # Errors
-    /// There are no chunks, they are not in region files, or the folder cannot be created.
+    /// Returns an error if there are no chunks, if they are not in region files, or if the folder
+    /// cannot be created.
     pub fn open(path: &Path, chunks_max: usize, scratch: Option<&Path>) -> Result<Self> {
         let location = Location::source(path)?;
         if !matches!(location, Location::Region { .. } | Location::Regions(_)) {
@@ -105,7 +106,7 @@ impl StoreBench {
         let mut positions = source.all_positions()?;
         positions.truncate(chunks_max);
         if positions.is_empty() {
-            let text = format!("{}: there are no chunks", source.location());
+            let text = format!("{}: cannot measure: the storage has no chunks", source.location());
             return Err(Error::new(ErrorKind::NotAWorld, text).into());
         }
         let raw = RawRegions::open(location.region_files()?)?;
@@ -113,25 +114,25 @@ impl StoreBench {
         Ok(Self { source, raw, positions, saved: storage(&folder, "saved")?, folder })
     }
 
-    /// How many chunks are measured with.
+    /// Returns the number of chunks to measure with.
     pub fn chunks(&self) -> usize {
         self.positions.len()
     }
 
-    /// Walks through a generated world until `chunks` chunks were seen. Call it first, so that
-    /// memory which the others leave behind does not hide what it needs.
+    /// Walks through a generated world until `chunks` chunks were seen. Call it first, because
+    /// memory left by other measurements would hide its memory use.
     ///
     /// # Errors
-    /// A chunk cannot be generated or saved.
+    /// Returns an error if a chunk cannot be generated or saved.
     pub fn walk(&self, chunks: u64, progress: impl FnMut(u64)) -> Result<Walk> {
         walk::walk(&storage(&self.folder, "walked")?, Arc::new(SampleTerrain), chunks, progress)
     }
 
-    /// Measures loading and saving. `progress` is told how many chunks were measured, each round
-    /// of each chunk by itself.
+    /// Measures loading and saving. `progress` is called with the number of measured chunks; each
+    /// round of a chunk counts.
     ///
     /// # Errors
-    /// A chunk cannot be read, decoded or written.
+    /// Returns an error if a chunk cannot be read, decoded or written.
     pub fn times(&self, rounds: u32, mut progress: impl FnMut(u64)) -> Result<StoreTimes> {
         let executor: Arc<dyn Executor> = Arc::new(ThreadPool::of_all_cores()?);
         let (mut raw, mut done, mut sums) = (0, 0, [Micros::default(); 4]);
@@ -159,12 +160,12 @@ impl StoreBench {
         })
     }
 
-    /// Counts the memory that saving takes for each chunk, with up to 256 chunks, after a first
-    /// pass has filled the buffers that are used again. `allocated` says how many bytes the
-    /// process has allocated so far.
+    /// Measures the memory that saving needs per chunk, with up to 256 chunks, after a first pass
+    /// has filled the reused buffers. `allocated` returns the bytes that the process has allocated
+    /// so far.
     ///
     /// # Errors
-    /// A chunk cannot be read, decoded or written.
+    /// Returns an error if a chunk cannot be read, decoded or written.
     pub fn saving_memory(&self, allocated: impl Fn() -> u64) -> Result<SavingMemory> {
         let executor: Arc<dyn Executor> = Arc::new(ThreadPool::of_all_cores()?);
         let positions = self.positions.chunks(GROUP).next().unwrap_or_default();
@@ -176,11 +177,11 @@ impl StoreBench {
         Ok(SavingMemory { document: per_chunk(raw), allocated: per_chunk(bytes) })
     }
 
-    /// Loads chunks one after the other for `time`, while at least 100 saves run each second, if
-    /// the machine can. Call it after [`times`](Self::times), which stores the chunks.
+    /// Loads chunks one after the other for `time`, during at least 100 saves per second if the
+    /// machine is fast enough. Call it after [`times`](Self::times), which stores the chunks.
     ///
     /// # Errors
-    /// A chunk cannot be loaded or saved.
+    /// Returns an error if a chunk cannot be loaded or saved.
     pub fn latency(&self, time: Duration) -> Result<Option<LoadLatency>> {
         let is_enough = self.positions.len() >= LATENCY_CHUNKS_MIN;
         let measure = || latency::measure(&self.saved, &self.positions, time);
@@ -199,7 +200,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Copies the chunks past the store; returns their documents.
+    /// Copies the chunks without the store, and returns their documents.
     fn copy(&self) -> Result<Vec<Vec<u8>>> {
         let mut documents = Vec::with_capacity(self.positions.len());
         for found in self.bench.source.read_many(self.positions) {
@@ -211,7 +212,7 @@ impl Group<'_> {
         Ok(documents)
     }
 
-    /// Loads without the store and with it, and saves without the store and with it.
+    /// Measures loading and saving, each without and with the store.
     fn round(&self, documents: &[Vec<u8>]) -> Result<[Duration; 4]> {
         let raw = &self.bench.raw;
         let raw_load = self.on_all_cores(self.positions, |at| raw.load(*at))?;
@@ -230,7 +231,7 @@ impl Group<'_> {
         Ok(ChunkStore::new(Arc::clone(storage), StoreOptions { executor, ..options() })?)
     }
 
-    /// Changes every chunk and saves them; returns how long saving took, and what it allocated.
+    /// Changes and saves every chunk. Returns the time of saving and the bytes it allocated.
     fn save(&self, allocated: impl Fn() -> u64) -> Result<(Duration, u64)> {
         let store = self.store(&self.bench.saved)?;
         let chunks = load_all(&store, self.positions)?;
@@ -251,7 +252,7 @@ impl Group<'_> {
         Ok((time, allocated().saturating_sub(before)))
     }
 
-    /// Processes each item, on as many threads as the store has.
+    /// Processes each item on as many threads as the store has.
     fn on_all_cores<T: Sync>(
         &self,
         items: &[T],
@@ -263,7 +264,7 @@ impl Group<'_> {
     }
 }
 
-/// Nothing unloads by itself while it is measured.
+/// Returns options without automatic unloading.
 fn options() -> StoreOptions {
     StoreOptions {
         is_unloading_chunks: false,

@@ -1,9 +1,9 @@
-//! Load on a store, made so that what was stored can be checked afterwards.
+//! A stress test of a chunk store whose saves can be checked afterwards.
 //!
-//! Viewers walk through a world, and chunks near them are edited. Every edit of a chunk writes a
-//! number, one more than the last, into its blocks ([`mark`]). A chunk is edited again only after
-//! its save was acknowledged, and a [`Journal`] writes down both: the journal says for each chunk
-//! which numbers it may hold, however the program ended.
+//! Viewers walk through a world, and chunks near them are edited. Every edit of a chunk increments
+//! a number in its blocks ([`mark`]). A chunk is edited again only after its save was acknowledged.
+//! A [`Journal`] logs both, so it shows for each chunk which numbers it may have, even if the
+//! process was killed.
 
 mod journal;
 pub mod mark;
@@ -31,48 +31,49 @@ use walker::Walker;
 pub use journal::{Journal, JournalCounts};
 pub use report::{StageTimes, StressReport};
 
-/// How long the world's thread waits between two ticks, as in the game about.
+/// The time between two ticks, about the same as in the game.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How long it waits for something to do.
+/// The maximum wait for work between two checks.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// So many edits are made up for after a pause, and so long it may take: more would only be
-/// another pause.
+/// The maximum number of overdue edits after a pause, and the maximum time for them: more would
+/// cause another pause.
 const EDITS_IN_A_ROW_MAX: u32 = 64;
 const EDITS_TIME_MAX: Duration = Duration::from_millis(5);
 
-/// Where viewers may walk.
+/// The area in which viewers walk.
 #[derive(Clone, Debug)]
 enum Ground {
-    /// Anywhere in here; what is not there is generated.
+    /// A rectangle in which missing chunks are generated.
     Generated(ChunkRect),
-    /// Where there are chunks; nothing is generated.
+    /// The stored chunks; nothing is generated.
     Stored(Vec<ChunkPos>),
 }
 
-/// How much load there is.
+/// The options of a stress test.
 #[derive(Clone, Debug)]
 pub struct StressOptions {
-    /// How long, unless it is stopped before.
+    /// The duration, unless the test is stopped before.
     pub time: Duration,
-    /// How many viewers walk.
+    /// The number of viewers.
     pub viewers: u32,
-    /// How far they see, in chunks.
+    /// The view radius in chunks.
     pub radius: u32,
-    /// How many edits are made each second, if there are so many chunks to edit.
+    /// The number of edits per second, if enough chunks can be edited.
     pub edits_per_second: f64,
-    /// How many seconds pass in the world in each second: how often is saved, how soon unloaded,
-    /// how fast viewers walk.
+    /// The speed of time in the world: it scales the intervals of saving and unloading, and how
+    /// fast viewers walk.
     pub speed: f64,
-    /// Chooses the ways of the viewers and the chunks to edit.
+    /// The seed for the paths of the viewers and the chunks to edit.
     pub seed: u64,
-    /// How far from chunk 0,0 viewers walk where chunks are generated, in chunks.
+    /// How far from chunk 0,0 viewers walk if chunks are generated, in chunks.
     pub area: u32,
 }
 
 impl Ground {
-    /// Within `radius` of chunk 0,0 where the world has a generator, else where it has chunks.
+    /// Returns the area within `radius` of chunk 0,0 if the world has a generator, otherwise its
+    /// stored chunks.
     fn of(world: &RunningWorld, radius: u32) -> Result<Self> {
         if world.generator().is_some() {
             return Ok(Self::Generated(ChunkRect::around(ChunkPos::new(0, 0), radius)));
@@ -80,19 +81,19 @@ impl Ground {
         let stored = world.store().storage().all_positions()?;
         if stored.is_empty() {
             let name = world.path().display();
-            let text =
-                format!("{name}: there are no chunks, and no generator of ours made this world");
+            let text = format!("{name}: the world has no chunks and no built-in generator");
             return Err(Error::new(ErrorKind::NotAWorld, text).into());
         }
         Ok(Self::Stored(stored))
     }
 }
 
-/// Runs the world at `path`, loads its store until the time is over or `is_stopped` says so, and
-/// saves everything. Edits and acknowledged saves are appended to the file `log`.
+/// Runs the stress test on the world at `path` until the time is over or `is_stopped` returns true,
+/// and saves everything. Edits and acknowledged saves are appended to the file `log`.
 ///
 /// # Errors
-/// The world cannot be run, there is nothing to walk on, or the log cannot be written.
+/// Returns an error if the world cannot be run, if it has no chunks and no generator, or if the log
+/// cannot be written.
 pub fn run(
     path: &Path,
     log: Option<&Path>,
@@ -107,11 +108,11 @@ pub fn run(
     let mut report = load(world.store(), &journal, options, &ground, is_stopped, progress);
     report.world = path.display().to_string();
     report.generator = world.generator().map(BuiltInGenerator::name);
-    report.each_write = world.is_each_write();
+    report.each_write = world.syncs_each_write();
     let store = world.store().clone();
     report.flushed = world.shut_down();
     report.unsaved = report.flushed.unsaved.len();
-    // With what was saved at the end.
+    // Includes the saves of the shutdown.
     report.count(&store.metrics(), &journal);
     if let Some(error) = journal.take_log_error() {
         let name = log.unwrap_or(Path::new("the log")).display().to_string();
@@ -120,8 +121,8 @@ pub fn run(
     Ok(report)
 }
 
-/// Loads a store. This thread is the world's meanwhile. The store is not shut down. The journal
-/// must be among its listeners.
+/// Runs the load on this thread, which becomes the world's thread. The store is not shut down. The
+/// journal must be one of its listeners.
 fn load(
     store: &ChunkStore,
     journal: &Journal,
@@ -153,7 +154,7 @@ struct Load<'a> {
     journal: &'a Journal,
     options: &'a StressOptions,
     ground: &'a Ground,
-    /// Where there are chunks, if nothing is generated.
+    /// The stored chunks, if nothing is generated.
     stored: Option<HashSet<ChunkPos>>,
     random: Random,
     walkers: Vec<Walker>,
@@ -207,7 +208,7 @@ impl<'a> Load<'a> {
                 && let Ground::Stored(positions) = self.ground
                 && let Some(at) = self.random.one_of(positions)
             {
-                // An island of one chunk.
+                // The viewer is on an isolated chunk.
                 walker.jump(at);
             }
             walker.look(self.store, self.options.radius, self.stored.is_none());
@@ -215,7 +216,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// Makes as many edits as are due by now.
+    /// Performs the edits that are due.
     fn edit(&mut self) {
         let due = self.start.elapsed().as_secs_f64() * self.options.edits_per_second;
         self.edits_tried = self.edits_tried.max(due - f64::from(EDITS_IN_A_ROW_MAX));

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use serde::{Serialize, Serializer};
 
-/// A measured time. Reports give it in whole microseconds.
+/// A measured time, reported in whole microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Micros(pub Duration);
 
 impl Micros {
-    /// The time in whole microseconds.
+    /// Returns the time in whole microseconds.
     pub fn whole(self) -> u64 {
         u64::try_from(self.0.as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// How many times as long as `base` it is.
+    /// Returns the ratio of this time to `base`.
     pub fn ratio_to(self, base: Self) -> f64 {
         self.0.as_secs_f64() / base.0.as_secs_f64().max(f64::MIN_POSITIVE)
     }
@@ -28,7 +28,7 @@ impl Serialize for Micros {
     }
 }
 
-/// A measured time. Reports give it in whole milliseconds.
+/// A measured time, reported in whole milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Millis(pub Duration);
 
@@ -38,7 +38,7 @@ impl Serialize for Millis {
     }
 }
 
-/// Runs all passes in turn, `rounds` times, and returns the fastest time of each.
+/// Runs all passes alternately, `rounds` times, and returns the fastest time of each.
 pub(crate) fn fastest<const N: usize>(
     rounds: u32,
     mut round: impl FnMut(u32) -> Result<[Duration; N]>,
@@ -58,7 +58,7 @@ pub(crate) fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Processes the numbers up to `count`, shared among threads that each `prepare` their work.
+/// Processes the numbers below `count` on several threads, each with its own `prepare` result.
 pub(crate) fn on_threads<W>(
     threads: usize,
     count: usize,
@@ -102,7 +102,7 @@ impl Sorted {
         self.0.len()
     }
 
-    /// The time that `percent` of the operations did not exceed.
+    /// Returns the time that `percent` of the operations did not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Micros {
         let index = (self.0.len() * percent / 100).min(self.0.len().saturating_sub(1));
         Micros(self.0.get(index).copied().unwrap_or_default())
@@ -114,14 +114,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fastest_of_each_pass_counts() {
+    fn the_fastest_time_of_each_pass_is_returned() {
         let rounds = [[3, 9], [5, 7], [4, 8]];
         let times = fastest(3, |round| Ok(rounds[round as usize].map(Duration::from_secs)));
         assert_eq!(times.unwrap(), [3, 7].map(|time| Micros(Duration::from_secs(time))));
     }
 
     #[test]
-    fn every_number_is_processed_once_and_an_error_ends_it() {
+    fn every_number_is_processed_once_and_an_error_is_returned() {
         let sum = AtomicUsize::new(0);
         for threads in [1, 3] {
             let add = |number| {
@@ -129,7 +129,7 @@ mod tests {
                 Ok(())
             };
             on_threads(threads, 101, || add).unwrap();
-            on_threads(threads, 5, || |_| Err(anyhow!("refused"))).unwrap_err();
+            on_threads(threads, 5, || |_| Err(anyhow!("failed"))).unwrap_err();
         }
         assert_eq!(sum.into_inner(), 2 * 5050);
     }

@@ -1,19 +1,18 @@
-//! How long to leave alone what failed.
+//! How long to wait before retrying after a failure.
 
 use std::time::Duration;
 
-/// The longest wait.
-const MOST: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// The wait after the n-th failed load: n squared milliseconds, 10 seconds from the 100th on.
 pub(crate) fn after_load(failures: u32) -> Duration {
-    Duration::from_millis(square(failures)).min(MOST)
+    Duration::from_millis(square(failures)).min(WAIT_MAX)
 }
 
-/// The wait after the n-th failed save. Saves are looked at every half second, so milliseconds
-/// would be no wait at all.
+/// The wait after the n-th failed save. Dirty chunks are queued every half second, so a wait of
+/// milliseconds would have no effect.
 pub(crate) fn after_save(failures: u32) -> Duration {
-    Duration::from_millis(square(failures).saturating_mul(250)).min(MOST)
+    Duration::from_millis(square(failures).saturating_mul(250)).min(WAIT_MAX)
 }
 
 fn square(failures: u32) -> u64 {

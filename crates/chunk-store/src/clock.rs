@@ -1,23 +1,23 @@
-//! What time it is: the machine's, or a test's.
+//! Clocks: the system's, and one that tests control.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A clock that never goes back.
+/// A monotonic clock.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// Time since some moment that stays the same.
+    /// Returns the time since an arbitrary fixed moment.
     fn now(&self) -> Duration;
 }
 
-/// The machine's clock.
+/// The system's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
     start: Instant,
 }
 
 impl SystemClock {
-    /// Counts from now.
+    /// Creates a clock that starts at zero now.
     pub fn new() -> Self {
         Self { start: Instant::now() }
     }
@@ -35,19 +35,19 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that moves only when a test advances it.
 #[derive(Debug, Default)]
 pub struct TestClock {
     nanos: AtomicU64,
 }
 
 impl TestClock {
-    /// At zero.
+    /// Creates a clock at zero.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Moves on.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         let nanos = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         self.nanos.fetch_add(nanos, Ordering::SeqCst);
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_clock_moves_only_when_told() {
+    fn a_test_clock_moves_only_when_advanced() {
         let clock = TestClock::new();
         assert_eq!(clock.now(), Duration::ZERO);
         clock.advance(Duration::from_millis(1500));

@@ -1,8 +1,8 @@
-//! Entities: holders in the document of a chunk, or alive while the chunk ticks.
+//! Entities: holders in the document of a chunk, or live while the chunk ticks.
 //!
-//! A chunk that starts to tick gives its holders away, and they live in the [`EntityIndex`] of the
-//! store. One that stops takes them back. The document of a chunk that is saved while it ticks gets
-//! snapshots of those that live.
+//! When a chunk starts ticking, its holders move to the [`EntityIndex`] of the store. When it
+//! stops, they move back into its document. A ticking chunk is saved with copies of its live
+//! entities.
 
 mod api;
 mod in_chunk;
@@ -19,10 +19,10 @@ use crate::sync::lock;
 pub use api::{AddedEntity, EntityMove};
 pub(crate) use in_chunk::Entities;
 
-/// The component that alone does not make an entity worth keeping.
+/// An entity with only this component is dropped.
 const NAMEPLATE_ID: &str = "Nameplate";
 
-/// Names an entity that lives, as long as it does.
+/// Identifies a live entity. Ids are not reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct EntityId(u64);
 
@@ -32,15 +32,15 @@ impl fmt::Display for EntityId {
     }
 }
 
-/// The number of an entity that lives for the protocol of the game: small, used again once the
-/// entity lives no more, and never stored.
+/// The id of a live entity in the game's network protocol. It is small, is reused after the entity
+/// is removed, and is never stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NetworkId(pub u32);
 
 /// An entity's UUID, most significant byte first.
 pub type Uuid = [u8; 16];
 
-/// All entities that live. Its lock comes after that of a chunk.
+/// All live entities. Its lock is taken after that of a chunk.
 #[derive(Default)]
 pub(crate) struct EntityIndex {
     inner: Mutex<Inner>,
@@ -50,14 +50,14 @@ pub(crate) struct EntityIndex {
 struct Inner {
     last_id: u64,
     live: HashMap<EntityId, Live>,
-    /// Of several entities with one UUID, the first counts.
+    /// If several entities have the same UUID, the first one added.
     by_uuid: HashMap<Uuid, EntityId>,
     by_network_id: HashMap<NetworkId, EntityId>,
-    /// Network ids that were used and are free again, and the lowest that was never used.
+    /// Network ids that were used and are free again.
     free_network_ids: BTreeSet<NetworkId>,
-    next_network_id: u32,
-    /// Those that stand in a chunk that is not in memory. They stay with the chunk they came from
-    /// until that one is.
+    last_network_id: u32,
+    /// Entities whose position is in a chunk that is not in memory. They stay listed in their
+    /// previous chunk until that one is loaded.
     astray: BTreeSet<EntityId>,
 }
 
@@ -77,10 +77,10 @@ impl EntityIndex {
         if let Some(uuid) = Entity(&holder).uuid() {
             inner.by_uuid.entry(uuid).or_insert(id);
         }
-        if place(&holder).is_some_and(|at| at != home) {
+        if chunk_pos(&holder).is_some_and(|at| at != home) {
             inner.astray.insert(id);
         }
-        let network_id = inner.take_network_id();
+        let network_id = inner.allocate_network_id();
         inner.by_network_id.insert(network_id, id);
         inner.live.insert(id, Live { holder, network_id, home });
         id
@@ -124,7 +124,7 @@ impl EntityIndex {
         }
     }
 
-    /// Changes an entity; where it stands now.
+    /// Changes an entity. Returns the result of `change` and the chunk that the entity is in now.
     pub(crate) fn update<R>(
         &self,
         id: EntityId,
@@ -134,7 +134,7 @@ impl EntityIndex {
         let live = inner.live.get_mut(&id)?;
         let before = Entity(&live.holder).uuid();
         let result = change(&mut live.holder);
-        let (after, at) = (Entity(&live.holder).uuid(), place(&live.holder));
+        let (after, at) = (Entity(&live.holder).uuid(), chunk_pos(&live.holder));
         if before != after {
             if let Some(before) = before.filter(|uuid| inner.by_uuid.get(uuid) == Some(&id)) {
                 inner.by_uuid.remove(&before);
@@ -162,15 +162,16 @@ impl EntityIndex {
         lock(&self.inner).live.len()
     }
 
-    /// Those that wait for this chunk.
+    /// Returns the stray entities whose position is in this chunk.
     pub(crate) fn astray_in(&self, at: ChunkPos) -> Vec<EntityId> {
         let inner = lock(&self.inner);
-        let stands_there =
-            |id: &&EntityId| inner.live.get(id).and_then(|live| place(&live.holder)) == Some(at);
-        inner.astray.iter().filter(stands_there).copied().collect()
+        let is_inside = |id: &&EntityId| {
+            inner.live.get(id).and_then(|live| chunk_pos(&live.holder)) == Some(at)
+        };
+        inner.astray.iter().filter(is_inside).copied().collect()
     }
 
-    /// Copies of those that have something to store, in order and without what is not stored.
+    /// Returns copies of the entities that are stored, in order, without transient components.
     pub(crate) fn serializable(
         &self,
         ids: &[EntityId],
@@ -188,12 +189,12 @@ impl EntityIndex {
 }
 
 impl Inner {
-    /// Takes the lowest network id that is free.
-    fn take_network_id(&mut self) -> NetworkId {
+    /// Returns the lowest free network id.
+    fn allocate_network_id(&mut self) -> NetworkId {
         self.free_network_ids.pop_first().unwrap_or_else(|| {
-            // Never reached: memory for so many entities does not exist.
-            self.next_network_id = self.next_network_id.saturating_add(1);
-            NetworkId(self.next_network_id)
+            // Memory runs out long before the ids do.
+            self.last_network_id = self.last_network_id.saturating_add(1);
+            NetworkId(self.last_network_id)
         })
     }
 }
@@ -204,14 +205,13 @@ impl fmt::Debug for EntityIndex {
     }
 }
 
-/// The chunk that an entity stands in. One without a position belongs where it is listed.
-pub(crate) fn place(holder: &Holder) -> Option<ChunkPos> {
+/// Returns the chunk that the entity's position is in; `None` if it has no position.
+pub(crate) fn chunk_pos(holder: &Holder) -> Option<ChunkPos> {
     let [x, y, z] = Entity(holder).position()?;
     BlockPos::from_f64(x, y, z).map(BlockPos::chunk)
 }
 
-/// Whether it is worth to live: one without components, or with nothing but a nameplate, is a
-/// leftover.
+/// Returns whether the entity has no components except a nameplate.
 fn is_leftover(holder: &Holder) -> bool {
     holder.ids().all(|id| id == NAMEPLATE_ID)
 }

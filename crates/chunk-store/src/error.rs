@@ -1,99 +1,99 @@
-//! What can go wrong with chunks in memory.
+//! Errors of loading, changing and saving chunks.
 
 use hyworld_coords::ChunkPos;
 
-/// An error of foreign code: a generator or a listener.
+/// An error returned by a generator.
 pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a chunk could not be loaded or generated. It never means that the chunk is absent.
+/// A failed load or generation. A missing chunk is never reported as an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The storage has the chunk but cannot read it.
-    #[error("chunk {at}: cannot be read: {source}")]
+    /// The storage could not read the chunk.
+    #[error("cannot load chunk {at}: {source}")]
     Storage {
         /// The chunk.
         at: ChunkPos,
-        /// What the storage said.
+        /// The error of the storage.
         source: hyworld_providers::Error,
     },
-    /// The stored document is no chunk. It stays stored as it is.
-    #[error("chunk {at}: its document is damaged: {source}; it stays stored as it is")]
+    /// The stored document is malformed. It is left unchanged.
+    #[error("cannot load chunk {at}: the document is damaged and was left unchanged: {source}")]
     Malformed {
         /// The chunk.
         at: ChunkPos,
-        /// What is wrong, and where.
+        /// The decoding error.
         source: hyworld_chunk::Error,
     },
-    /// A component without which there is no chunk.
-    #[error("chunk {at}: has no component {component}, which every chunk must have")]
+    /// A required component is missing.
+    #[error("cannot load chunk {at}: required component {component} is missing")]
     MissingComponent {
         /// The chunk.
         at: ChunkPos,
-        /// Its id.
+        /// The id of the component.
         component: &'static str,
     },
     /// The generator failed.
-    #[error("chunk {at}: cannot be generated: {source}")]
+    #[error("cannot generate chunk {at}: {source}")]
     Generator {
         /// The chunk.
         at: ChunkPos,
-        /// What it said.
+        /// The error of the generator.
         source: BoxedError,
     },
-    /// The work was dropped: the store was shut down, or a generator or listener panicked.
-    #[error("chunk {at}: loading was given up: the store was shut down, or a listener panicked")]
+    /// The request was dropped: the store was shut down, or a generator or listener panicked.
+    #[error("cannot load chunk {at}: the store was shut down, or a generator or listener panicked")]
     Abandoned {
         /// The chunk.
         at: ChunkPos,
     },
 }
 
-/// Why a chunk in memory could not be read or changed.
+/// A chunk in memory could not be read or changed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
-    /// It is no longer in memory. Ask the store for it again.
-    #[error("chunk {at}: was unloaded or replaced; ask the store for it again")]
+    /// The chunk is no longer in memory. Request it again with `ChunkStore::get`.
+    #[error("chunk {at} was unloaded or replaced; request it again")]
     Unloaded {
         /// The chunk.
         at: ChunkPos,
     },
-    /// An entity without a position in the world belongs to no chunk.
+    /// The entity has no position, so it cannot be assigned to a chunk.
     #[error("the entity has no position")]
     NoPosition,
-    /// A part of its document is malformed. Its bytes are kept.
+    /// A component of the chunk is malformed. Its bytes are kept.
     #[error("chunk {at}: {source}")]
     Malformed {
         /// The chunk.
         at: ChunkPos,
-        /// What is wrong, and where.
+        /// The decoding error.
         source: hyworld_chunk::Error,
     },
 }
 
-/// Why a chunk could not be saved. It stays dirty and is tried again.
+/// A chunk could not be saved. It stays dirty, and the save is retried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// What was changed cannot be written into its document.
-    #[error("chunk {at}: cannot be encoded: {source}")]
+    /// The chunk could not be encoded.
+    #[error("cannot encode chunk {at}: {source}")]
     Encode {
         /// The chunk.
         at: ChunkPos,
-        /// Why.
+        /// The encoding error.
         source: hyworld_chunk::Error,
     },
-    /// The storage refused it.
-    #[error("chunk {at}: cannot be stored: {source}")]
+    /// The storage returned an error.
+    #[error("cannot save chunk {at}: {source}")]
     Storage {
         /// The chunk.
         at: ChunkPos,
-        /// What the storage said.
+        /// The error of the storage.
         source: hyworld_providers::Error,
     },
-    /// The work was dropped: the store was shut down, or the storage panicked.
-    #[error("chunk {at}: saving was given up before it was done")]
+    /// The save was dropped: the store was shut down, or the storage panicked.
+    #[error("cannot save chunk {at}: the store was shut down, or the storage panicked")]
     Abandoned {
         /// The chunk.
         at: ChunkPos,

@@ -1,4 +1,4 @@
-//! What a program is told, and what it may veto.
+//! Events of a store, and the decisions that listeners can veto.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,56 +10,56 @@ use crate::entities::EntityId;
 use crate::error::{LoadError, SaveError};
 use crate::loaded_chunk::LoadedChunk;
 
-/// A listener's answer to a save.
+/// A listener's decision on a save.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SaveDecision {
-    /// Save it.
+    /// Save the chunk.
     Save,
-    /// Not now: it stays dirty, and the next look at it asks again.
+    /// Do not save the chunk now. It stays dirty, and the listener is asked again in the next
+    /// round.
     Cancel,
 }
 
-/// A listener's answer to an unload.
+/// A listener's decision on an unload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnloadDecision {
-    /// Unload it.
+    /// Unload the chunk.
     Unload,
-    /// Keep it, and ask again when it was not wanted for the whole time once more.
+    /// Keep the chunk, and ask again after it was unused for the full time once more.
     Keep,
-    /// Keep it, and ask again the next time.
+    /// Keep the chunk, and ask again in the next round.
     KeepForNow,
 }
 
-/// Why a chunk or an entity left memory.
+/// Why a chunk or an entity was removed from memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RemoveReason {
-    /// Nobody wanted it; it is stored.
+    /// Unloaded; all changes were saved.
     Unload,
-    /// It was removed for good, or replaced by another.
+    /// Removed for good, or replaced by another chunk.
     Remove,
 }
 
-/// Why an entity began to live.
+/// Why an entity became live.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AddReason {
-    /// Its chunk started to tick.
+    /// Its chunk started ticking.
     Load,
-    /// A program added it.
+    /// The program added it.
     Spawn,
 }
 
-/// Is told what happens to chunks and entities. All methods do nothing unless they are written.
+/// Receives the events of chunks and entities. All methods have a default that does nothing.
 ///
-/// No lock of the store is held during a call, so a listener may ask the store for anything. Calls
-/// are made on the world's thread, except for [`pre_load`](Self::pre_load), which is called by a
-/// worker.
-#[expect(unused_variables, reason = "the names are for those who write the methods")]
+/// No lock of the store is held during a call, so a listener may use the store. All methods are
+/// called on the world's thread, except [`pre_load`](Self::pre_load), which a worker calls.
+#[expect(unused_variables, reason = "the names document the parameters")]
 pub trait StoreListener: Send + Sync + fmt::Debug {
-    /// A chunk was read or generated and is not in the store yet. It may be changed; a change is
-    /// saved only if something makes the chunk dirty.
+    /// A chunk was read or generated but is not in the store yet. The listener may change it; such
+    /// a change is saved only once the chunk becomes dirty.
     fn pre_load(&self, at: ChunkPos, chunk: &mut Chunk, is_generated: bool) {}
 
-    /// A chunk is in the store.
+    /// A chunk was added to the store.
     fn loaded(&self, chunk: &Arc<LoadedChunk>) {}
 
     /// A chunk could not be loaded or generated.
@@ -73,32 +73,32 @@ pub trait StoreListener: Send + Sync + fmt::Debug {
     /// A chunk was saved.
     fn saved(&self, chunk: &Arc<LoadedChunk>) {}
 
-    /// A chunk could not be saved. It stays dirty and is tried again.
+    /// A chunk could not be saved. It stays dirty, and the save is retried.
     fn save_failed(&self, chunk: &Arc<LoadedChunk>, error: &Arc<SaveError>) {}
 
-    /// The storage could not make durable what was saved in the last ten seconds. It is tried again
-    /// ten seconds later.
+    /// The storage could not sync the saves of the last ten seconds. The sync is retried ten
+    /// seconds later.
     fn sync_failed(&self, error: &Arc<hyworld_providers::Error>) {}
 
-    /// A chunk that nobody wants is about to be unloaded.
+    /// An unused chunk is about to be unloaded.
     fn before_unload(&self, chunk: &Arc<LoadedChunk>) -> UnloadDecision {
         UnloadDecision::Unload
     }
 
-    /// A chunk left the store.
+    /// A chunk was removed from the store.
     fn removed(&self, chunk: &Arc<LoadedChunk>, reason: RemoveReason) {}
 
-    /// A chunk started or stopped to tick.
+    /// A chunk started or stopped ticking.
     fn ticking_changed(&self, chunk: &Arc<LoadedChunk>, is_ticking: bool) {}
 
-    /// An entity began to live.
+    /// An entity became live.
     fn entity_added(&self, id: EntityId, entity: &Holder, reason: AddReason) {}
 
-    /// An entity lives no more.
+    /// An entity is no longer live.
     fn entity_removed(&self, id: EntityId, entity: &Holder, reason: RemoveReason) {}
 }
 
-/// All listeners of a store, asked in order.
+/// All listeners of a store, called in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listeners(pub(crate) Arc<[Arc<dyn StoreListener>]>);
 
@@ -107,7 +107,7 @@ impl Listeners {
         self.0.iter().for_each(call);
     }
 
-    /// The first veto counts; the others are asked all the same.
+    /// Returns the first veto. All listeners are called, even after a veto.
     pub(crate) fn before_save(&self, chunk: &Arc<LoadedChunk>) -> SaveDecision {
         let mut decision = SaveDecision::Save;
         for listener in &*self.0 {
@@ -118,7 +118,7 @@ impl Listeners {
         decision
     }
 
-    /// The first veto counts; the others are asked all the same.
+    /// Returns the first veto. All listeners are called, even after a veto.
     pub(crate) fn before_unload(&self, chunk: &Arc<LoadedChunk>) -> UnloadDecision {
         let mut decision = UnloadDecision::Unload;
         for listener in &*self.0 {

@@ -1,4 +1,4 @@
-//! Who does the work that blocks: reading, generating, encoding, writing.
+//! Executors of blocking work: reading, generating, encoding and writing.
 
 mod step;
 mod thread_pool;
@@ -8,10 +8,10 @@ use std::fmt;
 pub use step::StepExecutor;
 pub use thread_pool::ThreadPool;
 
-/// A piece of work.
+/// A unit of blocking work.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// What a job is for. Somebody waits for a load; nobody waits for a save.
+/// The purpose of a job. Requests wait for loads, so loads come before saves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Lane {
     /// Loading and generating.
@@ -20,25 +20,25 @@ pub enum Lane {
     Save,
 }
 
-/// Runs jobs. A job that is dropped without being run does no harm: its chunk fails to load, or
-/// stays dirty.
+/// Runs jobs. An executor may drop a job without running it: its chunk then fails to load, or stays
+/// dirty.
 pub trait Executor: Send + Sync + fmt::Debug {
-    /// Takes a job and returns at once.
+    /// Queues a job and returns immediately.
     fn spawn(&self, lane: Lane, job: Job);
 
-    /// How many jobs run at the same time.
+    /// Returns the number of jobs that run in parallel.
     fn parallelism(&self) -> usize;
 
-    /// How many jobs wait.
+    /// Returns the number of queued jobs.
     fn queued(&self) -> usize;
 
-    /// Runs one job that waits on this thread, and says whether there was one. An executor with
-    /// threads of its own never does.
+    /// Runs one queued job on this thread. Returns whether there was one. Executors with threads
+    /// always return false.
     fn run_one(&self) -> bool;
 
-    /// Whether jobs are run only by [`run_one`](Self::run_one).
+    /// Returns whether jobs run only in [`run_one`](Self::run_one).
     fn is_stepped(&self) -> bool;
 
-    /// Drops what waits and ends the threads. Jobs that come later are dropped too.
+    /// Drops queued jobs and stops the threads. Jobs spawned later are dropped too.
     fn shut_down(&self);
 }

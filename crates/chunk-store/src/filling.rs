@@ -1,4 +1,4 @@
-//! Many chunks that are wanted in the storage and not in memory.
+//! Loading or generating many chunks to have them in the storage.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,47 +9,47 @@ use crate::error::LoadError;
 use crate::flags::RequestFlags;
 use crate::store::ChunkStore;
 
-/// Chunks that are asked for together. Those of some steps are in memory at a time.
+/// The number of chunks requested together. Chunks of several steps can be in memory at once.
 const STEP_CHUNKS: usize = 64;
 
-/// What passes in the world with each step: once, chunks are looked at for saving and unloading.
+/// The time that passes in the world per step: one round of saving and unloading.
 const STEP_TIME: Duration = Duration::from_millis(500);
 
-/// How many failures are kept.
+/// The maximum length of `FillReport::failures`.
 const FAILURES_MAX: usize = 20;
 
-/// What came of filling.
+/// The result of [`ChunkStore::fill`].
 #[derive(Clone, Debug, Default)]
 pub struct FillReport {
-    /// Chunks that were there or were made.
+    /// Chunks that were loaded or generated.
     pub done: u64,
     /// Chunks that could be neither loaded nor generated.
     pub failed: u64,
-    /// The first of those.
+    /// The first 20 of the failed chunks.
     pub failures: Vec<FillFailure>,
-    /// The most chunks that were in memory at a time.
+    /// The largest number of chunks in memory at the end of a step.
     pub in_memory_max: u64,
-    /// Whether it was stopped before the end.
+    /// Whether `progress` stopped the operation before the last chunk.
     pub is_stopped: bool,
 }
 
 /// A chunk that could be neither loaded nor generated.
 #[derive(Clone, Debug)]
 pub struct FillFailure {
-    /// Where it is.
+    /// The position of the chunk.
     pub at: ChunkPos,
-    /// Why; `None` if the generator gave up.
+    /// The error; `None` if the generator returned no chunk.
     pub error: Option<Arc<LoadError>>,
 }
 
 impl ChunkStore {
-    /// Loads or generates chunks one after the other and saves those that were generated, a few at
-    /// a time: they leave memory again as others come, sooner with a
-    /// [`memory_gauge`](crate::StoreOptions::memory_gauge) that says that it is full. What was
-    /// generated is saved when [`shut_down`](Self::shut_down) has ended without complaint.
+    /// Loads or generates many chunks in steps, and saves the generated ones. Chunks are unloaded
+    /// while later ones are loaded, sooner if a [`memory_gauge`](crate::StoreOptions::memory_gauge)
+    /// reports that memory is nearly full. All generated chunks are saved once
+    /// [`shut_down`](Self::shut_down) has returned a complete report.
     ///
-    /// Does the world's work on this thread. `progress` is told how many chunks are done after
-    /// each step, and says whether to go on.
+    /// Runs the world's work on this thread. `progress` is called after each step; if it returns
+    /// false, filling stops.
     pub fn fill(
         &self,
         chunks: impl IntoIterator<Item = ChunkPos>,
@@ -85,7 +85,8 @@ impl ChunkStore {
             }
         }
         report.in_memory_max = report.in_memory_max.max(self.metrics().in_memory);
-        // The saves of the step before run beside the loads of this one, and no further behind.
+        // Saves of the previous step run in parallel with the loads of this one; older ones are
+        // done.
         self.wait_for_saves();
         self.tick(STEP_TIME);
     }

@@ -1,9 +1,9 @@
-//! What a request asks for, and what is known about a chunk in memory.
+//! Flags of requests and of chunks in memory.
 
 use std::fmt;
 use std::ops::BitOr;
 
-/// What to do for a request, as the game's bits. [`RequestFlags::NONE`] loads a chunk, or
+/// The flags of a request, with the game's bit values. [`RequestFlags::NONE`] loads a chunk, or
 /// generates it if it is not stored.
 ///
 /// ```
@@ -17,40 +17,39 @@ use std::ops::BitOr;
 pub struct RequestFlags(u32);
 
 impl RequestFlags {
-    /// Load, or generate what is not stored.
+    /// Load the chunk, or generate it if it is not stored.
     pub const NONE: Self = Self(0);
     /// Do not read the storage.
     pub const NO_LOAD: Self = Self(1);
     /// Do not generate.
     pub const NO_GENERATE: Self = Self(2);
-    /// Let the chunk tick once it is there.
+    /// Start ticking the chunk once it is loaded.
     pub const SET_TICKING: Self = Self(4);
-    /// Load or generate again what is in memory, and replace it. Unsaved changes of the chunk
-    /// that is replaced are given up.
+    /// Load or generate the chunk again even if it is in memory, and replace it. Unsaved changes of
+    /// the replaced chunk are lost.
     pub const BYPASS_LOADED: Self = Self(8);
-    /// Generate only as long as a viewer should see the chunk. If all requests for a chunk say so
-    /// and the last viewer leaves, the generation is dropped from the queue, or the generator gives
-    /// up.
+    /// Generate only while a viewer is in range of the chunk. If all requests for a chunk have this
+    /// flag and the last viewer leaves, the generation is cancelled.
     pub const POLL_STILL_NEEDED: Self = Self(16);
-    /// Never let the chunk tick before the request returns, only from the world's queue.
+    /// Never start ticking before the request returns, only from the world's queue.
     pub const NO_SET_TICKING_SYNC: Self = Self(0x8000_0000);
 
-    /// The flags with these bits.
+    /// Creates flags from their bits.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The bits.
+    /// Returns the bits.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Whether all of `other` are set.
+    /// Returns whether all flags of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Without those of `other`.
+    /// Returns the flags without those of `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -88,33 +87,33 @@ impl fmt::Debug for RequestFlags {
     }
 }
 
-/// What is known about a chunk in memory. None of it is stored with the chunk.
+/// The state of a chunk in memory. It is not stored with the chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ChunkFlags(u8);
 
 impl ChunkFlags {
-    /// It is about to be added to the store.
+    /// The chunk is about to be added to the store.
     pub const START_INIT: Self = Self(1);
-    /// It was added to the store. Set last.
+    /// The chunk was added to the store. Set after all other steps.
     pub const INIT: Self = Self(2);
-    /// It was generated, not loaded. Saving does not change that.
+    /// The chunk was generated in this session. Saving does not clear the flag.
     pub const NEWLY_GENERATED: Self = Self(4);
-    /// It was saved since it came into memory. Being loaded is not enough.
+    /// The chunk was saved since it was added. Loading does not set the flag.
     pub const ON_DISK: Self = Self(8);
-    /// It ticks, and its entities live.
+    /// The chunk ticks, and its entities are live.
     pub const TICKING: Self = Self(16);
 
-    /// The flags with these bits.
+    /// Creates flags from their bits.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// The bits.
+    /// Returns the bits.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether all of `other` are set.
+    /// Returns whether all flags of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_those_of_the_game() {
+    fn bits_equal_those_of_the_game() {
         let common = [
             (RequestFlags::NONE, 0),
             (RequestFlags::NO_GENERATE, 2),
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn they_show_their_names() {
+    fn debug_shows_flag_names() {
         let flags = RequestFlags::NO_LOAD | RequestFlags::SET_TICKING;
         assert_eq!(format!("{flags:?}"), "RequestFlags(NO_LOAD | SET_TICKING)");
         assert_eq!(flags.without(RequestFlags::NO_LOAD), RequestFlags::SET_TICKING);

@@ -1,4 +1,4 @@
-//! Generators: they create the chunks that are not stored.
+//! Generators of chunks that are not stored.
 
 mod blocks;
 mod flat;
@@ -16,22 +16,23 @@ use crate::error::BoxedError;
 pub use flat::FlatGenerator;
 pub use terrain::SampleTerrain;
 
-/// Answers whether some viewer still wants a chunk.
+/// Returns whether a requested chunk is still needed.
 pub type StillNeeded = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Which chunk to make.
+/// A request to generate a chunk.
 #[derive(Clone)]
 pub struct GenerateRequest {
-    /// Where it belongs.
+    /// The position of the chunk.
     pub at: ChunkPos,
-    /// The low 32 bits of the world's seed, as the game passes it on.
+    /// The low 32 bits of the world's seed, as the game passes them.
     pub seed: i32,
-    /// Where it is given, the generator may ask it now and then, and give up with `Ok(None)`.
+    /// If set, the generator may call it during long work, and return `Ok(None)` once it returns
+    /// false.
     pub still_needed: Option<StillNeeded>,
 }
 
 impl GenerateRequest {
-    /// Whether it would be in vain to go on.
+    /// Returns whether the chunk is no longer needed.
     pub fn is_abandoned(&self) -> bool {
         self.still_needed.as_ref().is_some_and(|is_needed| !is_needed())
     }
@@ -45,13 +46,13 @@ impl fmt::Debug for GenerateRequest {
 
 /// Generates chunks, on the store's workers.
 pub trait ChunkGenerator: Send + Sync + fmt::Debug {
-    /// Generates a chunk; the same request always gives the same chunk. Returns `None` if it gave
-    /// up because no viewer wants the chunk any more.
+    /// Generates a chunk; the same request always returns the same chunk. Returns `None` if it
+    /// stopped because the chunk is no longer needed.
     ///
     /// # Errors
-    /// The chunk cannot be generated.
+    /// Returns an error if the chunk cannot be generated.
     fn generate(&self, request: &GenerateRequest) -> Result<Option<Chunk>, BoxedError>;
 
-    /// Is called when the store is shut down: requests under way should end soon.
+    /// Called when the store shuts down: requests in progress should end soon.
     fn shut_down(&self) {}
 }

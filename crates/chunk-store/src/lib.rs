@@ -1,7 +1,8 @@
-//! Which chunks of a world are in memory.
+//! Keeps the chunks of a world in memory: loads, generates, ticks, saves and unloads them.
 //!
-//! A [`ChunkStore`] stands between a program and a storage of chunks. It loads what is asked for,
-//! generates what is not stored, saves what was changed and forgets what nobody looks at:
+//! A [`ChunkStore`] sits between a program and a chunk storage. It loads the requested chunks,
+//! generates those that are not stored, saves those that were changed and unloads those that are no
+//! longer needed:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -14,11 +15,11 @@
 //! let options = StoreOptions { generator, ..Default::default() };
 //! let store = ChunkStore::new(Arc::clone(&storage), options)?;
 //!
-//! // Asks for a chunk, and does the world's work on this thread until it is there.
+//! // Requests a chunk, and runs the world's work on this thread until it is loaded.
 //! let at = ChunkPos::new(3, -7);
 //! let chunk = store.get_now(at, RequestFlags::NONE)?.ok_or("the store was shut down")?;
 //!
-//! // Changes it. It is dirty until it is saved.
+//! // Changes a block. The chunk is dirty until it is saved.
 //! let block = ChunkBlock::new(3, 200, 31).ok_or("not in a chunk")?;
 //! chunk.edit(|chunk| chunk.set_block(block, "Rock_Stone"))??;
 //! assert!(chunk.is_dirty());
@@ -32,26 +33,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In a program with tasks, [`ChunkStore::get`] gives a future that can be awaited on any executor,
-//! while [`ChunkStore::run_world`] or the program's own loop calls [`ChunkStore::tick`].
+//! In an async program, [`ChunkStore::get`] returns a future that can be awaited on any executor.
+//! Meanwhile [`ChunkStore::run_world`] or the program's own loop calls [`ChunkStore::tick`].
 //!
-//! # Promises
+//! # Guarantees
 //!
-//! - One chunk is loaded once, however many ask for it at the same time.
-//! - A chunk that is stored but cannot be read is an error, and is never generated over.
-//! - A change is saved, or its chunk stays dirty: neither a failed save nor a save that was under
-//!   way when it was made loses it. A dirty chunk is never unloaded.
-//! - A chunk that was unloaded refuses changes, rather than forget them.
-//! - Memory for saves under way is bounded.
+//! - Concurrent requests for a chunk load it once.
+//! - A stored chunk that cannot be read is an error. It is never replaced by a generated one.
+//! - A change is saved, or its chunk stays dirty: neither a failed save nor a change during a save
+//!   loses data. A dirty chunk is never unloaded.
+//! - Changing an unloaded chunk returns an error.
+//! - Memory for saves in flight is bounded.
 //!
-//! # Where the original is weaker
+//! # Differences from the game
 //!
-//! The game clears the dirty mark of a chunk whether its save succeeded or not, and clears changes
-//! that were made meanwhile with it; writes all at once however many there are; stores an entity
-//! that changed only when something else of its chunk is stored. None of that can be seen by the
-//! game that opens the world later.
+//! The game clears a chunk's dirty flag even if its save failed or the chunk changed during the
+//! save. It writes all dirty chunks at once, however many there are, and saves a changed entity
+//! only if its chunk is dirty for another reason. Worlds written by this crate look the same to the
+//! game.
 //!
-//! This crate does not know how chunks are stored nor how a world's configuration looks.
+//! This crate does not know how chunks are stored or what a world's configuration looks like.
 
 mod back_off;
 mod clock;

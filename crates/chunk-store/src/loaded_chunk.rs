@@ -17,10 +17,10 @@ use crate::error::ChunkError;
 use crate::flags::ChunkFlags;
 use crate::sync::lock;
 
-/// How many half seconds a chunk that nothing uses keeps ticking, and stays in memory: 7.5 seconds.
+/// How long an unused chunk keeps ticking and stays in memory, in half seconds: 7.5 seconds.
 pub const TIMER_START: i32 = 15;
 
-/// What chunks of a store have in common.
+/// Data shared by all chunks of a store.
 #[derive(Debug)]
 pub(crate) struct ChunkContext {
     pub(crate) migrations: Arc<BlockMigrations>,
@@ -30,12 +30,12 @@ pub(crate) struct ChunkContext {
 
 /// A chunk in memory.
 ///
-/// It may be used from any thread. Its blocks are decoded when they are first asked for. Every
-/// change raises its *generation*, and it is dirty until a save of the newest generation has
-/// succeeded: a change that is made during a save is in the next one.
+/// It may be used from any thread. Blocks are decoded on first use. Every change increments the
+/// *generation*. The chunk is dirty until its newest generation is saved, so a change made during a
+/// save is written by the next one.
 ///
-/// It can be unloaded while somebody holds it, if it is not [pinned](Self::pin). Changes are then
-/// refused with [`ChunkError::Unloaded`] rather than lost.
+/// An `Arc<LoadedChunk>` does not prevent unloading; a [pin](Self::pin) does. Changing an unloaded
+/// chunk returns [`ChunkError::Unloaded`].
 pub struct LoadedChunk {
     at: ChunkPos,
     context: Arc<ChunkContext>,
@@ -46,9 +46,9 @@ pub struct LoadedChunk {
     active_timer: AtomicI32,
     pins: AtomicU32,
     save_failures: AtomicU32,
-    /// Not to be saved before this, in nanoseconds of the store's clock.
+    /// The earliest time of the next save, in nanoseconds of the store's clock.
     retry_at: AtomicU64,
-    /// Changed only under the lock of the body.
+    /// Changed only while `body` is locked.
     is_removed: AtomicBool,
     body: Mutex<Body>,
 }
@@ -77,38 +77,39 @@ impl LoadedChunk {
         }
     }
 
-    /// Where it is.
+    /// Returns the position of the chunk.
     pub fn at(&self) -> ChunkPos {
         self.at
     }
 
-    /// Reads it. Components are decoded when they are first asked for. Entities of a chunk that
-    /// ticks are in the store: the chunk has what was last stored.
+    /// Calls `look` with the chunk. Components are decoded on first use. The entities of a ticking
+    /// chunk are in the store; the chunk has them as they were last saved.
     ///
-    /// `look` must not use the same chunk again, nor ask the store to let it tick.
+    /// `look` must not access the same chunk again, nor start or stop its ticking.
     ///
     /// # Errors
-    /// [`ChunkError::Malformed`] if block migrations cannot be applied. An unloaded chunk can be
-    /// read.
+    /// Returns [`ChunkError::Malformed`] if block migrations cannot be applied. An unloaded chunk
+    /// can still be read.
     pub fn read<R>(&self, look: impl FnOnce(&Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = lock(&self.body);
         let chunk = body.chunk(&self.context.migrations);
         chunk.map(|chunk| look(chunk)).map_err(|source| self.malformed(source))
     }
 
-    /// Changes it, and makes it dirty. Entities of a chunk that ticks are changed through the
+    /// Changes the chunk and marks it dirty. Change the entities of a ticking chunk through the
     /// store instead.
     ///
-    /// `change` must not use the same chunk again, nor ask the store to let it tick.
+    /// `change` must not access the same chunk again, nor start or stop its ticking.
     ///
     /// # Errors
-    /// [`ChunkError`], and nothing is changed.
+    /// Returns an error, without calling `change`, if the chunk was unloaded or if block migrations
+    /// cannot be applied.
     pub fn edit<R>(&self, change: impl FnOnce(&mut Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = self.lock_loaded()?;
         let chunk = body.chunk(&self.context.migrations);
         let chunk = chunk.map_err(|source| self.malformed(source))?;
-        // Before the change: it counts also if it panics half-way.
-        self.raise_generation();
+        // Before the change, so that the chunk is dirty even if `change` panics.
+        self.increment_generation();
         Ok(change(chunk))
     }
 
@@ -120,7 +121,7 @@ impl LoadedChunk {
         lock(&self.body)
     }
 
-    /// `None` if somebody uses the chunk.
+    /// Returns `None` if the chunk is locked.
     pub(crate) fn try_lock_body(&self) -> Option<MutexGuard<'_, Body>> {
         match self.body.try_lock() {
             Ok(body) => Some(body),
@@ -134,42 +135,42 @@ impl LoadedChunk {
         if self.is_loaded() { Ok(body) } else { Err(ChunkError::Unloaded { at: self.at }) }
     }
 
-    /// Whether it is still in the store.
+    /// Returns whether the chunk is still in the store.
     pub fn is_loaded(&self) -> bool {
         !self.is_removed.load(Ordering::SeqCst)
     }
 
-    /// From here on changes and pins are refused.
+    /// Marks the chunk as removed. Later changes and pins return an error.
     pub(crate) fn remove(&self, _body: &MutexGuard<'_, Body>) {
         self.is_removed.store(true, Ordering::SeqCst);
     }
 
-    /// Makes it dirty without changing it.
+    /// Marks the chunk dirty without changing it.
     ///
     /// # Errors
-    /// [`ChunkError::Unloaded`].
+    /// Returns [`ChunkError::Unloaded`] if the chunk is no longer in the store.
     pub fn mark_dirty(&self) -> Result<(), ChunkError> {
         let body = self.lock_loaded()?;
-        self.raise_generation();
+        self.increment_generation();
         drop(body);
         Ok(())
     }
 
-    pub(crate) fn raise_generation(&self) {
+    pub(crate) fn increment_generation(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Goes up with every change.
+    /// Returns a number that grows with every change.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::SeqCst)
     }
 
-    /// Whether it has changes that are not saved.
+    /// Returns whether the chunk has unsaved changes.
     pub fn is_dirty(&self) -> bool {
         self.generation() != self.saved_generation.load(Ordering::SeqCst)
     }
 
-    /// What is known about it.
+    /// Returns the state of the chunk.
     pub fn flags(&self) -> ChunkFlags {
         ChunkFlags::from_bits(self.flags.load(Ordering::SeqCst))
     }
@@ -182,24 +183,24 @@ impl LoadedChunk {
         }
     }
 
-    /// Whether it ticks.
+    /// Returns whether the chunk ticks.
     pub fn is_ticking(&self) -> bool {
         self.flags().contains(ChunkFlags::TICKING)
     }
 
-    /// Keeps it in memory until the pin is dropped.
+    /// Keeps the chunk in memory until the pin is dropped.
     ///
     /// # Errors
-    /// [`ChunkError::Unloaded`]: too late.
+    /// Returns [`ChunkError::Unloaded`] if the chunk is no longer in the store.
     pub fn pin(self: &Arc<Self>) -> Result<Pin, ChunkError> {
-        // Unloading looks at the pins under the same lock.
+        // Unloading checks the pins under the same lock.
         let body = self.lock_loaded()?;
         self.pins.fetch_add(1, Ordering::SeqCst);
         drop(body);
         Ok(Pin { chunk: Arc::clone(self) })
     }
 
-    /// Whether something pins it.
+    /// Returns whether the chunk has at least one pin.
     pub fn is_pinned(&self) -> bool {
         self.pins.load(Ordering::SeqCst) > 0
     }
@@ -212,26 +213,26 @@ impl LoadedChunk {
         self.active_timer.store(TIMER_START, Ordering::SeqCst);
     }
 
-    /// Counts down; whether it is over.
+    /// Counts down, and returns whether the time is over.
     pub(crate) fn count_keep_alive(&self, by: i32) -> bool {
         count_down(&self.keep_alive, by)
     }
 
-    /// Counts down; whether it is over.
+    /// Counts down, and returns whether the time is over.
     pub(crate) fn count_active(&self, by: i32) -> bool {
         count_down(&self.active_timer, by)
     }
 
-    /// What has to be stored.
+    /// Returns the current state of the chunk, for saving.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let body = lock(&self.body);
-        // Before the entities: one that changes meanwhile raises it again.
+        // Before the entities are copied: one that changes meanwhile increments it again.
         let generation = self.generation();
         body.snapshot(self.at, generation, &self.context)
     }
 
-    /// Takes a chunk for saved that is never stored. Returns whether it is one.
-    pub(crate) fn is_clean_without_saving(&self) -> bool {
+    /// Marks the chunk clean if it is never stored. Returns whether that is the case.
+    pub(crate) fn mark_clean_if_never_stored(&self) -> bool {
         let body = lock(&self.body);
         let is_stored = body.is_stored(&self.context.registry);
         if !is_stored {
@@ -240,22 +241,25 @@ impl LoadedChunk {
         !is_stored
     }
 
-    /// Notes that a snapshot of this generation is stored, with these entities if they are alive.
-    /// Changed components stay decoded: writing them into the document in memory as well would
-    /// take longer than encoding them again.
+    /// Records that the snapshot of `generation` was stored, with `entities` if they are live.
+    /// Changed components stay decoded: updating the document in memory would take longer than
+    /// encoding them again.
     pub(crate) fn mark_saved(&self, generation: u64, entities: Option<&EntityDocuments>) {
         let mut body = lock(&self.body);
         self.saved_generation.fetch_max(generation, Ordering::SeqCst);
         self.save_failures.store(0, Ordering::SeqCst);
         if let Some(entities) = entities.filter(|_| !self.is_dirty()) {
             let kept = body.set_stored_entities(entities);
-            debug_assert!(kept.is_ok(), "what was encoded a moment ago is a document: {kept:?}");
+            debug_assert!(
+                kept.is_ok(),
+                "entities that were just encoded are valid documents: {kept:?}"
+            );
         }
         drop(body);
         self.set_flag(ChunkFlags::ON_DISK, true);
     }
 
-    /// How often saving has failed since it last succeeded, with this time.
+    /// Counts a failed save. Returns the number of failures since the last successful one.
     pub(crate) fn count_save_failure(&self) -> u32 {
         self.save_failures.fetch_add(1, Ordering::SeqCst).saturating_add(1)
     }
@@ -292,14 +296,14 @@ impl fmt::Debug for LoadedChunk {
     }
 }
 
-/// Keeps a chunk in memory as long as it lives.
+/// Keeps a chunk in memory until it is dropped.
 #[derive(Debug)]
 pub struct Pin {
     chunk: Arc<LoadedChunk>,
 }
 
 impl Pin {
-    /// The chunk.
+    /// Returns the pinned chunk.
     pub fn chunk(&self) -> &Arc<LoadedChunk> {
         &self.chunk
     }

@@ -19,8 +19,8 @@ use crate::shared::Shared;
 use crate::store::ChunkStore;
 use crate::sync::lock;
 
-/// Without these there is no chunk. The game breaks later where others are missing; here what is
-/// missing reads as the game makes it.
+/// Components that every chunk must have. Other missing components read as the game's defaults; the
+/// game itself fails later without them.
 const REQUIRED: [&str; 2] = ["WorldChunk", "BlockChunk"];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum StageKind {
     Tick,
 }
 
-/// A stage that has to be started, behind another if there is one.
+/// A stage to start, after another one if there is one.
 #[derive(Debug)]
 pub(crate) struct Start {
     pub(crate) after: Option<Shared<Outcome>>,
@@ -38,7 +38,7 @@ pub(crate) struct Start {
     pub(crate) cell: Shared<Outcome>,
 }
 
-/// The generator, and what waits for there to be one.
+/// The generator, and the requests that wait until one is set.
 #[derive(Debug)]
 pub(crate) struct GeneratorSlot {
     generator: Option<Arc<dyn ChunkGenerator>>,
@@ -58,7 +58,8 @@ impl ChunkStore {
         let store = self.clone();
         after.when_done(move |outcome| match (kind, outcome) {
             (StageKind::Tick, Ok(Some(chunk))) => store.tick_then(Arc::clone(chunk), cell),
-            // A failed load never gets here: what is stored must not be generated over.
+            // A failed load never gets here: a stored chunk must not be replaced by a generated
+            // one.
             (StageKind::Load | StageKind::Generate, Ok(None)) => store.begin(at, kind, cell),
             _ => drop(cell.complete(outcome.clone())),
         });
@@ -71,7 +72,7 @@ impl ChunkStore {
                 self.inner.executor.spawn(Lane::Load, Box::new(move || stage.load()));
             }
             StageKind::Generate => self.begin_generate(at, cell),
-            // There is nothing that could tick.
+            // No chunk to tick.
             StageKind::Tick => drop(cell.complete(Ok(None))),
         }
     }
@@ -90,14 +91,15 @@ impl ChunkStore {
             still_needed: Some(self.still_needed(at)),
         };
         let generate = move || {
-            let made = if request.is_abandoned() { Ok(None) } else { generator.generate(&request) };
-            stage.generated(made);
+            let generated =
+                if request.is_abandoned() { Ok(None) } else { generator.generate(&request) };
+            stage.generated(generated);
         };
         self.inner.executor.spawn(Lane::Load, Box::new(generate));
     }
 
-    /// Returns whether it is worth generating a chunk: until the store is shut down, and if all who
-    /// asked for it want it only as long as a viewer should see it, until none should.
+    /// Returns a check that a chunk is still needed: the store is not shut down, and a viewer is in
+    /// range or at least one request has no `POLL_STILL_NEEDED`.
     fn still_needed(&self, at: ChunkPos) -> StillNeeded {
         let store = self.clone();
         Arc::new(move || {
@@ -106,7 +108,7 @@ impl ChunkStore {
         })
     }
 
-    /// Sets the generator, or replaces it. Requests that waited for one go on.
+    /// Sets or replaces the generator, and starts the requests that waited for one.
     pub fn set_generator(&self, generator: Arc<dyn ChunkGenerator>) {
         let mut slot = lock(&self.inner.generator);
         slot.generator = Some(generator);
@@ -118,7 +120,7 @@ impl ChunkStore {
         }
     }
 
-    /// Ends the generator, and fails what still waits for one.
+    /// Shuts down the generator, and fails the requests that still wait for one.
     pub(crate) fn shut_down_generator(&self) {
         let mut slot = lock(&self.inner.generator);
         let (generator, waiting) = (slot.generator.clone(), mem::take(&mut slot.waiting));
@@ -131,7 +133,7 @@ impl ChunkStore {
         }
     }
 
-    /// Lets a chunk tick from the world's queue, and answers then.
+    /// Starts ticking the chunk from the world's queue, then answers the request.
     pub(crate) fn tick_then(&self, chunk: Arc<LoadedChunk>, cell: Shared<Outcome>) {
         let store = self.clone();
         self.post(move || {
@@ -141,14 +143,14 @@ impl ChunkStore {
     }
 }
 
-/// The game gives its generator an int.
+/// The game passes its generator an `int`.
 fn low_32_bits(seed: i64) -> i32 {
     let [a, b, c, d, ..] = seed.to_le_bytes();
     i32::from_le_bytes([a, b, c, d])
 }
 
-/// A load or a generation under way. One that is dropped half-way has failed, so that nobody waits
-/// for ever.
+/// A load or generation in progress. Dropping it before it ends fails the request, so that callers
+/// do not wait forever.
 struct Stage {
     store: ChunkStore,
     at: ChunkPos,
@@ -163,7 +165,7 @@ impl Stage {
         Self { store: store.clone(), at, cell, started: store.now(), is_open: true }
     }
 
-    /// On a worker.
+    /// Runs on a worker.
     fn load(self) {
         let at = self.at;
         if self.store.is_shut_down() {
@@ -179,13 +181,14 @@ impl Stage {
         }
     }
 
-    /// On a worker.
-    fn generated(self, made: Result<Option<Chunk>, crate::error::BoxedError>) {
+    /// Runs on a worker.
+    fn generated(self, result: Result<Option<Chunk>, crate::error::BoxedError>) {
         let at = self.at;
-        match made {
+        match result {
             Err(source) => self.fail(LoadError::Generator { at, source }),
             Ok(None) => {
-                // Given up because no viewer wants it. The next request starts anew.
+                // The generator stopped because the chunk is not needed. The next request starts
+                // over.
                 if let Some(state) = lock(&self.store.inner.states).get_mut(&at) {
                     state.forget_chain();
                 }
@@ -195,23 +198,23 @@ impl Stage {
         }
     }
 
-    /// On a worker: checks the chunk and shows it to the listeners.
+    /// Runs on a worker: checks the chunk and calls the listeners.
     fn pre_load(self, mut chunk: Chunk, is_generated: bool) {
         let at = self.at;
         let missing = REQUIRED.into_iter().find(|id| !chunk.holder().contains(id));
         if let Some(component) = missing {
             return self.fail(LoadError::MissingComponent { at, component });
         }
-        self.store.listeners().each(|one| one.pre_load(at, &mut chunk, is_generated));
+        self.store.listeners().each(|listener| listener.pre_load(at, &mut chunk, is_generated));
         let store = self.store.clone();
         store.post(move || self.post_load(chunk, is_generated));
     }
 
-    /// On the world's thread: adds the chunk to the store.
+    /// Runs on the world's thread: adds the chunk to the store.
     fn post_load(self, chunk: Chunk, is_generated: bool) {
         let inner = &self.store.inner;
         if inner.settings.is_closed.load(Ordering::SeqCst) {
-            // Everything was saved already, and what is added now would not be.
+            // The last save is over; changes to a chunk added now would be lost.
             return self.finish(Ok(None));
         }
         let mut flags = ChunkFlags::START_INIT;
@@ -226,10 +229,10 @@ impl Stage {
             self.store.discard(&replaced);
         }
         chunk.set_flag(ChunkFlags::INIT, true);
-        self.store.welcome_entities(&chunk);
+        self.store.adopt_stray_entities(&chunk);
         let time = self.store.now().saturating_sub(self.started);
         inner.counters.chunk_added(is_generated, time);
-        self.store.listeners().each(|one| one.loaded(&chunk));
+        self.store.listeners().each(|listener| listener.loaded(&chunk));
         self.finish(Ok(Some(chunk)));
     }
 
@@ -248,8 +251,9 @@ impl Stage {
         let now = store.now();
         lock(&store.inner.states).entry(at).or_default().fail(Arc::clone(&error), now);
         store.inner.counters.load_failed();
-        let told = Arc::clone(&error);
-        self.store.post(move || store.listeners().each(|one| one.load_failed(at, &told)));
+        let reported = Arc::clone(&error);
+        self.store
+            .post(move || store.listeners().each(|listener| listener.load_failed(at, &reported)));
         self.cell.complete(Err(error));
     }
 }
@@ -264,16 +268,17 @@ impl Drop for Stage {
 }
 
 impl ChunkStore {
-    /// A chunk was replaced: it is gone for good, with what was not saved of it.
+    /// Removes a replaced chunk with its unsaved changes.
     fn discard(&self, chunk: &Arc<LoadedChunk>) {
         let was_ticking = chunk.is_ticking();
         let entities = chunk.discard();
         if was_ticking {
-            self.listeners().each(|one| one.ticking_changed(chunk, false));
+            self.listeners().each(|listener| listener.ticking_changed(chunk, false));
         }
         for (id, holder) in &entities {
-            self.listeners().each(|one| one.entity_removed(*id, holder, RemoveReason::Remove));
+            self.listeners()
+                .each(|listener| listener.entity_removed(*id, holder, RemoveReason::Remove));
         }
-        self.listeners().each(|one| one.removed(chunk, RemoveReason::Remove));
+        self.listeners().each(|listener| listener.removed(chunk, RemoveReason::Remove));
     }
 }

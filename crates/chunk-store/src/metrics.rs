@@ -1,11 +1,11 @@
-//! What a store has done.
+//! Counters and timings of a store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::histogram::{Histogram, Times};
 
-/// What a store has done so far, and what it has to do.
+/// Counters, queue lengths and timings of a store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Metrics {
     /// Chunks loaded since the generator was set last.
@@ -18,25 +18,25 @@ pub struct Metrics {
     pub unloaded: u64,
     /// Loads and generations that failed.
     pub failed_loads: u64,
-    /// Saves that failed. Their chunks stay dirty and are tried again.
+    /// Saves that failed. Their chunks stay dirty, and the saves are retried.
     pub failed_saves: u64,
-    /// How often the storage could not make durable what was saved. It is tried again.
+    /// Syncs of the storage that failed. They are retried.
     pub failed_syncs: u64,
     /// Chunks in memory.
     pub in_memory: u64,
     /// Chunks being loaded or generated.
     pub loading: u64,
-    /// Dirty chunks that wait for their save.
+    /// Dirty chunks queued for saving.
     pub saves_queued: u64,
-    /// Snapshots on their way to the storage.
+    /// Snapshots being encoded or written.
     pub saves_in_flight: u64,
-    /// Jobs that wait for a worker.
+    /// Jobs queued for a worker.
     pub jobs_queued: u64,
-    /// From the start of a load to the chunk in the store.
+    /// From the start of a load until the chunk is in the store.
     pub load_times: Times,
-    /// From the start of generating to the chunk in the store.
+    /// From the start of a generation until the chunk is in the store.
     pub generate_times: Times,
-    /// From the snapshot to the answer of the storage.
+    /// From the snapshot until the storage has answered.
     pub save_times: Times,
 }
 
@@ -103,13 +103,13 @@ impl Counters {
         add(&self.unloaded);
     }
 
-    /// The game counts both from when the generator was set.
+    /// The game counts both since the generator was set.
     pub(crate) fn generator_replaced(&self) {
         self.loaded.store(0, Ordering::Relaxed);
         self.generated.store(0, Ordering::Relaxed);
     }
 
-    /// Without what is not counted but looked up.
+    /// Counters only; gauges are filled in by `ChunkStore::metrics`.
     pub(crate) fn metrics(&self) -> Metrics {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Metrics {

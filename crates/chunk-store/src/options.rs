@@ -1,4 +1,4 @@
-//! How a store behaves.
+//! [`StoreOptions`]: the settings of a store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,42 +11,42 @@ use crate::events::StoreListener;
 use crate::executor::Executor;
 use crate::generator::ChunkGenerator;
 
-/// Tells how much of the memory is used, from 0 to 1.
+/// Returns the fraction of memory in use, from 0 to 1.
 pub type MemoryGauge = Arc<dyn Fn() -> f64 + Send + Sync>;
 
-/// How a store behaves. The names are those of a world's configuration where it has them.
+/// The settings of a store. Settings that a world's configuration has keep their names.
 #[derive(Clone)]
 pub struct StoreOptions {
     /// The world's seed.
     pub seed: i64,
-    /// `IsSavingChunks`: whether dirty chunks are saved. Where they are not, they stay in memory.
+    /// `IsSavingChunks`: whether dirty chunks are saved. If not, they stay in memory.
     pub is_saving_chunks: bool,
-    /// `SaveNewChunks`: whether a generated chunk is saved though nothing was changed in it.
+    /// `SaveNewChunks`: whether unchanged generated chunks are saved.
     pub save_new_chunks: bool,
-    /// `IsUnloadingChunks`: whether chunks that nobody wants leave memory.
+    /// `IsUnloadingChunks`: whether chunks that are no longer needed are unloaded.
     pub is_unloading_chunks: bool,
     /// `ChunkConfig.KeepLoadedRegion`: chunks that it touches are never unloaded.
     pub keep_loaded_region: Option<BlockRect>,
     /// `ChunkConfig.PregenerateRegion`: chunks that it touches are requested from the start.
     pub pregenerate_region: Option<BlockRect>,
-    /// What makes chunks that are not stored. Without one, requests that allow generating wait
-    /// until there is one.
+    /// Generates chunks that are not stored. Without a generator, requests that allow generating
+    /// wait until one is set.
     pub generator: Option<Arc<dyn ChunkGenerator>>,
-    /// Block migrations, applied in memory.
+    /// Block migrations, applied to chunks in memory.
     pub migrations: Arc<BlockMigrations>,
-    /// Which components are not stored; those of the game by default.
+    /// Decides which components are stored; the game's components by default.
     pub registry: Arc<ComponentRegistry>,
-    /// Who is told what happens.
+    /// Called for every event of the store, in this order.
     pub listeners: Vec<Arc<dyn StoreListener>>,
-    /// Who reads, generates, encodes and writes; a [`ThreadPool`](crate::ThreadPool) with a thread
-    /// for each core if it is `None`.
+    /// Runs reads, generation, encoding and writes. `None` creates a
+    /// [`ThreadPool`](crate::ThreadPool) with one thread per core.
     pub executor: Option<Arc<dyn Executor>>,
-    /// What time it is.
+    /// The clock for timings and retries.
     pub clock: Arc<dyn Clock>,
-    /// How many chunks are snapshots on their way to the storage at most; each needs about the
-    /// memory of its document.
+    /// The maximum number of snapshots being saved at once. Each needs about as much memory as the
+    /// chunk's document.
     pub saves_in_flight_max: usize,
-    /// How full the memory is; beyond 85 % chunks leave sooner.
+    /// Memory use; above 85 % chunks are unloaded sooner.
     pub memory_gauge: Option<MemoryGauge>,
 }
 

@@ -1,4 +1,4 @@
-//! Chunks that are asked for before anybody needs them.
+//! Pregeneration: requesting the chunks of a region in advance.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use crate::request::ChunkFuture;
 use crate::store::ChunkStore;
 use crate::sync::lock;
 
-/// So many requests are open for each worker: it always has work, and others get a turn soon.
+/// Open requests per worker: enough to keep it busy, few enough not to delay other requests.
 const OPEN_PER_WORKER: usize = 4;
 
-/// How far the pregeneration is.
+/// The progress of the pregeneration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PregenerationProgress {
-    /// Chunks that are there.
+    /// Chunks that were loaded or generated.
     pub done: u64,
     /// Chunks that could not be loaded or generated.
     pub failed: u64,
-    /// All chunks.
+    /// All chunks of the region.
     pub total: u64,
 }
 
@@ -31,8 +31,8 @@ pub(crate) struct Pregeneration {
 }
 
 impl Pregeneration {
-    /// All chunks that the region touches. The game goes on in steps of 32 blocks from its corner
-    /// and so leaves out the last ones of a region that is not aligned.
+    /// Pregenerates all chunks that the region touches. The game advances in steps of 32 blocks
+    /// from the region's corner, and so skips the last chunks of a region that is not aligned.
     pub(crate) fn of(region: Option<BlockRect>) -> Self {
         let Some(region) = region else { return Self::default() };
         let chunks = region.chunks();
@@ -61,8 +61,7 @@ impl fmt::Debug for Pregeneration {
 }
 
 impl ChunkStore {
-    /// Returns how far the chunks of
-    /// [`pregenerate_region`](crate::StoreOptions::pregenerate_region) are generated.
+    /// Returns the progress of [`pregenerate_region`](crate::StoreOptions::pregenerate_region).
     pub fn pregeneration(&self) -> PregenerationProgress {
         let mut pregeneration = lock(&self.inner.pregeneration);
         pregeneration.collect();
@@ -70,16 +69,16 @@ impl ChunkStore {
     }
 
     pub(crate) fn tick_pregeneration(&self) {
-        let most = self.inner.executor.parallelism().saturating_mul(OPEN_PER_WORKER);
+        let open_max = self.inner.executor.parallelism().saturating_mul(OPEN_PER_WORKER);
         loop {
             let mut pregeneration = lock(&self.inner.pregeneration);
             pregeneration.collect();
-            if pregeneration.open.len() >= most {
+            if pregeneration.open.len() >= open_max {
                 return;
             }
             let Some(at) = pregeneration.left.as_mut().and_then(Iterator::next) else { return };
             drop(pregeneration);
-            // Without the lock: a listener that is called may ask how far it is.
+            // After the lock is released: a listener may call `pregeneration`.
             let future = self.get(at, RequestFlags::NONE);
             lock(&self.inner.pregeneration).open.push(future);
         }

@@ -1,9 +1,9 @@
-//! Requests: how a chunk is asked for.
+//! Requests for chunks.
 //!
-//! All requests for a chunk share its [`LoadState`]. The first starts a chain of stages; later ones
-//! wait for the same chain, and make it longer if they allow more than it does. Each gets the end
-//! of the chain as it is when it comes, so one that does not allow generating is not kept waiting
-//! by one that does.
+//! All requests for a chunk share its [`LoadState`]. The first request starts a chain of stages.
+//! Later ones wait for the same chain, and extend it if they allow more stages. Each request waits
+//! for the end of the chain at the time of the request, so one that does not allow generating never
+//! waits for generation.
 
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -24,21 +24,20 @@ use crate::shared::{Awaiting, Shared, park_until};
 use crate::store::ChunkStore;
 use crate::sync::lock;
 
-/// What a request leads to: the chunk, nothing, or why it failed.
+/// The result of a request: a chunk, or `None` if there is none, or an error.
 pub type Outcome = Result<Option<Arc<LoadedChunk>>, Arc<LoadError>>;
 
-/// What is known about a chunk that was asked for.
+/// The state of a requested chunk.
 #[derive(Debug, Default)]
 pub(crate) struct LoadState {
-    /// The chunk, once it is in memory.
     pub(crate) chunk: Option<Arc<LoadedChunk>>,
-    /// What the chain of stages does not do, and whether it ends with ticking.
+    /// The stages that the chain leaves out, and whether it ends with ticking.
     pub(crate) flags: RequestFlags,
-    /// The end of the chain. One that ended with nothing stays: the chunk is known to be absent.
+    /// The end of the chain. It is kept if it resolved to `None`: the chunk is known to be missing.
     pub(crate) future: Option<Shared<Outcome>>,
     error: Option<Arc<LoadError>>,
     failed_at: Duration,
-    /// Only a chunk that is added sets it back.
+    /// Reset only when the chunk is added.
     failures: u32,
 }
 
@@ -47,18 +46,18 @@ impl LoadState {
         self.chunk.is_some()
     }
 
-    /// Whether every request that allows generating wants the chunk only for viewers.
+    /// Returns whether all requests that allow generating have `POLL_STILL_NEEDED`.
     pub(crate) fn is_polled(&self) -> bool {
         self.flags.contains(RequestFlags::POLL_STILL_NEEDED)
     }
 
-    /// Whether forgetting it would cost no more than work.
+    /// Returns whether the state can be dropped; a later request may repeat work.
     pub(crate) fn is_idle(&self) -> bool {
         let is_done = |future: &Shared<Outcome>| future.peek().is_some();
         self.chunk.is_none() && self.future.as_ref().is_none_or(is_done)
     }
 
-    /// A stage failed: its chain is over.
+    /// Ends the chain after a failed stage.
     pub(crate) fn fail(&mut self, error: Arc<LoadError>, now: Duration) {
         self.error = Some(error);
         self.failed_at = now;
@@ -71,7 +70,7 @@ impl LoadState {
         self.future = None;
     }
 
-    /// A chunk was added.
+    /// Sets the chunk, and returns the one it replaces.
     pub(crate) fn add(&mut self, chunk: Arc<LoadedChunk>) -> Option<Arc<LoadedChunk>> {
         self.error = None;
         self.failures = 0;
@@ -79,8 +78,8 @@ impl LoadState {
         self.chunk.replace(chunk)
     }
 
-    /// The error of the last failure, while it is too soon to try again.
-    fn held_back(&mut self, now: Duration) -> Option<Arc<LoadError>> {
+    /// Returns the last error while it is too soon to retry.
+    fn error_before_retry(&mut self, now: Duration) -> Option<Arc<LoadError>> {
         let error = self.error.clone()?;
         if now.saturating_sub(self.failed_at) < back_off::after_load(self.failures) {
             return Some(error);
@@ -89,16 +88,16 @@ impl LoadState {
         None
     }
 
-    /// Makes the chain as long as the request needs it; what has to be started, in order.
+    /// Extends the chain by the stages that the request needs, and returns them in order.
     fn upgrade(&mut self, flags: RequestFlags) -> Vec<Start> {
         let is_new = self.future.is_none();
         let known = if is_new { flags } else { self.flags };
-        let may = |flag| is_new || known.contains(flag);
+        let lacks = |flag| is_new || known.contains(flag);
         let mut kinds = Vec::new();
-        if may(RequestFlags::NO_LOAD) && flags.allows_load() {
+        if lacks(RequestFlags::NO_LOAD) && flags.allows_load() {
             kinds.push(StageKind::Load);
         }
-        if may(RequestFlags::NO_GENERATE) && flags.allows_generate() {
+        if lacks(RequestFlags::NO_GENERATE) && flags.allows_generate() {
             kinds.push(StageKind::Generate);
         }
         let ticks = is_new || !known.contains(RequestFlags::SET_TICKING);
@@ -125,33 +124,31 @@ impl LoadState {
     }
 }
 
-/// How a request is answered once the lock is released.
+/// The answer to a request, given after the lock is released.
 enum Answer {
     Now(Outcome),
     Wait(Shared<Outcome>),
-    /// It is loaded and has to tick.
+    /// The chunk is loaded and must start ticking.
     Tick(Arc<LoadedChunk>),
 }
 
 impl ChunkStore {
-    /// Asks for a chunk. The future is shared with all who ask for the same chunk, so dropping it
-    /// harms nobody.
+    /// Requests a chunk. Requests for the same chunk share its loading, so a future can be dropped
+    /// without affecting others.
     ///
-    /// - A chunk that is in memory is there at once.
-    /// - One that is stored is loaded; one that is not is generated, unless the flags say
-    ///   otherwise.
-    /// - A chunk that is stored but cannot be loaded is an error and is *never* generated. Until
-    ///   n squared milliseconds after the n-th failure, 10 seconds at most, requests get the same
-    ///   error.
-    /// - That a chunk is absent is remembered: asked again with
-    ///   [`NO_GENERATE`](RequestFlags::NO_GENERATE), the storage is not.
-    /// - After [`shut_down`](Self::shut_down) there is nothing.
+    /// - If the chunk is in memory, the future is ready immediately.
+    /// - A stored chunk is loaded; a missing one is generated, unless the flags forbid it.
+    /// - A stored chunk that cannot be loaded is an error and is *never* generated. After the n-th
+    ///   failure, requests return the same error for n squared milliseconds, at most 10 seconds.
+    /// - Missing chunks are remembered: another request with
+    ///   [`NO_GENERATE`](RequestFlags::NO_GENERATE) does not read the storage.
+    /// - After [`shut_down`](Self::shut_down) the result is `Ok(None)`.
     pub fn get(&self, at: ChunkPos, flags: RequestFlags) -> ChunkFuture {
         if self.is_shut_down() {
             return ChunkFuture::ready(Ok(None));
         }
         let (answer, starts) = self.plan(at, flags);
-        // Without the lock: a stage can end at once, and an executor may drop it.
+        // After the lock is released: a stage can end immediately, or the executor may drop it.
         for start in starts {
             self.start_stage(at, start);
         }
@@ -173,8 +170,8 @@ impl ChunkStore {
             }
             Entry::Vacant(entry) => entry.insert(LoadState::default()),
         };
-        let only_looks = !flags.allows_load() && !flags.allows_generate();
-        if only_looks && (!ticks || state.flags.contains(RequestFlags::SET_TICKING)) {
+        let only_peeks = !flags.allows_load() && !flags.allows_generate();
+        if only_peeks && (!ticks || state.flags.contains(RequestFlags::SET_TICKING)) {
             return match (&state.chunk, &state.future) {
                 (Some(chunk), _) => (Answer::Now(Ok(Some(Arc::clone(chunk)))), Vec::new()),
                 (None, Some(future)) => (Answer::Wait(future.clone()), Vec::new()),
@@ -187,7 +184,7 @@ impl ChunkStore {
             let answer = if ticks { Answer::Tick(chunk) } else { Answer::Now(Ok(Some(chunk))) };
             return (answer, Vec::new());
         }
-        if let Some(error) = state.held_back(self.now()) {
+        if let Some(error) = state.error_before_retry(self.now()) {
             return (Answer::Now(Err(error)), Vec::new());
         }
         let starts = state.upgrade(flags);
@@ -197,8 +194,8 @@ impl ChunkStore {
         }
     }
 
-    /// Lets a loaded chunk tick: at once on the world's thread, if the request allows it and nobody
-    /// holds the chunk, and from the queue otherwise.
+    /// Starts ticking a loaded chunk: immediately if this is the world's thread, the request allows
+    /// it and the chunk is not locked; otherwise from the world's queue.
     fn answer_with_ticking(&self, chunk: Arc<LoadedChunk>, flags: RequestFlags) -> ChunkFuture {
         let is_inline = !flags.contains(RequestFlags::NO_SET_TICKING_SYNC)
             && self.inner.world.is_world_thread();
@@ -211,27 +208,27 @@ impl ChunkStore {
         future
     }
 
-    /// Asks for a chunk and does the world's work on this thread until it is there. For programs
-    /// that have one thread, and tools.
+    /// Requests a chunk and runs the world's work on this thread until the request is answered. For
+    /// tools and single-threaded programs.
     ///
     /// # Errors
-    /// Why it could not be loaded or generated.
+    /// Returns an error if the chunk cannot be loaded or generated.
     pub fn get_now(&self, at: ChunkPos, flags: RequestFlags) -> Outcome {
         self.drive(&self.get(at, flags))
     }
 
-    /// Does the world's work on this thread until a request is answered. With an executor without
-    /// threads, a request that waits for something from outside gives nothing.
+    /// Runs the world's work on this thread until a request is answered. With an executor without
+    /// threads, returns `Ok(None)` if there is no work left and the request is still open.
     ///
     /// # Errors
-    /// Why the chunk could not be loaded or generated.
+    /// Returns an error if the chunk cannot be loaded or generated.
     pub fn drive(&self, future: &ChunkFuture) -> Outcome {
         self.step_until(|| future.peek().is_some());
         future.peek().unwrap_or(Ok(None))
     }
 }
 
-/// A chunk, sooner or later.
+/// A future that resolves to a chunk.
 pub struct ChunkFuture {
     state: State,
 }
@@ -246,7 +243,7 @@ impl ChunkFuture {
         Self { state: State::Ready(outcome) }
     }
 
-    /// The answer, if it is there.
+    /// Returns the result if the request is answered.
     pub fn peek(&self) -> Option<Outcome> {
         match &self.state {
             State::Ready(outcome) => Some(outcome.clone()),
@@ -254,10 +251,10 @@ impl ChunkFuture {
         }
     }
 
-    /// Blocks this thread until the answer is there. The world must run on another one.
+    /// Blocks this thread until the request is answered. The world must run on another thread.
     ///
     /// # Errors
-    /// Why the chunk could not be loaded or generated.
+    /// Returns an error if the chunk cannot be loaded or generated.
     pub fn wait(self) -> Outcome {
         park_until(self)
     }

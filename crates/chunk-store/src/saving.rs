@@ -1,10 +1,10 @@
-//! Saving: which chunks, when, and what happens then.
+//! Saving dirty chunks.
 //!
-//! Every half second all dirty chunks are queued, unless a listener objects. Each tick takes from
-//! the queue what may be in flight: a snapshot on the world's thread, encoding and writing on a
-//! worker, chunks of one region together. When the storage has answered, the chunk is clean if its
-//! generation is still that of the snapshot. A save that failed leaves it dirty, and is tried again
-//! after a while. Every ten seconds the storage makes durable what it got.
+//! Every half second all dirty chunks are queued, unless a listener cancels the save. Each tick
+//! starts as many saves as may be in flight: the snapshot is taken on the world's thread, and a
+//! worker encodes and writes the chunks of one region together. When the storage has answered, a
+//! chunk is clean if its generation is still that of the snapshot. A failed save leaves the chunk
+//! dirty and is retried after a delay. Every ten seconds the storage is synced.
 
 mod batch;
 mod durable;
@@ -31,29 +31,29 @@ use durable::SyncTimer;
 
 pub use flush::{FlushReport, UnsavedChunk, UnsavedReason};
 
-/// How many chunks of a region a worker takes at a time, where the storage writes several for less
-/// than each by itself. More would keep it from loads for too long.
+/// The largest batch for storages that write several chunks of a region at lower cost than one by
+/// one. Larger batches would delay loads for too long.
 const SHARED_BATCH_CHUNKS_MAX: usize = 16;
 
-/// The same for other storages. Fewer would wake the world's thread for each of them, and with more
-/// one worker has nothing left to do while another saves the last ones.
+/// The largest batch for other storages. Smaller ones would wake the world's thread more often;
+/// larger ones would leave workers idle while one of them saves the last chunks.
 const BATCH_CHUNKS_MAX: usize = 4;
 
-/// What is saved next and what is being saved.
+/// Chunks queued for saving and chunks being saved.
 #[derive(Debug, Default)]
 pub(crate) struct Saver {
     timer: Timer,
-    /// The last is saved first.
+    /// A stack: the last chunk is saved first.
     queue: Vec<Arc<LoadedChunk>>,
     queued: HashSet<ChunkPos>,
-    /// By position, not by chunk: one that was replaced must not be stored after its successor.
+    /// By position: a replaced chunk must not be written after its successor.
     in_flight: HashSet<ChunkPos>,
     errors: HashMap<ChunkPos, Arc<SaveError>>,
     sync: SyncTimer,
 }
 
 impl Saver {
-    /// How many wait, and how many are under way.
+    /// Returns the numbers of queued and in-flight chunks.
     pub(crate) fn depth(&self) -> (usize, usize) {
         (self.queue.len(), self.in_flight.len())
     }
@@ -62,7 +62,7 @@ impl Saver {
         !self.queue.is_empty() || !self.in_flight.is_empty()
     }
 
-    fn knows(&self, at: ChunkPos) -> bool {
+    fn contains(&self, at: ChunkPos) -> bool {
         self.queued.contains(&at) || self.in_flight.contains(&at)
     }
 
@@ -72,7 +72,8 @@ impl Saver {
         }
     }
 
-    /// Takes the chunk that was queued last, and others of its region, as far as there is room.
+    /// Moves the last queued chunk, and others of its region, from the queue to `in_flight`, up to
+    /// the limits.
     fn take(&mut self, in_flight_max: usize, batch_max: usize) -> Vec<Arc<LoadedChunk>> {
         let room = in_flight_max.saturating_sub(self.in_flight.len()).min(batch_max);
         let mut taken: Vec<Arc<LoadedChunk>> = Vec::new();
@@ -96,8 +97,8 @@ impl Saver {
     }
 }
 
-/// Suspends saving while it lives, as a backup needs it. Several can be held at once. What was
-/// under way when it began goes on: [`ChunkStore::wait_for_saves`] waits for that.
+/// Suspends saving until it is dropped, for example during a backup. Several can exist at once.
+/// Saves already in flight continue; wait for them with [`ChunkStore::wait_for_saves`].
 #[derive(Debug)]
 pub struct SavingSuspension {
     store: ChunkStore,
@@ -110,13 +111,13 @@ impl Drop for SavingSuspension {
 }
 
 impl ChunkStore {
-    /// Suspends saving until the result is dropped. Dirty chunks stay in memory meanwhile.
+    /// Suspends saving until the returned guard is dropped. Dirty chunks stay in memory meanwhile.
     pub fn suspend_saving(&self) -> SavingSuspension {
         self.inner.settings.suspensions.fetch_add(1, Ordering::SeqCst);
         SavingSuspension { store: self.clone() }
     }
 
-    /// Does the world's work on this thread until no save is under way.
+    /// Runs the world's work on this thread until no save is in flight.
     pub fn wait_for_saves(&self) {
         self.step_until(|| lock(&self.inner.saver).in_flight.is_empty());
     }
@@ -127,8 +128,8 @@ impl ChunkStore {
         if is_suspended || !settings.is_saving_chunks.load(Ordering::SeqCst) {
             return;
         }
-        let is_time = lock(&self.inner.saver).timer.passes(passed);
-        if is_time {
+        let should_queue = lock(&self.inner.saver).timer.advance(passed);
+        if should_queue {
             let now = self.now();
             self.queue_dirty(|chunk| chunk.retry_at() <= now);
         }
@@ -136,13 +137,16 @@ impl ChunkStore {
         self.tick_syncing(passed);
     }
 
-    /// Queues all dirty chunks that are not on their way already; those that a listener wants not
-    /// to be saved.
+    /// Queues all dirty chunks that are not yet queued or in flight. Returns those that a listener
+    /// vetoed.
     fn queue_dirty(&self, is_due: impl Fn(&LoadedChunk) -> bool) -> Vec<Arc<LoadedChunk>> {
         let mut vetoed = Vec::new();
         for chunk in self.loaded_chunks() {
-            let is_known = || lock(&self.inner.saver).knows(chunk.at());
-            if !chunk.is_dirty() || !is_due(&chunk) || is_known() || chunk.is_clean_without_saving()
+            let is_pending = || lock(&self.inner.saver).contains(chunk.at());
+            if !chunk.is_dirty()
+                || !is_due(&chunk)
+                || is_pending()
+                || chunk.mark_clean_if_never_stored()
             {
                 continue;
             }
@@ -154,13 +158,13 @@ impl ChunkStore {
         vetoed
     }
 
-    /// Sends as many chunks on their way as there is room for.
+    /// Starts as many saves as may be in flight.
     fn start_saves(&self) {
-        let most = self.inner.settings.saves_in_flight_max;
+        let in_flight_max = self.inner.settings.saves_in_flight_max;
         let is_shared = self.inner.storage.shares_writes();
         let batch_max = if is_shared { SHARED_BATCH_CHUNKS_MAX } else { BATCH_CHUNKS_MAX };
         loop {
-            let taken = lock(&self.inner.saver).take(most, batch_max);
+            let taken = lock(&self.inner.saver).take(in_flight_max, batch_max);
             if taken.is_empty() {
                 return;
             }
@@ -175,7 +179,7 @@ impl ChunkStore {
         }
     }
 
-    /// On the world's thread: the storage has answered.
+    /// Records the results of a batch. Runs on the world's thread.
     fn saves_ended(&self, results: Vec<Saved>, took: Duration) {
         for Saved { chunk, result } in results {
             match result {
@@ -183,10 +187,10 @@ impl ChunkStore {
                     let mut saver = lock(&self.inner.saver);
                     saver.in_flight.remove(&chunk.at());
                     saver.errors.remove(&chunk.at());
-                    saver.sync.set_news();
+                    saver.sync.mark_unsynced();
                     drop(saver);
                     self.inner.counters.saved(took);
-                    self.listeners().each(|one| one.saved(&chunk));
+                    self.listeners().each(|listener| listener.saved(&chunk));
                 }
                 Err(error) => self.save_failed(&chunk, &Arc::new(error)),
             }
@@ -201,6 +205,6 @@ impl ChunkStore {
         saver.errors.insert(chunk.at(), Arc::clone(error));
         drop(saver);
         self.inner.counters.save_failed();
-        self.listeners().each(|one| one.save_failed(chunk, error));
+        self.listeners().each(|listener| listener.save_failed(chunk, error));
     }
 }

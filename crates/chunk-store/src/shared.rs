@@ -1,7 +1,7 @@
-//! [`Shared`]: a value that arrives once and that any number of tasks and callbacks wait for.
+//! [`Shared`]: a value that is set once and that any number of tasks and callbacks wait for.
 //!
-//! Written here rather than taken from an executor's crate, so that the store can be awaited on
-//! any executor and be polled by a test without one.
+//! It does not depend on an executor's crate, so the store can be awaited on any executor and
+//! polled by a test without one.
 
 use std::fmt;
 use std::future::Future;
@@ -15,14 +15,14 @@ use crate::sync::lock;
 
 type Callback<T> = Box<dyn FnOnce(&T) + Send>;
 
-/// A place for one value. Clones are the same place.
+/// A cell for one value. Clones share the cell.
 pub(crate) struct Shared<T> {
     inner: Arc<Mutex<Inner<T>>>,
 }
 
 struct Inner<T> {
     value: Option<T>,
-    /// With the number of the future that gave it.
+    /// Wakers with the number of the future they belong to.
     wakers: Vec<(u64, Waker)>,
     next_number: u64,
     callbacks: Vec<Callback<T>>,
@@ -48,8 +48,8 @@ impl<T: Clone> Shared<T> {
         }
     }
 
-    /// Gives the value; whether it was the first. Wakes and calls all who wait, on this thread and
-    /// without holding the lock.
+    /// Sets the value. Returns false if it was set before. Wakes all futures and runs all callbacks
+    /// on this thread, without holding the lock.
     pub(crate) fn complete(&self, value: T) -> bool {
         let mut inner = lock(&self.inner);
         if inner.value.is_some() {
@@ -68,12 +68,13 @@ impl<T: Clone> Shared<T> {
         true
     }
 
-    /// The value, if it is there.
+    /// Returns the value if it is set.
     pub(crate) fn peek(&self) -> Option<T> {
         lock(&self.inner).value.clone()
     }
 
-    /// Calls `callback` with the value: at once if it is there, or else from whoever gives it.
+    /// Calls `callback` with the value: immediately if it is set, otherwise on the thread that sets
+    /// it.
     pub(crate) fn when_done(&self, callback: impl FnOnce(&T) + Send + 'static) {
         let mut inner = lock(&self.inner);
         let Some(value) = inner.value.clone() else {
@@ -84,13 +85,13 @@ impl<T: Clone> Shared<T> {
         callback(&value);
     }
 
-    /// A future of the value.
+    /// Returns a future that resolves to the value.
     pub(crate) fn wait(&self) -> Awaiting<T> {
         Awaiting { shared: self.clone(), number: None }
     }
 }
 
-/// Waits for a [`Shared`]. Dropping it harms nobody: it only takes its own waker away.
+/// A future of a [`Shared`]. Dropping it removes only its own waker.
 pub(crate) struct Awaiting<T> {
     shared: Shared<T>,
     number: Option<u64>,
@@ -148,7 +149,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future by parking this thread. Somebody else must do the work.
+/// Waits for a future by parking this thread. Another thread must complete it.
 pub(crate) fn park_until<F: Future + Unpin>(mut future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -166,7 +167,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn all_who_wait_get_the_first_value() {
+    fn all_waiters_get_the_first_value() {
         let shared = Shared::new();
         let calls = Arc::new(AtomicUsize::new(0));
         let count = |calls: &Arc<AtomicUsize>| {

@@ -1,4 +1,4 @@
-//! The end of a store.
+//! Shutting down a store.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -6,16 +6,15 @@ use std::time::{Duration, Instant};
 use crate::saving::FlushReport;
 use crate::store::ChunkStore;
 
-/// How long chunks that are being loaded or generated are waited for. What has not begun is
-/// dropped.
+/// How long a shutdown waits for loads and generations in progress. Queued ones are dropped.
 const LOADS_WAIT_MAX: Duration = Duration::from_secs(5);
 
 impl ChunkStore {
-    /// Ends the store: no more requests, all dirty chunks saved, the storage synced, workers ended.
-    /// Blocks until that is done and says what could not be saved. Such chunks are still in memory,
-    /// so that a program can do something about the reason and call this again.
+    /// Shuts down the store: refuses new requests, saves all dirty chunks, syncs the storage and
+    /// stops the workers. Blocks until that is done. The report lists the chunks that could not be
+    /// saved. They stay in memory, so that the program can fix the cause and call this again.
     ///
-    /// Where `IsSavingChunks` is off, nothing is saved.
+    /// If `IsSavingChunks` is off, nothing is saved.
     pub fn shut_down(&self) -> FlushReport {
         self.inner.settings.is_shut_down.store(true, Ordering::SeqCst);
         self.shut_down_generator();
@@ -25,20 +24,20 @@ impl ChunkStore {
         let report = if is_saving {
             self.save_all()
         } else {
-            // What was saved before that was turned off is to stay all the same.
+            // Chunks saved before saving was turned off must still become durable.
             let (unsaved, sync_error) = (self.unsaved_because_off(), self.sync_saved());
             FlushReport { saved: 0, unsaved, sync_error }
         };
         if report.is_complete() || !is_saving {
             self.inner.executor.shut_down();
-            // What was dropped has failed by now; its listeners are told.
+            // Reports the failures of dropped requests to the listeners.
             self.step_until_idle();
         }
         report
     }
 
     fn finish_loads(&self) {
-        // By the machine's clock: with another one, a storage that hangs would never be late.
+        // Uses the system clock: a test clock might never reach the limit.
         let start = Instant::now();
         self.step_until(|| {
             let is_late = start.elapsed() >= LOADS_WAIT_MAX;

@@ -1,14 +1,14 @@
-//! Memory for documents on their way to the storage, used again and again.
+//! Reusable buffers for encoded documents.
 
 use std::sync::Mutex;
 
 use crate::sync::lock;
 
-/// How much memory is kept for the next documents. A batch of large chunks needs about 6 MiB.
+/// The memory kept for later documents. A batch of large chunks needs about 6 MiB.
 const SPARE_BYTES_MAX: usize = 16 << 20;
 
-/// Buffers that nobody uses at the moment. The system gives fresh memory page by page and zeroes
-/// each, which takes longer than to encode a chunk.
+/// Unused buffers. The operating system zeroes fresh memory page by page, which takes longer than
+/// encoding a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct SpareBuffers {
     spare: Mutex<Spare>,
@@ -21,7 +21,7 @@ struct Spare {
 }
 
 impl SpareBuffers {
-    /// A buffer with any content, or an empty one.
+    /// Returns a kept buffer with arbitrary contents, or a new empty one.
     pub(crate) fn take(&self) -> Vec<u8> {
         let mut spare = lock(&self.spare);
         let buffer = spare.buffers.pop().unwrap_or_default();
@@ -29,8 +29,8 @@ impl SpareBuffers {
         buffer
     }
 
-    /// Keeps a buffer, if there are not enough.
-    pub(crate) fn give(&self, buffer: Vec<u8>) {
+    /// Keeps a buffer for reuse, unless that would exceed the limit.
+    pub(crate) fn put_back(&self, buffer: Vec<u8>) {
         let mut spare = lock(&self.spare);
         let bytes = spare.bytes.saturating_add(buffer.capacity());
         if bytes <= SPARE_BYTES_MAX {
@@ -45,16 +45,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_come_back_and_only_so_much_is_kept() {
+    fn buffers_are_reused_up_to_the_limit() {
         let buffers = SpareBuffers::default();
         assert_eq!(buffers.take().capacity(), 0);
         for _ in 0..20 {
-            buffers.give(Vec::with_capacity(1 << 20));
+            buffers.put_back(Vec::with_capacity(1 << 20));
         }
         let kept = || (0..20).map(|_| buffers.take()).filter(|buffer| buffer.capacity() > 0);
         assert_eq!(kept().count(), 16);
         assert_eq!(kept().count(), 0);
-        buffers.give(Vec::with_capacity(SPARE_BYTES_MAX + 1));
+        buffers.put_back(Vec::with_capacity(SPARE_BYTES_MAX + 1));
         assert_eq!(buffers.take().capacity(), 0);
     }
 }

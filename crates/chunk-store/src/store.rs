@@ -1,4 +1,4 @@
-//! [`ChunkStore`]: its parts, and how time goes on in it.
+//! [`ChunkStore`]: its parts, `tick` and `step`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,24 +27,23 @@ use crate::timer::Timer;
 use crate::viewers::Viewers;
 use crate::world_queue::WorldQueue;
 
-/// Which chunks of a world are in memory.
+/// The chunks of a world that are in memory.
 ///
-/// A clone is the same store; all methods may be called from any thread. Work that blocks is done
-/// by an [`Executor`]. What concerns the whole world happens in
-/// [`tick`](Self::tick), on a thread that the program chooses: the world's thread is the one that
-/// called `tick` or [`step`](Self::step) last.
+/// Clones share the same store, and all methods may be called from any thread. Blocking work runs
+/// on an [`Executor`]. Work on the whole world runs in [`tick`](Self::tick), on a thread that the
+/// program chooses: the world's thread is the one that last called `tick` or [`step`](Self::step).
 ///
-/// Before a store is dropped it must be [shut down](Self::shut_down), or changes that were not
-/// saved are lost.
+/// Call [`shut_down`](Self::shut_down) before dropping the last clone; otherwise unsaved changes
+/// are lost.
 #[derive(Clone)]
 pub struct ChunkStore {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// Lock order: `states`, then a chunk, then the index of entities. No other two locks are held at
-/// once. `states` only tries a chunk's lock and never waits for it. None is held while foreign
-/// code runs, except the lock of the chunk whose content a program reads or changes, and that of
-/// the index while one entity is changed.
+/// Lock order: `states`, then a chunk, then the entity index. No other two locks are held at the
+/// same time. Code that holds `states` only tries a chunk's lock and never waits for it. No lock is
+/// held while foreign code runs, with two exceptions: the chunk's lock while a program reads or
+/// changes that chunk, and the index's lock while a program changes one entity.
 pub(crate) struct Inner {
     pub(crate) storage: Arc<dyn ChunkStorage>,
     pub(crate) executor: Arc<dyn Executor>,
@@ -63,16 +62,15 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
 }
 
-/// What can be changed while the store runs, and what cannot.
 pub(crate) struct Settings {
     pub(crate) seed: i64,
     pub(crate) is_saving_chunks: AtomicBool,
     pub(crate) save_new_chunks: AtomicBool,
     pub(crate) is_unloading_chunks: AtomicBool,
-    /// How many suspensions of saving there are.
+    /// The number of live `SavingSuspension`s.
     pub(crate) suspensions: AtomicU32,
     pub(crate) is_shut_down: AtomicBool,
-    /// Set behind `is_shut_down`, when no more chunks may come into memory.
+    /// Set after `is_shut_down`, when no more chunks may be added.
     pub(crate) is_closed: AtomicBool,
     pub(crate) keep_loaded_region: Option<BlockRect>,
     pub(crate) saves_in_flight_max: usize,
@@ -80,10 +78,10 @@ pub(crate) struct Settings {
 }
 
 impl ChunkStore {
-    /// A store over a storage.
+    /// Creates a store that loads from and saves to `storage`.
     ///
     /// # Errors
-    /// The system gives no threads.
+    /// Returns an error if the worker threads cannot be started.
     pub fn new(storage: impl ChunkStorage + 'static, options: StoreOptions) -> io::Result<Self> {
         let executor = match options.executor {
             Some(executor) => executor,
@@ -126,9 +124,9 @@ impl ChunkStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Lets time pass: adds chunks that were loaded, saves, unloads, generates ahead.
+    /// Advances the world by `passed`: adds loaded chunks, saves, unloads and pregenerates.
     ///
-    /// A server calls it with every tick; [`run_world`](Self::run_world) does it on a thread.
+    /// A server calls this on every tick; [`run_world`](Self::run_world) calls it on a thread.
     pub fn tick(&self, passed: Duration) {
         self.step();
         self.tick_pregeneration();
@@ -137,15 +135,14 @@ impl ChunkStore {
         self.step();
     }
 
-    /// Does what waits for the world's thread, and one job if the executor has no threads of its
-    /// own; whether there was anything to do.
+    /// Runs the tasks queued for the world's thread, and one job if the executor has no threads.
+    /// Returns whether it ran anything.
     pub fn step(&self) -> bool {
-        let is_any = self.inner.world.run();
-        self.inner.executor.run_one() || is_any
+        let ran_tasks = self.inner.world.run();
+        self.inner.executor.run_one() || ran_tasks
     }
 
-    /// Steps until there is nothing to do. With an executor that has threads, they may still be at
-    /// work.
+    /// Steps until there is nothing to do. Threads of the executor may still be running jobs.
     pub fn step_until_idle(&self) {
         while self.step() {}
     }
@@ -155,10 +152,10 @@ impl ChunkStore {
         self.inner.world.wait(at_most);
     }
 
-    /// Steps until `is_done` says so. Where there is nothing to do it waits for the workers, or
-    /// gives up if there are none.
+    /// Steps until `is_done` returns true. With nothing to do it waits for the workers; it returns
+    /// if the executor has none.
     pub(crate) fn step_until(&self, is_done: impl Fn() -> bool) {
-        const LOOK_UP: Duration = Duration::from_millis(5);
+        const POLL_INTERVAL: Duration = Duration::from_millis(5);
         while !is_done() {
             if self.step() {
                 continue;
@@ -166,21 +163,21 @@ impl ChunkStore {
             if self.inner.executor.is_stepped() {
                 return;
             }
-            self.wait_for_work(LOOK_UP);
+            self.wait_for_work(POLL_INTERVAL);
         }
     }
 
-    /// The chunk, if it is in memory.
+    /// Returns the chunk at `at` if it is in memory.
     pub fn loaded(&self, at: ChunkPos) -> Option<Arc<LoadedChunk>> {
         lock(&self.inner.states).get(&at).and_then(|state| state.chunk.clone())
     }
 
-    /// All chunks in memory, in no order.
+    /// Returns all chunks in memory, in no particular order.
     pub fn loaded_chunks(&self) -> Vec<Arc<LoadedChunk>> {
         lock(&self.inner.states).values().filter_map(|state| state.chunk.clone()).collect()
     }
 
-    /// What was done so far, and what there is to do.
+    /// Returns the counters, queue lengths and timings of the store.
     pub fn metrics(&self) -> Metrics {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let in_memory = lock(&self.inner.states).values().filter(|state| state.is_loaded()).count();
@@ -194,7 +191,7 @@ impl ChunkStore {
         }
     }
 
-    /// Where its chunks are stored.
+    /// Returns the storage that the chunks are loaded from and saved to.
     pub fn storage(&self) -> &Arc<dyn ChunkStorage> {
         &self.inner.storage
     }
@@ -204,7 +201,7 @@ impl ChunkStore {
         self.inner.settings.is_saving_chunks.store(is_saving, Ordering::SeqCst);
     }
 
-    /// Turns `SaveNewChunks` on or off, for chunks that are generated from now on.
+    /// Turns `SaveNewChunks` on or off for chunks generated from now on.
     pub fn set_save_new_chunks(&self, is_saving: bool) {
         self.inner.settings.save_new_chunks.store(is_saving, Ordering::SeqCst);
     }
@@ -214,7 +211,7 @@ impl ChunkStore {
         self.inner.settings.is_unloading_chunks.store(is_unloading, Ordering::SeqCst);
     }
 
-    /// Whether it was shut down. Requests are answered with nothing then.
+    /// Returns whether the store was shut down. Requests then return no chunk.
     pub fn is_shut_down(&self) -> bool {
         self.inner.settings.is_shut_down.load(Ordering::SeqCst)
     }
@@ -231,7 +228,7 @@ impl ChunkStore {
         &self.inner.context.entities
     }
 
-    /// Lets the world's thread do something later.
+    /// Queues a task for the world's thread.
     pub(crate) fn post(&self, task: impl FnOnce() + Send + 'static) {
         self.inner.world.post(Box::new(task));
     }
@@ -240,9 +237,9 @@ impl ChunkStore {
 impl fmt::Debug for ChunkStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let in_memory = self.metrics().in_memory;
-        let place = self.inner.storage.location();
+        let location = self.inner.storage.location();
         f.debug_struct("ChunkStore")
-            .field("storage", &place)
+            .field("storage", &location)
             .field("in_memory", &in_memory)
             .finish_non_exhaustive()
     }

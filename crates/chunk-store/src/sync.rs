@@ -1,9 +1,9 @@
-//! Locks that outlive a panic.
+//! Locking that ignores poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks. What this crate keeps behind a lock is whole whenever foreign code runs, so a listener
-/// or a generator that panicked on another thread does no harm here.
+/// Locks a mutex even if it is poisoned. The data behind a lock is always consistent when foreign
+/// code runs, so a panic in a listener or a generator cannot have corrupted it.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! Things that happen every half second.
+//! A timer that fires every half second.
 
 use std::time::Duration;
 
-/// How often chunks are looked at.
+/// The interval between rounds of saving and unloading.
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// Fires every half second, and at most once in a tick.
@@ -18,8 +18,8 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// Lets time pass; whether it fires. What was missed in a long pause is not made up for.
-    pub(crate) fn passes(&mut self, time: Duration) -> bool {
+    /// Advances the timer. Returns whether it fires. Rounds missed in a long pause are skipped.
+    pub(crate) fn advance(&mut self, time: Duration) -> bool {
         if time < self.left {
             self.left = self.left.saturating_sub(time);
             return false;
@@ -34,14 +34,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_fires_each_half_second_and_once_in_a_tick() {
+    fn a_timer_fires_every_half_second_and_once_per_tick() {
         let mut timer = Timer::default();
         let tick = Duration::from_millis(125);
-        let fired: Vec<_> = (0..9).map(|_| timer.passes(tick)).collect();
+        let fired: Vec<_> = (0..9).map(|_| timer.advance(tick)).collect();
         let expected = [false, false, false, true, false, false, false, true, false];
         assert_eq!(fired, expected);
-        assert!(timer.passes(Duration::from_hours(1)));
-        assert!(timer.passes(tick), "what is left of the pause");
-        assert!(!timer.passes(tick));
+        assert!(timer.advance(Duration::from_hours(1)));
+        assert!(timer.advance(tick), "the remainder of the pause");
+        assert!(!timer.advance(tick));
     }
 }

@@ -1,4 +1,4 @@
-//! Unloading: which chunks leave memory, and when.
+//! Unloading chunks that are no longer needed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,18 +10,19 @@ use crate::store::ChunkStore;
 use crate::sync::lock;
 use crate::viewers::Visibility;
 
-/// How many chunks that are not in memory are remembered as absent or failed. Forgetting one costs
-/// a look at the storage when it is asked for again.
-const ABSENT_REMEMBERED_MAX: usize = 65_536;
+/// How many chunks are remembered as missing or failed. A chunk beyond that is looked up in the
+/// storage again when it is requested.
+const MISSING_REMEMBERED_MAX: usize = 65_536;
 
-/// Chunks leave sooner beyond this use of the memory.
+/// Memory use above which chunks are unloaded sooner.
 const PRESSURE_START: f64 = 0.85;
 
-/// How many chunks forget changed blocks in one look. They are written into the document first,
-/// which takes the world's thread about a tenth of a millisecond for each.
-const TRIM_WRITES_MAX: u32 = 16;
+/// How many chunks with changed blocks are trimmed per round. Each must be encoded first, which
+/// takes about 0.1 ms on the world's thread.
+const TRIM_ENCODES_MAX: u32 = 16;
 
-/// How much a look at a chunk counts, by how much of the memory is used: 1 to 85 %, 3 when full.
+/// Returns by how much one round shortens the timers of a chunk: 1 up to 85 % memory use, 3 when
+/// memory is full.
 pub(crate) fn poll_count(memory_use: f64) -> i32 {
     match (memory_use - PRESSURE_START) / (1.0 - PRESSURE_START) * 3.0 {
         pressure if pressure > 2.0 => 3,
@@ -36,41 +37,41 @@ impl ChunkStore {
         if !settings.is_unloading_chunks.load(Ordering::SeqCst) {
             return;
         }
-        let is_time = lock(&self.inner.unload_timer).passes(passed);
-        if !is_time {
+        let is_due = lock(&self.inner.unload_timer).advance(passed);
+        if !is_due {
             return;
         }
         let memory_use = settings.memory_gauge.as_ref().map_or(0.0, |gauge| gauge());
         let polls = poll_count(memory_use);
-        let mut writes_left = TRIM_WRITES_MAX;
+        let mut encodes_left = TRIM_ENCODES_MAX;
         for chunk in self.loaded_chunks() {
-            self.look_at(&chunk, polls, &mut writes_left);
+            self.check_chunk(&chunk, polls, &mut encodes_left);
         }
-        self.forget_absent();
+        self.forget_missing();
     }
 
-    /// Counts down how long a chunk stays, or sets it back. `writes_left` says how many more may
-    /// write changed blocks into their documents.
-    fn look_at(&self, chunk: &Arc<LoadedChunk>, polls: i32, writes_left: &mut u32) {
+    /// Advances or resets the timers of a chunk, and unloads it when they end. `encodes_left` is
+    /// the number of changed chunks that may still be encoded and trimmed in this round.
+    fn check_chunk(&self, chunk: &Arc<LoadedChunk>, polls: i32, encodes_left: &mut u32) {
         let visibility = self.visibility(chunk.at());
         if visibility == Visibility::Hot {
             chunk.reset_keep_alive();
             chunk.reset_active_timer();
             return;
         }
-        // One that is dirty is about to be encoded, and then its blocks are needed.
+        // A dirty chunk is encoded soon, which needs its decoded blocks.
         if !chunk.is_dirty()
             && let Some(mut body) = chunk.try_lock_body()
-            && (!body.is_changed() || *writes_left > 0)
+            && (!body.is_changed() || *encodes_left > 0)
         {
-            *writes_left = writes_left.saturating_sub(body.is_changed().into());
+            *encodes_left = encodes_left.saturating_sub(body.is_changed().into());
             body.trim();
         }
-        let is_wanted = visibility == Visibility::Cold
+        let is_needed = visibility == Visibility::Cold
             || chunk.is_dirty()
             || chunk.is_pinned()
             || self.is_in_keep_loaded_region(chunk);
-        if is_wanted {
+        if is_needed {
             chunk.reset_keep_alive();
             if chunk.is_ticking() && chunk.count_active(polls) {
                 self.try_stop_ticking(chunk);
@@ -95,15 +96,14 @@ impl ChunkStore {
         }
     }
 
-    /// Unloads a chunk; whether it could. One that is dirty, pinned or in use is not unloaded,
-    /// whatever was true a moment ago.
+    /// Unloads a chunk. Returns false if it is dirty, pinned or locked by now.
     fn unload(&self, chunk: &Arc<LoadedChunk>) -> bool {
         if chunk.is_ticking() && !self.try_stop_ticking(chunk) {
             return false;
         }
         let mut states = lock(&self.inner.states);
         let Some(body) = chunk.try_lock_body() else { return false };
-        // Changes and pins take this lock, so from here on they are refused.
+        // Changes and pins need this lock, so none can happen before `remove`.
         if chunk.is_dirty() || chunk.is_pinned() || chunk.is_ticking() || !chunk.is_loaded() {
             return false;
         }
@@ -120,19 +120,19 @@ impl ChunkStore {
         }
         drop(states);
         self.inner.counters.unloaded();
-        self.listeners().each(|one| one.removed(chunk, RemoveReason::Unload));
+        self.listeners().each(|listener| listener.removed(chunk, RemoveReason::Unload));
         true
     }
 
-    /// Keeps the memory for what is not there from growing without end.
-    fn forget_absent(&self) {
+    /// Limits the memory used for missing chunks.
+    fn forget_missing(&self) {
         let mut states = lock(&self.inner.states);
         let mut idle = states.values().filter(|state| state.is_idle()).count();
-        if idle <= ABSENT_REMEMBERED_MAX {
+        if idle <= MISSING_REMEMBERED_MAX {
             return;
         }
         states.retain(|_, state| {
-            let is_forgotten = idle > ABSENT_REMEMBERED_MAX && state.is_idle();
+            let is_forgotten = idle > MISSING_REMEMBERED_MAX && state.is_idle();
             if is_forgotten {
                 idle = idle.saturating_sub(1);
             }
@@ -146,14 +146,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_count_more_when_memory_is_short() {
+    fn timers_run_faster_when_memory_is_short() {
         let uses = [0.0, 0.85, 0.86, 0.899, 0.91, 0.949, 0.96, 1.0, 2.0, f64::NAN];
         assert_eq!(uses.map(poll_count), [1, 1, 1, 1, 2, 2, 3, 3, 3, 1]);
     }
 
-    /// Writing blocks into a document takes time, and others wait for the world's thread.
+    /// Encoding blocks takes time, during which the world's thread is blocked.
     #[test]
-    fn only_so_many_chunks_forget_changed_blocks_at_once() {
+    fn a_round_trims_a_limited_number_of_changed_chunks() {
         use crate::{FlatGenerator, RequestFlags, StepExecutor, StoreOptions};
         use hyworld_chunk::AssetKey;
         use hyworld_coords::{ChunkBlock, ChunkPos};
@@ -176,14 +176,14 @@ mod tests {
             let change = chunk.edit(|chunk| chunk.set_block(at.unwrap(), &block));
             change.unwrap().unwrap();
         }
-        let look = || {
+        let round = || {
             store.tick(Duration::from_millis(500));
             store.step_until_idle();
             chunks.iter().filter(|chunk| chunk.lock_body().is_changed()).count()
         };
-        assert_eq!([look(), look()], [20, 20], "saved, and somebody is near");
+        assert_eq!([round(), round()], [20, 20], "saved, but a viewer is near");
         assert!(chunks.iter().all(|chunk| !chunk.is_dirty()));
         store.move_viewer(viewer, ChunkPos::new(20, 0), 32);
-        assert_eq!([look(), look()], [4, 0]);
+        assert_eq!([round(), round()], [4, 0]);
     }
 }

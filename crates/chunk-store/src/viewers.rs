@@ -1,4 +1,4 @@
-//! Who looks at the world, from where, and how far.
+//! Viewers, which keep the chunks around them in memory.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use hyworld_coords::{ChunkPos, Circle};
 use crate::store::ChunkStore;
 use crate::sync::lock;
 
-/// Chunks this near to a viewer are hot.
+/// Chunks within this distance of a viewer are hot.
 const HOT_RADIUS: u32 = 8;
 
-/// What a viewer sees at least, however short its sight.
+/// The minimum view radius.
 const VIEW_RADIUS_MIN: u32 = 2;
 
-/// Names a viewer.
+/// Identifies a viewer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ViewerId(u64);
 
-/// How much a chunk is wanted.
+/// How close a chunk is to a viewer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Visibility {
-    /// Nobody sees it.
+    /// Outside the view radius of all viewers.
     None,
-    /// Somebody sees it from afar.
+    /// Inside a view radius, more than 8 chunks from the viewer.
     Cold,
-    /// Somebody is near.
+    /// Inside a view radius, at most 8 chunks from the viewer.
     Hot,
 }
 
@@ -53,9 +53,9 @@ impl Viewers {
     }
 }
 
-/// Viewers: usually players. What they see stays in memory.
+/// Viewers, usually players. Chunks in their view radius stay in memory.
 impl ChunkStore {
-    /// Adds a viewer who sees this many chunks far.
+    /// Adds a viewer with a view radius in chunks.
     pub fn add_viewer(&self, at: ChunkPos, radius: u32) -> ViewerId {
         let mut viewers = lock(&self.inner.viewers);
         viewers.last_id = viewers.last_id.wrapping_add(1);
@@ -64,19 +64,19 @@ impl ChunkStore {
         id
     }
 
-    /// Moves a viewer, or changes how far it sees; whether there is such a viewer.
+    /// Moves a viewer or changes its view radius. Returns false if there is no such viewer.
     pub fn move_viewer(&self, id: ViewerId, at: ChunkPos, radius: u32) -> bool {
         let mut viewers = lock(&self.inner.viewers);
         let viewer = viewers.viewers.get_mut(&id);
         viewer.map(|viewer| *viewer = (at, radius)).is_some()
     }
 
-    /// Removes a viewer; whether there was one.
+    /// Removes a viewer. Returns false if there is no such viewer.
     pub fn remove_viewer(&self, id: ViewerId) -> bool {
         lock(&self.inner.viewers).viewers.remove(&id).is_some()
     }
 
-    /// How much a chunk is wanted.
+    /// Returns how close a chunk is to a viewer.
     pub fn visibility(&self, at: ChunkPos) -> Visibility {
         lock(&self.inner.viewers).visibility(at)
     }
@@ -99,7 +99,7 @@ mod tests {
     const HOT: Visibility = Visibility::Hot;
 
     #[test]
-    fn near_is_hot_as_far_as_one_sees() {
+    fn near_chunks_in_view_are_hot() {
         assert_eq!(visibility(&[], 0), NONE);
         let far = |x| visibility(&[(0, 20)], x);
         let found = [0, 8, 9, 20, 21].map(far);

@@ -1,4 +1,4 @@
-//! The queue of the world: what must happen between ticks, on the thread that ticks.
+//! The queue of tasks for the world's thread.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub(crate) struct WorldQueue {
 struct Inner {
     tasks: VecDeque<Job>,
     world_thread: Option<ThreadId>,
-    /// Somebody asked the waiting thread to look up.
+    /// Set by `nudge`; ends the next wait.
     is_nudged: bool,
 }
 
@@ -28,17 +28,17 @@ impl WorldQueue {
         self.changed.notify_all();
     }
 
-    /// Runs what is there and what comes meanwhile; whether there was anything. This thread is the
-    /// world's from now on.
+    /// Runs all tasks, including those posted meanwhile, and makes this thread the world's thread.
+    /// Returns whether it ran any.
     pub(crate) fn run(&self) -> bool {
-        let mut is_any = false;
+        let mut ran_tasks = false;
         loop {
             let mut inner = lock(&self.inner);
             inner.world_thread = Some(thread::current().id());
-            let Some(task) = inner.tasks.pop_front() else { return is_any };
+            let Some(task) = inner.tasks.pop_front() else { return ran_tasks };
             drop(inner);
             task();
-            is_any = true;
+            ran_tasks = true;
         }
     }
 
@@ -52,7 +52,7 @@ impl WorldQueue {
         self.changed.notify_all();
     }
 
-    /// Waits until there is something to run, or somebody nudges, or the time is up.
+    /// Waits until there is a task or a nudge, or until the time is over.
     pub(crate) fn wait(&self, at_most: Duration) {
         let inner = lock(&self.inner);
         let is_idle = |inner: &mut Inner| inner.tasks.is_empty() && !inner.is_nudged;

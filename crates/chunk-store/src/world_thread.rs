@@ -1,4 +1,4 @@
-//! A thread for the world, for programs that have no loop of their own.
+//! A thread that ticks a store, for programs without a main loop.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::store::ChunkStore;
 
-/// Ticks a store until it is dropped.
+/// Ticks a store on a thread until it is dropped.
 #[derive(Debug)]
 pub struct WorldThread {
     store: ChunkStore,
@@ -17,11 +17,10 @@ pub struct WorldThread {
 }
 
 impl ChunkStore {
-    /// Starts a thread that ticks the store at this interval, and does what comes in between at
-    /// once.
+    /// Starts a thread that ticks the store every `interval`, and runs queued tasks in between.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// Returns an error if the thread cannot be started.
     pub fn run_world(&self, interval: Duration) -> io::Result<WorldThread> {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let (store, stopped) = (self.clone(), Arc::clone(&is_stopped));

@@ -1,5 +1,5 @@
-//! Many tasks at once on a storage that fails, with a world that runs fast: nothing is lost, nobody
-//! waits for ever, and nothing is generated over what is damaged.
+//! Many concurrent tasks on a failing storage: no change is lost, no task hangs, and no damaged
+//! chunk is replaced by a generated one.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -23,8 +23,7 @@ const SIDE: i32 = 24;
 
 type Storage = CountingStorage<FailingStorage<MemoryStorage>>;
 
-/// Changes of which somebody was told that they were made: how many, by chunk. The n-th puts a
-/// block into the n-th cell from height 200 up.
+/// The acknowledged changes of each chunk. Change n sets the n-th cell from height 200 up.
 type Acknowledged = Mutex<BTreeMap<ChunkPos, Vec<u32>>>;
 
 fn is_damaged(at: ChunkPos) -> bool {
@@ -49,7 +48,7 @@ fn faulty_storage() -> Arc<Storage> {
     let memory = MemoryStorage::new();
     for at in all_positions() {
         if is_damaged(at) {
-            memory.write(at, b"this is no chunk").unwrap();
+            memory.write(at, b"not a chunk").unwrap();
         } else if (at.x + at.z) % 2 == 0 {
             memory.write(at, &flat().encode()).unwrap();
         }
@@ -66,8 +65,8 @@ async fn one_request(
     acknowledged: &Acknowledged,
 ) {
     let bits = random.number();
-    let place = |bits: u64| i32::try_from(bits % u64::from(SIDE.unsigned_abs())).unwrap();
-    let at = ChunkPos::new(place(bits >> 8), place(bits >> 16));
+    let coordinate = |bits: u64| i32::try_from(bits % u64::from(SIDE.unsigned_abs())).unwrap();
+    let at = ChunkPos::new(coordinate(bits >> 8), coordinate(bits >> 16));
     let flags = match bits % 8 {
         0 => RequestFlags::NO_GENERATE,
         1 | 2 => RequestFlags::SET_TICKING,
@@ -76,12 +75,12 @@ async fn one_request(
     };
     let future = store.get(at, flags);
     if (bits >> 40).is_multiple_of(16) {
-        // Given up half-way.
+        // The task drops its request.
         drop(tokio::time::timeout(Duration::from_micros(50), future).await);
         return;
     }
     let Ok(Some(chunk)) = future.await else { return };
-    assert!(!is_damaged(at), "generated over a damaged chunk");
+    assert!(!is_damaged(at), "a damaged chunk was generated");
     if (bits >> 48).is_multiple_of(2) {
         let number = next_cell.fetch_add(1, Ordering::SeqCst);
         let rock = AssetKey::new("Rock_Stone").unwrap();
@@ -102,7 +101,7 @@ async fn ten_thousand_requests_from_64_tasks_on_a_faulty_storage() {
             executor: Some(Arc::new(ThreadPool::new(4).unwrap())),
             generator: Some(Arc::new(FlatGenerator::meadow().unwrap())),
             saves_in_flight_max: 64,
-            // Chunks leave after five looks.
+            // Chunks are unloaded after five rounds.
             memory_gauge: Some(Arc::new(|| 1.0)),
             ..StoreOptions::default()
         },
@@ -112,7 +111,7 @@ async fn ten_thousand_requests_from_64_tasks_on_a_faulty_storage() {
     let world = {
         let (store, is_done) = (store.clone(), Arc::clone(&is_done));
         std::thread::spawn(move || {
-            // Half a second of the world each time, so that much is saved and unloaded.
+            // Each tick is half a second, so that many chunks are saved and unloaded.
             while !is_done.load(Ordering::SeqCst) {
                 store.tick(Duration::from_millis(500));
                 std::thread::sleep(Duration::from_millis(1));
@@ -129,7 +128,7 @@ async fn ten_thousand_requests_from_64_tasks_on_a_faulty_storage() {
                 let mut random = Random::new(task.into());
                 for _ in 0..REQUESTS.div_ceil(TASKS) {
                     one_request(&store, &mut random, &next_cell, &acknowledged).await;
-                    // The world needs time to unload what nobody uses for a moment.
+                    // Gives the world time to unload unused chunks.
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }
             })
@@ -144,7 +143,10 @@ async fn ten_thousand_requests_from_64_tasks_on_a_faulty_storage() {
     is_done.store(true, Ordering::SeqCst);
     world.join().unwrap();
     let metrics = store.metrics();
-    assert!(metrics.unloaded > 0 && metrics.failed_saves > 0, "the test is too tame: {metrics:?}");
+    assert!(
+        metrics.unloaded > 0 && metrics.failed_saves > 0,
+        "the test does too little: {metrics:?}"
+    );
     storage.inner().fail_every(0);
     let report = store.shut_down();
     assert!(report.is_complete(), "{report:?}");
@@ -153,7 +155,7 @@ async fn ten_thousand_requests_from_64_tasks_on_a_faulty_storage() {
 
 fn check(memory: &MemoryStorage, acknowledged: &BTreeMap<ChunkPos, Vec<u32>>) {
     for at in all_positions().filter(|at| is_damaged(*at)) {
-        assert_eq!(memory.read(at).unwrap().unwrap(), b"this is no chunk", "{at}");
+        assert_eq!(memory.read(at).unwrap().unwrap(), b"not a chunk", "{at}");
     }
     let mut edits = 0;
     for (at, numbers) in acknowledged {
@@ -165,10 +167,9 @@ fn check(memory: &MemoryStorage, acknowledged: &BTreeMap<ChunkPos, Vec<u32>>) {
             edits += 1;
         }
     }
-    assert!(edits > 2000, "the test is too tame: {edits} edits");
+    assert!(edits > 2000, "the test does too little: {edits} edits");
 }
 
-/// Many tasks that want one chunk at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_chunk_for_64_tasks_is_read_once() {
     let storage = faulty_storage();
@@ -187,12 +188,12 @@ async fn one_chunk_for_64_tasks_is_read_once() {
     assert!(store.shut_down().is_complete());
 }
 
-/// A viewer walks through 20,000 chunks; what is in memory at any time is what it sees, and what it
-/// left less than 7.5 seconds ago.
+/// A viewer walks through 20,000 chunks. Only chunks in view, or left less than 7.5 seconds ago,
+/// are in memory.
 #[test]
 fn memory_stays_bounded_while_walking() {
     const RADIUS: u32 = 8;
-    // A circle of radius 8, and 15 more rows of 17 behind it, and what is on its way.
+    // A circle of radius 8, 15 more rows of 17 behind it, and chunks being loaded.
     const IN_MEMORY_MAX: u64 = 197 + 16 * 17 + 40;
     let store = ChunkStore::new(
         hyworld_providers::EmptyStorage,

@@ -7,15 +7,15 @@ use hyworld_world::{BlockIdMap, OsFileSystem};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Where the migrations are inside of a mod.
+/// The folder of block migrations inside a mod.
 const FOLDER: &str = "Server/Item/Block/Migrations";
 
-/// Reads the block migrations of the game's assets, a zip or an unpacked folder; then those of the
-/// mods of the save that `world` is in, which replace the game's by number; and the numbers of
-/// blocks that a very old universe has.
+/// Loads the block migrations of the game's assets (a zip or an unpacked folder), then those of the
+/// mods in the save of `world`, which replace the game's migrations with the same number, and the
+/// numeric block ids of a very old universe.
 ///
 /// # Errors
-/// The assets, a mod or the numbers cannot be read.
+/// Returns an error if the assets, a mod or the block ids cannot be read.
 pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<BlockMigrations> {
     let mut migrations = match assets {
         None => BlockMigrations::default(),
@@ -24,10 +24,10 @@ pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<Bl
     };
     let world = world.and_then(|world| world.canonicalize().ok());
     let Some(world) = world else { return Ok(migrations) };
-    // The world is in `worlds/` of the universe of the save.
+    // The world is at SAVE/universe/worlds/NAME.
     if let Some(save) = world.ancestors().nth(3).filter(|_| assets.is_some()) {
         for path in mods_in(&save.join("mods")) {
-            match of_mod(&path) {
+            match load_mod(&path) {
                 Ok(found) => migrations.extend(found),
                 Err(MigrationError::NoneFound { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -42,7 +42,7 @@ pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<Bl
     Ok(migrations)
 }
 
-/// The mods in a folder, sorted by name.
+/// Returns the mods in a folder, sorted by name.
 fn mods_in(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let is_mod = |path: &PathBuf| {
@@ -54,7 +54,7 @@ fn mods_in(folder: &Path) -> Vec<PathBuf> {
     mods
 }
 
-fn of_mod(path: &Path) -> Result<BlockMigrations, MigrationError> {
+fn load_mod(path: &Path) -> Result<BlockMigrations, MigrationError> {
     if path.is_dir() { BlockMigrations::from_folder(path) } else { BlockMigrations::from_zip(path) }
 }
 

@@ -1,4 +1,4 @@
-//! [`Chunks`]: the chunks of a world, one after the other or on all processors.
+//! [`Chunks`]: the chunks of a world, one by one or in parallel.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -11,10 +11,11 @@ use hyworld_providers::{ChunkStorage, Positions};
 
 use crate::error::{Error, Result};
 
-/// Chunks of an area that are looked for one by one; beyond that the whole storage is listed.
+/// Up to this many chunks, an area is looked up position by position; otherwise the whole storage
+/// is listed.
 const AREA_CHUNKS_MAX: u128 = 1 << 16;
 
-/// Chunks of a world. Iterate over them, or use [`map_parallel`](Self::map_parallel).
+/// The chunks of a world. Iterate over them, or use [`map_parallel`](Self::map_parallel).
 ///
 /// ```
 /// # fn count(world: &hyworld::World) -> hyworld::Result<u64> {
@@ -39,12 +40,12 @@ impl<'a> Chunks<'a> {
         Self { storage, area: None, jobs }
     }
 
-    /// Only chunks that an area touches.
+    /// Limits the chunks to those that `area` touches.
     pub fn area(self, area: BlockBox) -> Self {
         Self { area: Some(area.chunks()), ..self }
     }
 
-    /// How many threads work; one for each processor unless told otherwise.
+    /// Sets the number of threads; by default one per processor.
     pub fn jobs(self, jobs: NonZeroUsize) -> Self {
         Self { jobs, ..self }
     }
@@ -62,11 +63,11 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Maps every chunk on several threads and hands the results to `reduce` on this one, in any
-    /// order. The documents in memory stay within the bytes of a [`ScanOptions`].
+    /// Calls `map` with every chunk on several threads, and passes the results to `reduce` on this
+    /// thread, in any order. Memory for documents is bounded as in [`ScanOptions`].
     ///
     /// # Errors
-    /// The first chunk that cannot be read, decoded or mapped ends the work.
+    /// Stops at the first chunk that cannot be read, decoded or mapped, and returns its error.
     pub fn map_parallel<T: Send>(
         self,
         map: impl Fn(ChunkPos, Chunk) -> Result<T> + Sync,
@@ -92,7 +93,7 @@ impl<'a> Chunks<'a> {
                 }
             }
         };
-        // It is cancelled only after a failure.
+        // The scan is cancelled only after a failure.
         let _completion =
             scan_positions(self.storage, self.positions(), &options, decode_and_map, add);
         failed.map_or(Ok(()), Err)
@@ -114,7 +115,7 @@ impl<'a> IntoIterator for Chunks<'a> {
     }
 }
 
-/// Reads and decodes a chunk; `None` if it is not stored.
+/// Reads and decodes a chunk. Returns `None` if it is not stored.
 pub(crate) fn read(storage: &dyn ChunkStorage, at: ChunkPos) -> Result<Option<Chunk>> {
     decode(storage, at, storage.read(at)?)
 }

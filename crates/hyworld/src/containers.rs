@@ -1,32 +1,32 @@
-//! [`FoundContainer`]: a container of a world, and where it is.
+//! [`FoundContainer`]: a container of a world with its position.
 
 use hyworld_chunk::{Chunk, ContainerOwner, ContainerRole, ItemContainer};
 use hyworld_coords::{BlockPos, ChunkPos};
 
 use crate::error::Result;
 
-/// A container of a world, with what it holds.
+/// A container of a world with its items.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FoundContainer {
-    /// The chunk that it is in.
+    /// The chunk that contains it.
     pub chunk: ChunkPos,
-    /// The block that it belongs to; `None` if an entity carries it.
+    /// The block it belongs to; `None` if an entity carries it.
     pub block: Option<BlockPos>,
-    /// What it is for.
+    /// Its purpose.
     pub role: ContainerRole,
     /// Its slots and stacks.
     pub items: ItemContainer,
 }
 
 impl FoundContainer {
-    /// How many items of a kind it holds.
+    /// Returns the number of items with this id.
     pub fn count(&self, item: &str) -> i64 {
         let stacks = self.items.iter().map(|(_, stack)| stack).filter(|stack| stack.id() == item);
         stacks.map(|stack| i64::from(stack.quantity())).sum()
     }
 }
 
-/// The containers of a chunk, with their positions in the world.
+/// Returns the containers of a chunk with their positions in the world.
 pub(crate) fn containers(at: ChunkPos, chunk: &Chunk) -> Result<Vec<FoundContainer>> {
     let found = chunk.containers()?.into_iter().map(|found| {
         let block = match found.owner {

@@ -1,4 +1,4 @@
-//! Copying the chunks of one location to another.
+//! Copying chunks from one location to another.
 
 use std::path::{Path, PathBuf};
 
@@ -13,15 +13,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::location::Location;
 use crate::world_at::World;
 
-/// Copies every chunk of a storage to a location, and proves it. Region files and objects are
-/// compressed with `level` where they are compressed anew.
+/// Copies every chunk of a storage to a location and verifies the copy. `level` is the compression
+/// level of chunks that are recompressed for region files or an object store.
 ///
-/// The target gets its name, or says that it is finished, when all chunks are there: a world that
-/// was copied half-way never looks complete. A copy that was interrupted is continued.
+/// The target gets its final name, or its completion mark, only after all chunks are copied, so an
+/// interrupted copy never looks complete. Calling this again continues it.
 ///
 /// # Errors
-/// There are chunks already, another program uses the location, or chunks cannot be written
-/// there. What happened to single chunks is in the report.
+/// Returns an error if the target has chunks already, if another program uses it, or if it cannot
+/// be written. Failures of single chunks are in the report.
 pub fn convert(
     source: &dyn ChunkStorage,
     identity: &SourceIdentity,
@@ -34,10 +34,10 @@ pub fn convert(
         return convert_to_s3(source, identity, url, level, options, progress);
     }
     let Some(folder) = target.folder() else {
-        let text = format!("{}: chunks cannot be written there", target.name());
+        let text = format!("{}: cannot write chunks to this kind of location", target.name());
         return Err(Error::new(ErrorKind::BadLocation, text));
     };
-    // Only chunks are written, so the configuration of the world need not be understood.
+    // Only chunks are written, so the configuration of the world is not needed.
     let _permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
     let region_options = RegionFilesOptions::new().compression_level(level);
     let open = |path: &Path| target.moved_to(path).open_new(&region_options);
@@ -75,16 +75,16 @@ fn convert_to_s3(
 }
 
 impl World {
-    /// Copies every chunk to another location, reads all of them back, and gives the target its
+    /// Copies every chunk to another location and verifies each copy. The target gets its final
     /// name if nothing failed. The world itself is only read.
     ///
     /// # Errors
-    /// The copy could not be begun or finished, or a chunk could not be copied: then the target
-    /// is kept under another name, and the same call continues it.
+    /// Returns an error if the copy cannot be started or finished, or if a chunk cannot be copied.
+    /// The unfinished target then keeps a temporary name, and the same call continues it.
     pub fn convert_to(&self, target: impl AsRef<Path>) -> Result<ConvertReport> {
         let source = self.location();
-        let named = PathBuf::from(source.name());
-        let target = Location::target_of_copy(target.as_ref(), source, &named)?;
+        let source_name = PathBuf::from(source.name());
+        let target = Location::target_of_copy(target.as_ref(), source, &source_name)?;
         let (identity, level) =
             (self.location().identity(), hyworld_indexed_storage::DEFAULT_LEVEL);
         let options = ConvertOptions::new();
@@ -94,9 +94,10 @@ impl World {
             return Ok(report);
         }
         let first = report.findings.kept().first();
-        let why = first.map_or_else(String::new, |first| format!(": {}", first.message));
+        let reason = first.map_or_else(String::new, |first| format!(": {}", first.message));
         let (name, failed) = (target.name(), report.findings.total());
-        let text = format!("{name}: {failed} chunks could not be copied{why}");
+        let chunks = if failed == 1 { "chunk" } else { "chunks" };
+        let text = format!("{name}: {failed} {chunks} could not be copied{reason}");
         Err(Error::new(ErrorKind::Damaged, text))
     }
 }

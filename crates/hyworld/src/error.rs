@@ -1,4 +1,4 @@
-//! [`Error`]: why something could not be done, with a kind that a program can act on.
+//! [`Error`], with a kind that a program can match on.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,21 +6,21 @@ use std::fmt;
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, in broad terms.
+/// The category of an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no such file or folder.
+    /// The file or folder does not exist.
     NotFound,
-    /// The location is of a kind that cannot be used here.
+    /// This kind of location cannot be used here.
     BadLocation,
-    /// There is no world and there are no chunks at the location.
+    /// The location contains no world and no chunks.
     NotAWorld,
-    /// There are several worlds at the location; one must be named.
+    /// The location contains several worlds; the caller must choose one.
     SeveralWorlds,
     /// The chunk is not stored.
     MissingChunk,
-    /// There is something already where something new was to be created.
+    /// The file or folder to be created exists already.
     Exists,
     /// Another program uses the world.
     InUse,
@@ -28,17 +28,17 @@ pub enum ErrorKind {
     Damaged,
     /// A chunk cannot be changed that way, for example because a name is too long.
     BadEdit,
-    /// A newer version of the game wrote it.
+    /// The data was written by a newer version of the game.
     NewerVersion,
     /// The world must be changed first, for example migrated.
     NotReady,
-    /// This program was built without what is needed, or the provider is not known.
+    /// This program was built without the required feature, or the provider is unknown.
     Unsupported,
-    /// The operating system, a database or a server refused.
+    /// The operating system, a database or a server returned an error.
     Io,
 }
 
-/// An error of the front door. [`kind`](Self::kind) is for programs, the text for people.
+/// An error of this crate. Programs match on its [`kind`](Self::kind); users read its text.
 ///
 /// ```
 /// use hyworld::ErrorKind;
@@ -54,22 +54,22 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with this text.
+    /// Creates an error from a text or another error.
     pub fn new(kind: ErrorKind, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self { kind, cause: cause.into() }
     }
 
-    /// What went wrong, in broad terms.
+    /// Returns the category of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The error of a lower crate that this stands for.
+    /// Returns the error of the underlying crate.
     pub fn cause(&self) -> &(dyn StdError + Send + Sync + 'static) {
         &*self.cause
     }
 
-    /// The same error with what it is about before it.
+    /// Prefixes the text of the error with its subject.
     #[must_use]
     pub(crate) fn about(self, what: impl fmt::Display) -> Self {
         Self::new(self.kind, format!("{what}: {}", self.cause))

@@ -1,17 +1,17 @@
-//! [`GameFolders`]: where the launcher keeps the game and its saves.
+//! [`GameFolders`]: the folders of the launcher, with the game and its saves.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hyworld_world::{PathKind, discover};
 
-/// Where the assets are below a home of the game, for each line of releases.
+/// The release channels, which are folder names of the installation.
 const LINES: [&str; 2] = ["release", "pre-release"];
 
-/// The name of the game's assets, also beside the jar of a dedicated server.
+/// The name of the game's assets in the installation and beside the jar of a dedicated server.
 const ASSETS_FILE: &str = "Assets.zip";
 
-/// The homes of the game on this computer: folders that the launcher made.
+/// The game's data folders on this computer, which the launcher created.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GameFolders {
     homes: Vec<PathBuf>,
@@ -21,21 +21,21 @@ pub struct GameFolders {
 /// The assets of an installed game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InstalledAssets {
-    /// `release` or `pre-release`.
+    /// The release channel: `release` or `pre-release`.
     pub line: &'static str,
-    /// The zip.
+    /// The zip file.
     pub path: PathBuf,
 }
 
 impl GameFolders {
-    /// Looks in the usual folders of every system, with the variables of the environment: `APPDATA`
-    /// on Windows, `HOME` and `XDG_DATA_HOME` elsewhere.
+    /// Searches the usual folders of all systems, using the environment variables `APPDATA` on
+    /// Windows, and `HOME` and `XDG_DATA_HOME` elsewhere.
     pub fn find() -> Self {
         Self::with_variables(|name| std::env::var_os(name))
     }
 
     fn with_variables(variable: impl Fn(&str) -> Option<OsString>) -> Self {
-        // As the base directory specification says, a relative path does not count.
+        // The XDG base directory specification says to ignore relative paths.
         let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = folder("HOME").or_else(|| folder("USERPROFILE"));
         let in_home = |inside: &str| home.as_ref().map(|home| home.join(inside));
@@ -57,17 +57,17 @@ impl GameFolders {
         Self { homes, looked_in }
     }
 
-    /// The folders that exist.
+    /// Returns the data folders that exist.
     pub fn homes(&self) -> &[PathBuf] {
         &self.homes
     }
 
-    /// The folders in which the game was looked for.
+    /// Returns all folders that were searched.
     pub fn looked_in(&self) -> &[PathBuf] {
         &self.looked_in
     }
 
-    /// The saves of all homes, by path.
+    /// Returns the saves in all data folders, sorted by path.
     pub fn saves(&self) -> Vec<PathBuf> {
         let folders = self.homes.iter().map(|home| home.join("UserData/Saves"));
         let entries = folders.filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
@@ -78,7 +78,7 @@ impl GameFolders {
         saves
     }
 
-    /// The assets of all installed games, releases before pre-releases.
+    /// Returns the assets of all installed games, releases before pre-releases.
     pub fn assets(&self) -> Vec<InstalledAssets> {
         let inside = |line: &'static str| {
             let path = format!("install/{line}/package/game/latest/{ASSETS_FILE}");
@@ -87,11 +87,11 @@ impl GameFolders {
         LINES.into_iter().flat_map(inside).filter(|assets| assets.path.is_file()).collect()
     }
 
-    /// The assets that belong to a world: those beside its save or one level above, where a
-    /// dedicated server keeps them, or else those of an installed game.
+    /// Returns the assets for a world: those in a folder above the world, where a dedicated server
+    /// keeps them, otherwise those of an installed game.
     pub fn assets_for(&self, world: &Path) -> Option<PathBuf> {
         let world = world.canonicalize().ok()?;
-        // The world is in `worlds/` of the universe of the save.
+        // The world is at SAVE/universe/worlds/NAME.
         let around = world.ancestors().skip(1).take(4).map(|folder| folder.join(ASSETS_FILE));
         let mut around = around.filter(|path| path.is_file());
         around.next().or_else(|| self.assets().into_iter().next().map(|assets| assets.path))
@@ -103,14 +103,13 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Makes a file and the folders that it is in.
-    fn make(path: &Path) {
+    fn create_file(path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::File::create(path).unwrap();
     }
 
     #[test]
-    fn homes_of_every_system_are_found() {
+    fn data_folders_of_every_system_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         for (variable, value, home) in [
@@ -121,10 +120,10 @@ mod tests {
             ("XDG_DATA_HOME", "xdg", "xdg/Hytale"),
         ] {
             let home = root.join(home);
-            make(&home.join("UserData/Saves/My World/universe/worlds/default/config.json"));
-            make(&home.join("UserData/Saves/notes/readme.txt"));
+            create_file(&home.join("UserData/Saves/My World/universe/worlds/default/config.json"));
+            create_file(&home.join("UserData/Saves/notes/readme.txt"));
             let assets = home.join("install/pre-release/package/game/latest/Assets.zip");
-            make(&assets);
+            create_file(&assets);
             let set = |name: &str| (name == variable).then(|| root.join(value).into());
             let folders = GameFolders::with_variables(set);
             assert_eq!(folders.homes().first(), Some(&home));
@@ -135,13 +134,13 @@ mod tests {
             assert_eq!(folders.assets_for(&world), Some(assets));
             let beside = world.canonicalize().unwrap();
             let beside = beside.ancestors().nth(3).unwrap().join("Assets.zip");
-            make(&beside);
-            assert_eq!(folders.assets_for(&world), Some(beside), "those of the server");
+            create_file(&beside);
+            assert_eq!(folders.assets_for(&world), Some(beside), "the server's assets come first");
         }
     }
 
     #[test]
-    fn without_variables_nothing_is_looked_for() {
+    fn without_variables_no_folder_is_searched() {
         let none = GameFolders::with_variables(|_| None);
         assert!(none.homes().is_empty() && none.looked_in().is_empty() && none.saves().is_empty());
         let relative = GameFolders::with_variables(|_| Some("relative".into()));

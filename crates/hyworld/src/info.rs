@@ -1,4 +1,4 @@
-//! [`Info`]: what a path is, which worlds are there, what they say and how much is in them.
+//! [`Info`]: the universe, worlds and chunks at a path.
 
 mod storage;
 mod world;
@@ -19,67 +19,67 @@ use crate::location::{Location, not_found};
 pub use storage::StorageInfo;
 pub use world::{ConfigInfo, SpawnInfo, WorldInfo};
 
-/// How many findings are serialized.
+/// The maximum number of findings in the JSON.
 const LISTED_MAX: usize = 100;
 
-/// How much is looked at.
+/// The options of [`Info::gather`].
 #[derive(Clone, Debug, Default)]
 pub struct InfoOptions {
-    /// Do not read the chunks, so that their entities are not counted.
+    /// Do not read the chunks, and do not count their entities.
     pub fast: bool,
-    /// How chunks are read.
+    /// The options of reading chunks.
     pub scan: ScanOptions,
 }
 
-/// What was found at a path. Serializes to the JSON of `hyworld info`.
+/// A description of a path. Serializes to the JSON of `hyworld info`.
 #[derive(Debug, Serialize)]
 pub struct Info {
     /// The path.
     pub path: String,
-    /// What it is, for example "a save".
+    /// The kind of path, for example "a save".
     pub kind: &'static str,
-    /// What a universe has beside its worlds.
+    /// The universe, without its worlds.
     pub universe: Option<UniverseInfo>,
     /// The worlds.
     pub worlds: Vec<WorldInfo>,
-    /// The chunks of a path that is less than a world.
+    /// The chunks, if the path is only a part of a world or a storage outside of a world.
     pub storage: Option<StorageInfo>,
-    /// What could not be read.
+    /// Parts that could not be read.
     #[serde(flatten, serialize_with = "findings_as_text")]
     pub findings: Findings,
 }
 
-/// What a universe has beside its worlds.
+/// A universe, without its worlds.
 #[derive(Debug, Serialize)]
 pub struct UniverseInfo {
     /// Its folder.
     pub path: String,
-    /// How many players it knows.
+    /// The number of players.
     pub players: usize,
-    /// Players of whom there is only a backup.
+    /// The number of players of whom only a backup exists.
     pub players_only_backup: usize,
     /// The ids of its resources.
     pub resources: Vec<String>,
     /// Its backups.
     pub backups: BackupsInfo,
-    /// What else it keeps.
+    /// Other files in its folder.
     pub others: Vec<OtherInfo>,
-    /// What else the save keeps that it is in.
+    /// Other files in the save that contains it.
     pub others_in_save: Vec<OtherInfo>,
-    /// Whether it is inside the launcher's installation, where updates remove it.
+    /// Whether it is inside the launcher's installation, where updates delete it.
     pub in_installation: bool,
 }
 
-/// A file or folder that is kept and not read.
+/// A file or folder that hyworld keeps but does not read.
 #[derive(Debug, Serialize)]
 pub struct OtherInfo {
-    /// Its name; that of a folder ends with `/`.
+    /// Its name; names of folders end with `/`.
     pub name: String,
-    /// What it is known to be.
+    /// A description, if it is known.
     pub what: Option<&'static str>,
-    /// How many files it is.
+    /// The number of files.
     pub files: u64,
-    /// Their bytes.
+    /// The total size of the files.
     pub bytes: u64,
 }
 
@@ -92,30 +92,30 @@ impl From<OtherFile> for OtherInfo {
 /// The backups of a universe.
 #[derive(Debug, Serialize)]
 pub struct BackupsInfo {
-    /// The folder that they are in.
+    /// The folder that contains them.
     pub folder: String,
-    /// How many there are.
+    /// The number of backups.
     pub count: usize,
-    /// The newest.
+    /// The path of the newest backup.
     pub newest: Option<String>,
-    /// The worlds in the newest; `None` if it cannot be opened.
+    /// The worlds in the newest backup; `None` if it cannot be opened.
     pub newest_worlds: Option<Vec<String>>,
 }
 
 impl Info {
-    /// Looks at a save, universe, world, instance template, asset pack, folder of region files,
-    /// region file, backup, database or object store. Nothing is written. What cannot be read is
-    /// a finding, and the rest is there.
+    /// Describes a save, universe, world, instance template, asset pack, folder of region files,
+    /// region file, backup, database or object store. Nothing is written. Parts that cannot be read
+    /// become findings.
     ///
     /// # Errors
-    /// There is nothing at the path, or nothing of the game.
+    /// Returns an error if the path does not exist or has no data of the game.
     pub fn gather(path: &Path, options: &InfoOptions, progress: &dyn Progress) -> Result<Self> {
-        if let Some((location, kind)) = elsewhere(path)? {
+        if let Some((location, kind)) = storage_outside_world(path)? {
             return Self::of_storage(path, &location, kind, options, progress);
         }
-        let place = find(path)?;
+        let found = find(path)?;
         let mut findings = Findings::default();
-        let universe = match &place {
+        let universe = match &found {
             PathKind::Save { universe } => Some(UniverseInfo {
                 others_in_save: others(path, FolderKind::Save, &mut findings),
                 ..UniverseInfo::of(universe, &mut findings)
@@ -123,20 +123,20 @@ impl Info {
             PathKind::Universe { universe } => Some(UniverseInfo::of(universe, &mut findings)),
             _ => None,
         };
-        let storage = part(path, &place, options, progress, &mut findings)?;
+        let storage = part_of_world(path, &found, options, progress, &mut findings)?;
         let mut worlds = Vec::new();
-        for entry in place.worlds()? {
+        for entry in found.worlds()? {
             let mut world = WorldInfo::of(&entry, &mut findings);
             if storage.is_none() {
-                world.look_at_chunks(options, progress, &mut findings);
+                world.add_chunks(options, progress, &mut findings);
             }
             worlds.push(world);
         }
-        let (path, kind) = (path.display().to_string(), place.kind());
+        let (path, kind) = (path.display().to_string(), found.kind());
         Ok(Self { path, kind, universe, worlds, storage, findings })
     }
 
-    /// The chunks of a storage that is not a part of a world's folder.
+    /// Describes a storage that is not inside a world's folder.
     fn of_storage(
         path: &Path,
         location: &Location,
@@ -152,10 +152,10 @@ impl Info {
         Ok(Self { path, kind, universe: None, worlds: Vec::new(), storage, findings })
     }
 
-    /// The worlds at a path with the number of their chunks, without reading the chunks.
+    /// Calls `each` for every world at a path, with the number of its chunks. Chunks are not read.
     ///
     /// # Errors
-    /// There is nothing at the path, or nothing of the game.
+    /// Returns an error if the path does not exist or has no data of the game.
     pub fn worlds(
         path: &Path,
         options: &InfoOptions,
@@ -165,15 +165,15 @@ impl Info {
         let mut findings = Findings::default();
         for entry in find(path)?.worlds()? {
             let mut world = WorldInfo::of(&entry, &mut findings);
-            world.look_at_chunks(&options, &hyworld_maintenance::NoProgress, &mut findings);
+            world.add_chunks(&options, &hyworld_maintenance::NoProgress, &mut findings);
             each(world);
         }
         Ok(findings)
     }
 }
 
-/// The storage that an address or the path of a backup names.
-fn elsewhere(path: &Path) -> Result<Option<(Location, &'static str)>> {
+/// Returns the storage if the path is a URL or is in a backup.
+fn storage_outside_world(path: &Path) -> Result<Option<(Location, &'static str)>> {
     if path.is_dir() {
         return Ok(None);
     }
@@ -192,19 +192,19 @@ fn find(path: &Path) -> Result<PathKind> {
     Ok(discover(path)?)
 }
 
-/// The chunks of a path that is less than a world.
-fn part(
+/// Describes the chunks if the path is only a part of a world.
+fn part_of_world(
     path: &Path,
-    place: &PathKind,
+    found: &PathKind,
     options: &InfoOptions,
     progress: &dyn Progress,
     findings: &mut Findings,
 ) -> Result<Option<StorageInfo>> {
     let read_only = RegionFilesOptions::new().access(Access::ReadOnly);
-    let files = match place {
+    let files = match found {
         PathKind::Chunks { path, .. } => read_only.open(path)?,
         PathKind::Region { path, region, .. } => {
-            // An empty folder name is the current folder, which has a name of its own.
+            // An empty folder name means the current folder.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             read_only.only(*region).open(folder.unwrap_or_else(|| Path::new(".")))?
         }

@@ -1,10 +1,10 @@
-//! Hytale world storage in Rust: worlds, their chunks, and where the chunks are kept.
+//! Reads, writes and repairs Hytale worlds.
 //!
-//! [`open`] takes any location: a save or universe with one world, a world, an instance template, a
-//! folder of region files, a region file, `rocksdb:PATH`, `s3://BUCKET/PREFIX`, or a backup zip.
-//! The [`World`] that it returns only reads, until it is asked to [`edit`](World::edit) or
-//! [`run`](World::run): then it makes sure that no other program uses the world. Errors have a
-//! [`kind`](Error::kind). The [`prelude`] has what most programs need.
+//! [`open`] accepts any location: a save or universe with one world, a world, an instance template,
+//! a folder of region files, a region file, `rocksdb:PATH`, `s3://BUCKET/PREFIX`, or a backup zip.
+//! The returned [`World`] only reads. [`edit`](World::edit) and [`run`](World::run) first check
+//! that no other program uses the world. Errors have a [`kind`](Error::kind). The [`prelude`]
+//! exports the most common types.
 //!
 //! # Read a block
 //!
@@ -12,7 +12,7 @@
 #![doc = include_str!("../examples/read_block.rs")]
 //! ```
 //!
-//! # Count the blocks of a world on all processors
+//! # Count the blocks of a world in parallel
 //!
 //! ```no_run
 #![doc = include_str!("../examples/count_blocks.rs")]
@@ -24,7 +24,7 @@
 #![doc = include_str!("../examples/find_item.rs")]
 //! ```
 //!
-//! # Replace a block by another one in an area
+//! # Replace blocks in an area
 //!
 //! ```no_run
 #![doc = include_str!("../examples/replace_blocks.rs")]
@@ -38,25 +38,25 @@
 //!
 //! # The crates below
 //!
-//! They are parts of this one, so that a program needs a single dependency:
+//! This crate re-exports the crates it is built from, so a program needs only one dependency:
 //!
-//! | module | what it answers |
+//! | module | contents |
 //! |---|---|
-//! | [`world`] | Which worlds are there, what do they say, and where are their chunks? |
-//! | [`chunk_store`] | How do I run a world: load, generate, change, save, unload? |
-//! | [`maintenance`] | Is this world whole, and how does it get to another storage? |
-//! | [`providers`] | How do I read and write chunks, wherever they are kept? |
-//! | [`chunk`] | What is in a chunk, and how do I change it without losing the rest? |
-//! | [`documents`] | How do I read and write BSON and JSON exactly as the game does? |
-//! | [`files`] | How does a file survive a power cut? |
-//! | [`indexed_storage`] | How do I read, write, check and rescue the blobs of a region file? |
-//! | [`coords`] | In which chunk, region file and slot is this block? |
+//! | [`world`] | Universes, worlds, their configuration and other files |
+//! | [`chunk_store`] | Running a world: load, generate, change, save and unload chunks |
+//! | [`maintenance`] | Verifying, converting, migrating and upgrading worlds |
+//! | [`providers`] | Storage of chunks: region files, RocksDB, memory |
+//! | [`chunk`] | Decoding, changing and encoding chunks |
+//! | [`documents`] | BSON, and the game's JSON |
+//! | [`files`] | Durable file operations |
+//! | [`indexed_storage`] | Region files: reading, writing, checking and salvaging blobs |
+//! | [`coords`] | Positions of blocks, chunks, regions and slots |
 //!
-//! One name for one thing: [`World`] is the chunks at a location, [`world::WorldFolder`] the folder
-//! of a world with its configuration, [`RunningWorld`] a world that is loaded and saved.
+//! [`World`] is the chunks at a location, [`world::WorldFolder`] the folder of a world with its
+//! configuration, and [`RunningWorld`] a world whose chunks are loaded and saved.
 //!
-//! The features `rocksdb` and `s3` (both: `full`) add the providers of that name. The command line,
-//! `hyworld`, is the package `hyworld-cli`.
+//! The features `rocksdb` and `s3` (`full` enables both) add these providers. The command-line
+//! program `hyworld` is in the package `hyworld-cli`.
 
 mod assets;
 mod chunks;

@@ -1,7 +1,5 @@
-//! [`Location`]: which storage of chunks a path or a URL means. Every verb and [`open`] ask here,
-//! so that they agree.
-//!
-//! [`open`]: crate::open()
+//! [`Location`]: the chunk storage that a path or URL refers to. All commands and
+//! [`open`](crate::open()) resolve locations here.
 
 mod backup;
 mod opening;
@@ -16,7 +14,7 @@ use hyworld_providers::{ChunkStorage, ProviderConfig, ProviderKind};
 use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
 
 use crate::error::{Error, ErrorKind, Result};
-use target::check_address;
+use target::check_url;
 use worlds::{entries, only_world_with_chunks};
 
 #[cfg(not(feature = "s3"))]
@@ -24,27 +22,27 @@ pub(crate) use opening::s3_not_built;
 pub use opening::{WriteGuard, registry};
 pub use worlds::{find_named_world, find_universe, find_world, find_worlds};
 
-/// The folder of a world in which its region files are.
+/// The folder of a world that contains its region files.
 pub(crate) const CHUNKS_FOLDER: &str = "chunks";
 
-/// The folder of a world in which its database is.
+/// The folder of a world that contains its database.
 const DATABASE_FOLDER: &str = "db";
 
-/// How the URL of a database begins.
+/// The prefix of a database location.
 const ROCKSDB_SCHEME: &str = "rocksdb:";
 
-/// How the URL of an object store begins.
+/// The prefix of an object store location.
 const S3_SCHEME: &str = "s3://";
 
-/// A storage of chunks, as a user names it.
+/// A chunk storage that a user named by path or URL.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Location {
     /// One region file.
     Region {
-        /// The folder that it is in.
+        /// The folder that contains the file.
         folder: PathBuf,
-        /// Which region it is.
+        /// The region.
         region: RegionPos,
     },
     /// A folder of region files.
@@ -60,7 +58,7 @@ pub enum Location {
     RocksDb(PathBuf),
     /// An object store, by its URL.
     S3(String),
-    /// A world in a backup that the game made. It can only be read.
+    /// A world in a backup created by the game. It is read-only.
     Backup {
         /// The zip file.
         zip: PathBuf,
@@ -70,19 +68,18 @@ pub enum Location {
 }
 
 impl Location {
-    /// Finds the chunks to read: those of a save or universe with one world, of a world, of an
-    /// instance template, of a folder of region files, of a region file, of `rocksdb:PATH`, of
-    /// `s3://BUCKET/PREFIX`, or of a backup (`backup.zip`, or `backup.zip/NAME` if it has
-    /// several worlds).
+    /// Finds the chunks to read at a save or universe with one world, a world, an instance
+    /// template, a folder of region files, a region file, `rocksdb:PATH`, `s3://BUCKET/PREFIX`, or
+    /// a backup (`backup.zip`, or `backup.zip/NAME` if it has several worlds).
     ///
     /// # Errors
-    /// There is nothing, no world, or several worlds.
+    /// Returns an error if the path does not exist, or has no world or several worlds.
     pub fn source(name: &Path) -> Result<Self> {
         if let Some(remote) = Self::of_url(name) {
             return Ok(remote);
         }
         if !name.exists() {
-            check_address(name)?;
+            check_url(name)?;
         }
         if !name.is_dir() {
             return Self::of_file(name);
@@ -92,7 +89,7 @@ impl Location {
         }
         match only_world_with_chunks(name)? {
             Some(world) => Self::of_world(&world),
-            None => Err(nothing_here(name)),
+            None => Err(no_chunks_found(name)),
         }
     }
 
@@ -103,7 +100,7 @@ impl Location {
         }
         let path = Path::new(text.strip_prefix(ROCKSDB_SCHEME)?);
         let inside = path.join(DATABASE_FOLDER);
-        // People name the world as well as the database in it.
+        // Accept the folder of the world as well as that of its database.
         let is_world = !is_database(path) && is_database(&inside);
         Some(Self::RocksDb(if is_world { inside } else { path.to_owned() }))
     }
@@ -132,7 +129,7 @@ impl Location {
         })
     }
 
-    /// What people call it.
+    /// Returns the path or URL, for messages.
     pub fn name(&self) -> String {
         match self {
             Self::Region { folder, region } => {
@@ -145,7 +142,7 @@ impl Location {
         }
     }
 
-    /// The region file of a chunk; `None` for other storages.
+    /// Returns the region file of a chunk; `None` for other storages.
     pub fn region_file_of(&self, at: ChunkPos) -> Option<PathBuf> {
         match self {
             Self::Region { folder, .. } | Self::Regions(folder) => {
@@ -155,7 +152,7 @@ impl Location {
         }
     }
 
-    /// The folder of the world that the chunks belong to; `None` if they belong to none.
+    /// Returns the folder of the world that the chunks belong to, if there is one.
     pub fn world_folder(&self) -> Option<PathBuf> {
         match self {
             Self::World { folder, .. } => Some(folder.clone()),
@@ -166,7 +163,7 @@ impl Location {
         }
     }
 
-    /// How many chunks a storage has, where that is quickly known.
+    /// Returns the number of chunks in the storage, or `None` if counting is slow.
     pub fn count(&self, storage: &dyn ChunkStorage) -> Option<u64> {
         match self {
             // Listing a database reads every document.
@@ -175,7 +172,7 @@ impl Location {
         }
     }
 
-    /// Which world the chunks are from.
+    /// Returns the identity of the chunks, which is recorded in unfinished copies.
     pub fn identity(&self) -> SourceIdentity {
         match self {
             Self::Region { folder, region } => {
@@ -184,12 +181,12 @@ impl Location {
             Self::Regions(folder) | Self::RocksDb(folder) | Self::World { folder, .. } => {
                 SourceIdentity::of_path(folder)
             }
-            Self::S3(url) => SourceIdentity::of_address(url),
+            Self::S3(url) => SourceIdentity::of_url(url),
             Self::Backup { zip, world } => SourceIdentity::of_path(&zip.join(world)),
         }
     }
 
-    /// The folder that holds the chunks, if it can be built under another name first.
+    /// Returns the folder of the chunks, if it can be built under a temporary name.
     pub fn folder(&self) -> Option<&Path> {
         match self {
             Self::Regions(folder) | Self::RocksDb(folder) => Some(folder),
@@ -197,7 +194,7 @@ impl Location {
         }
     }
 
-    /// The same kind of storage in another folder.
+    /// Returns the same kind of storage in another folder.
     #[must_use]
     pub fn moved_to(&self, folder: &Path) -> Self {
         match self {
@@ -207,10 +204,10 @@ impl Location {
         }
     }
 
-    /// The region files, sorted by region; none for other storages.
+    /// Returns the region files, sorted by region; empty for other storages.
     ///
     /// # Errors
-    /// The folder cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub fn region_files(&self) -> Result<Vec<(RegionPos, PathBuf)>> {
         match self {
             Self::Region { folder, region } => Ok(vec![(*region, folder.join(region.file_name()))]),
@@ -220,7 +217,7 @@ impl Location {
     }
 }
 
-/// The provider that has the chunks of a world, which need not exist yet.
+/// Returns the provider of the chunks of a world, which need not exist yet.
 fn provider_of(folder: &Path) -> Result<ProviderConfig> {
     if !folder.is_dir() {
         return Ok(ProviderConfig::hytale());
@@ -230,7 +227,7 @@ fn provider_of(folder: &Path) -> Result<ProviderConfig> {
         Err(error @ hyworld_world::Error::Unusable { .. }) => error,
         Err(error) => return Err(error.into()),
     };
-    // Without a configuration the resource still says where the chunks are.
+    // Without a usable configuration, the resource still names the provider.
     let resources = Resources::in_folder(&OsFileSystem, folder.join("resources"));
     resources.current_provider()?.provider.ok_or_else(|| error.into())
 }
@@ -251,16 +248,16 @@ fn is_database(folder: &Path) -> bool {
     folder.join("CURRENT").is_file()
 }
 
-pub(crate) fn not_found(path: &Path, problem: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("{}: {problem}", path.display()))
+pub(crate) fn not_found(path: &Path, reason: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("{}: {reason}", path.display()))
 }
 
-fn bad_location(path: &Path, problem: &str) -> Error {
-    Error::new(ErrorKind::BadLocation, format!("{}: {problem}", path.display()))
+fn bad_location(path: &Path, reason: &str) -> Error {
+    Error::new(ErrorKind::BadLocation, format!("{}: {reason}", path.display()))
 }
 
 /// The error for a folder without chunks and without worlds.
-pub(crate) fn nothing_here(path: &Path) -> Error {
-    let problem = format!("no region files here or in {CHUNKS_FOLDER}/, and no worlds");
-    Error::new(ErrorKind::NotAWorld, format!("{}: {problem}", path.display()))
+pub(crate) fn no_chunks_found(path: &Path) -> Error {
+    let reason = format!("no region files found here or in {CHUNKS_FOLDER}/, and no worlds");
+    Error::new(ErrorKind::NotAWorld, format!("{}: {reason}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! [`PlayerInfo`]: what a player's file says, and what the player carries.
+//! [`PlayerInfo`]: the contents of a player's file.
 
 use hyworld_chunk::{ContainerPath, Holder};
 use hyworld_documents::{Document, Value};
@@ -8,60 +8,61 @@ use serde::Serialize;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A player. What is `None` is not in the file. Serializes to the JSON of `hyworld player`.
+/// A player. Fields that are missing in the file are `None`. Serializes to the JSON of
+/// `hyworld player`.
 #[derive(Debug, Default, Serialize)]
 pub struct PlayerInfo {
     /// The UUID.
     pub uuid: String,
     /// The name.
     pub name: Option<String>,
-    /// The world that the player was in last.
+    /// The world the player was last in.
     pub world: Option<String>,
-    /// The position in it.
+    /// The x coordinate in that world.
     pub x: Option<f64>,
-    /// The position in it.
+    /// The y coordinate.
     pub y: Option<f64>,
-    /// The position in it.
+    /// The z coordinate.
     pub z: Option<f64>,
     /// The game mode.
     pub game_mode: Option<String>,
     /// The health.
     pub health: Option<f64>,
-    /// Whether there is only a backup of the file.
+    /// Whether only the backup of the file exists.
     pub only_backup: bool,
-    /// What the player carries and wears.
+    /// The inventories and equipment.
     pub containers: Vec<InventoryInfo>,
-    /// What cannot be read.
+    /// Errors of the parts that cannot be read.
     pub problems: Vec<String>,
 }
 
-/// A part of what a player carries.
+/// One inventory of a player.
 #[derive(Debug, Serialize)]
 pub struct InventoryInfo {
-    /// What it is for, such as `hotbar`.
+    /// Its purpose, such as `hotbar`.
     pub role: &'static str,
-    /// Where it is in the file: the component and the keys.
+    /// Its path in the file: the component and the keys.
     pub path: String,
-    /// How many slots it has.
+    /// The number of slots.
     pub capacity: u32,
-    /// The slot in use.
+    /// The selected slot.
     pub active_slot: Option<u32>,
-    /// What is in it, by slot.
+    /// The items, by slot.
     pub items: Vec<ItemInfo>,
 }
 
-/// Items of one kind in a slot.
+/// A stack of items in a slot.
 #[derive(Debug, Serialize)]
 pub struct ItemInfo {
     /// The slot, from 0.
     pub slot: u32,
-    /// What they are.
+    /// The item id.
     pub id: String,
-    /// How many.
+    /// The number of items.
     pub quantity: i32,
-    /// How much wear is left.
+    /// The remaining durability.
     pub durability: f64,
-    /// How much wear there was when new; 0 for what does not wear out.
+    /// The durability when new; 0 for items that do not wear out.
     pub max_durability: f64,
 }
 
@@ -69,14 +70,15 @@ impl PlayerInfo {
     /// Reads the file of a player.
     ///
     /// # Errors
-    /// It is damaged, and so is its backup. What is wrong with a part is in `problems`.
+    /// Returns an error if both the file and its backup are damaged. Errors of single parts are in
+    /// `problems`.
     pub fn load(universe: &Universe, entry: PlayerEntry) -> Result<Self> {
         let document = universe.players().load(entry.uuid)?.document;
         let info = Self::of(entry.uuid, &document);
         Ok(Self { only_backup: entry.is_only_backup, ..info })
     }
 
-    /// What the document of a player says.
+    /// Extracts the fields from a player's document.
     pub fn of(uuid: Uuid, document: &Document) -> Self {
         let text = |path: &[&str]| at(document, path).and_then(Value::as_str).map(str::to_owned);
         let number = |path: &[&str]| at(document, path).and_then(number);
@@ -93,13 +95,13 @@ impl PlayerInfo {
             health: number(&["Components", "EntityStats", "Stats", "Health", "Value"]),
             ..Self::default()
         };
-        if let Err(error) = info.take_containers(document) {
+        if let Err(error) = info.add_containers(document) {
             info.problems.push(error.to_string());
         }
         info
     }
 
-    fn take_containers(&mut self, document: &Document) -> hyworld_chunk::Result<()> {
+    fn add_containers(&mut self, document: &Document) -> hyworld_chunk::Result<()> {
         let holder = Holder::decode(document.to_bytes())?;
         for path in ContainerPath::find(&holder)? {
             match inventory(&path, &holder) {
@@ -110,7 +112,7 @@ impl PlayerInfo {
         Ok(())
     }
 
-    /// How many stacks the player carries.
+    /// Returns the number of item stacks the player carries.
     pub fn stacks(&self) -> usize {
         self.containers.iter().map(|container| container.items.len()).sum()
     }
@@ -119,7 +121,8 @@ impl PlayerInfo {
 /// Finds a player by UUID, or by a name that only one player has.
 ///
 /// # Errors
-/// No player or several have that name, or the folder cannot be listed.
+/// Returns an error if no player or several players have that name, or if the folder cannot be
+/// listed.
 pub fn find_player(universe: &Universe, wanted: &str) -> Result<PlayerEntry> {
     let players = universe.players().list()?;
     let found: Vec<_> = if let Ok(uuid) = wanted.parse::<Uuid>() {
@@ -140,19 +143,22 @@ pub fn find_player(universe: &Universe, wanted: &str) -> Result<PlayerEntry> {
         }
         several => {
             let uuids: Vec<_> = several.iter().map(|player| player.uuid.to_string()).collect();
-            let text = format!("{path}: several players are called {wanted}: {}", uuids.join(", "));
+            let text = format!(
+                "{path}: several players are named {wanted}: {}; use the UUID",
+                uuids.join(", ")
+            );
             Err(Error::new(ErrorKind::BadLocation, text))
         }
     }
 }
 
-/// The player that a document says it is of.
+/// Returns the UUID in a player's document.
 pub fn player_in(document: &Document) -> Option<Uuid> {
     let component = at(document, &["Components", "UUID", "UUID"]).and_then(Uuid::from_value);
     component.or_else(|| at(document, &["Components", "Player", "UUID"]).and_then(Uuid::from_value))
 }
 
-/// Makes a document that of another player, in every place that says whose it is.
+/// Replaces the player's UUID in all components that contain it.
 pub fn set_player(document: &mut Document, uuid: Uuid) {
     for component in ["UUID", "Player"] {
         let found = document.get_mut("Components").and_then(as_document_mut);
@@ -211,7 +217,7 @@ mod tests {
     const ANNA: &str = "00000000-0000-0000-0000-00000000000a";
 
     #[test]
-    fn both_generations_of_inventories_are_listed_and_damage_hides_nothing_else() {
+    fn old_and_new_inventories_are_listed_next_to_a_damaged_one() {
         let json = r#"{"Components": {
             "Nameplate": {"Text": "Anna"},
             "Transform": {"Position": {"X": 1, "Y": 2.5, "Z": -3.0}},
@@ -233,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_becomes_that_of_another_player() {
+    fn the_uuid_of_a_player_document_is_replaced() {
         let json = r#"{"Components": {"UUID": {"UUID": {"$binary": "AAECAwQFBgcICQoLDA0ODw==",
             "$type": "04"}}, "Player": {"GameMode": "Creative"}}}"#;
         let mut document = Document::from_json(json).unwrap();

@@ -1,4 +1,4 @@
-//! What most programs need: `use hyworld::prelude::*;`
+//! The most common types: `use hyworld::prelude::*;`
 
 pub use hyworld_chunk::{Block, Chunk, ContainerRole, ItemStack};
 pub use hyworld_coords::{BlockBox, BlockPos, ChunkBlock, ChunkBox, ChunkPos};

@@ -1,4 +1,4 @@
-//! Changing a region file in its place. Every function that writes asks the gate first.
+//! Changing a region file in place. Every function that writes acquires a [`WritePermit`] first.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use hyworld_world::{ServerCheck, WritePermit};
 use crate::error::Result;
 use crate::seals::SealTags;
 
-/// Opens a file of version 1 for reading: the first step of every change, so that nothing is
-/// written before the file is known to be readable.
+/// Opens a version 1 file for reading. Every change starts with this, so that nothing is written to
+/// an unreadable file.
 ///
 /// # Errors
-/// It cannot be opened, or is of version 0.
+/// Returns an error if the file cannot be opened or has version 0.
 pub fn open_region(path: &Path) -> Result<IndexedStorageFile> {
     let file = OpenOptions::new().open(path)?;
     if file.version() == FormatVersion::V0 {
@@ -27,10 +27,10 @@ pub fn open_region(path: &Path) -> Result<IndexedStorageFile> {
     Ok(file)
 }
 
-/// As [`open_region`]; returns `None` if the file is missing or has no bytes.
+/// Like [`open_region`], but returns `None` if the file is missing or empty.
 ///
 /// # Errors
-/// As for [`open_region`].
+/// Returns the same errors as [`open_region`].
 pub fn open_region_if_present(path: &Path) -> Result<Option<IndexedStorageFile>> {
     let error = match open_region(path) {
         Ok(file) => return Ok(Some(file)),
@@ -45,22 +45,23 @@ pub fn open_region_if_present(path: &Path) -> Result<Option<IndexedStorageFile>>
     }
 }
 
-/// Opens a file for writing behind the gate. The permit must live as long as the file.
+/// Opens a file for writing. The permit must outlive the file.
 pub(crate) fn open_for_writing(
     path: &Path,
     check: ServerCheck,
     change: impl FnOnce(OpenOptions) -> OpenOptions,
 ) -> Result<(IndexedStorageFile, WritePermit)> {
     let permit = WritePermit::of_storage(path, check)?;
-    // Upgrading is an operation of its own.
+    // Upgrades happen only in `upgrade_region`.
     let options = change(OpenOptions::new().write(true).upgrade(false));
     Ok((options.open(path)?, permit))
 }
 
-/// Compresses content for a slot and seals it. `file` is the region file, if it exists.
+/// Compresses and seals a document for a slot. `file` is the region file, if it exists.
 ///
 /// # Errors
-/// The seal of the blob that is there now cannot be read, or the content is too large.
+/// Returns an error if the seal of the current blob cannot be read, or if the document is too
+/// large.
 pub fn seal_content(
     path: &Path,
     file: Option<&IndexedStorageFile>,
@@ -71,7 +72,7 @@ pub fn seal_content(
 ) -> Result<EncodedBlob> {
     let current = match file.map(|file| file.seal(slot)) {
         Some(Ok(seal)) => seal,
-        // A blob that is damaged is replaced like any other.
+        // A damaged blob is replaced like any other.
         Some(Err(RegionError::Damaged { .. })) | None => None,
         Some(Err(error)) => return Err(error.into()),
     };
@@ -79,34 +80,34 @@ pub fn seal_content(
     Ok(EncodedBlob::compress_sealed(content, level, slot, &tag)?)
 }
 
-/// How a blob is written.
+/// The options of [`put_blob`].
 #[derive(Clone, Copy, Debug)]
 pub struct PutOptions {
-    /// The geometry of a file that does not exist yet.
+    /// The geometry of the file if it is created.
     pub geometry: Geometry,
-    /// When the blob is durable.
+    /// When the blob becomes durable.
     pub durability: Durability,
-    /// What to do about a program that has the file open.
+    /// What to do if another program has the file open.
     pub check: ServerCheck,
     /// Change nothing.
     pub dry_run: bool,
 }
 
-/// What writing a blob did, or would do.
+/// The result of [`put_blob`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PutReport {
-    /// Where the blob is; `None` in a dry run.
+    /// The first segment of the blob; `None` in a dry run.
     pub segment: Option<SegmentIndex>,
-    /// The slot held something.
+    /// Whether the slot was occupied.
     pub replaced: bool,
-    /// The region file was created.
+    /// Whether the region file was created.
     pub created: bool,
 }
 
-/// Writes a blob into a slot. `file` is the region file as it is, if it exists.
+/// Writes a blob into a slot. `file` is the current region file, if it exists.
 ///
 /// # Errors
-/// Another program writes the file, or it cannot be written.
+/// Returns an error if another program uses the file, or if it cannot be written.
 pub fn put_blob(
     path: &Path,
     file: Option<IndexedStorageFile>,
@@ -133,17 +134,18 @@ pub fn put_blob(
 /// Empties a slot.
 ///
 /// # Errors
-/// Another program writes the file, or it cannot be written.
+/// Returns an error if another program uses the file, or if it cannot be written.
 pub fn remove_blob(path: &Path, slot: Slot, check: ServerCheck) -> Result<()> {
     let (file, _permit) = open_for_writing(path, check, |open| open)?;
     file.remove(slot)?;
     Ok(file.close()?)
 }
 
-/// Lets a slot refer to a blob that no slot refers to.
+/// Points a slot to an orphaned blob.
 ///
 /// # Errors
-/// There is no such blob, another program writes the file, or it cannot be written.
+/// Returns an error if there is no such blob, if another program uses the file, or if it cannot be
+/// written.
 pub fn restore_blob(
     path: &Path,
     slot: Slot,
@@ -155,40 +157,42 @@ pub fn restore_blob(
     Ok(file.close()?)
 }
 
-/// Changes the index table as planned; returns the file that has the old one.
+/// Rebuilds the index table as planned. Returns the path of the file that keeps the old table.
 ///
 /// # Errors
-/// Another program writes the file, it was changed since it was planned, or cannot be written.
+/// Returns an error if another program uses the file, if the file changed since the plan was
+/// created, or if it cannot be written.
 pub fn rebuild_index(path: &Path, plan: &RebuildPlan, check: ServerCheck) -> Result<PathBuf> {
     let _permit = WritePermit::of_storage(path, check)?;
     Ok(apply_rebuild(path, plan)?)
 }
 
-/// Writes a destroyed header again; returns the file that has what was there.
+/// Rewrites a destroyed header. Returns the path of the file that keeps the old bytes.
 ///
 /// # Errors
-/// Another program writes the file, the header is whole, no blob can be read with this geometry, or
-/// the file cannot be written.
+/// Returns an error if another program uses the file, if the header is intact, if no blob can be
+/// read with this geometry, or if the file cannot be written.
 pub fn rebuild_header(path: &Path, geometry: Geometry, check: ServerCheck) -> Result<PathBuf> {
     let _permit = WritePermit::of_storage(path, check)?;
     Ok(hyworld_indexed_storage::rebuild_header(path, geometry)?)
 }
 
-/// Replaces the file by one without unused space. The gate cannot be overruled: a program that has
-/// the file open would go on writing into the old one.
+/// Replaces the file by one without unused space. Always refuses if another program has the file
+/// open, because that program would keep writing to the old file.
 ///
 /// # Errors
-/// Another program uses the file, a slot is damaged, or the file cannot be written.
+/// Returns an error if another program uses the file, if a slot is damaged, or if the file cannot
+/// be written.
 pub fn compact_region(path: &Path, options: CompactOptions) -> Result<CompactReport> {
     let _permit = WritePermit::of_storage(path, ServerCheck::Refuse)?;
     Ok(compact(path, options)?)
 }
 
-/// Replaces the file by one of version 1. The gate cannot be overruled, as for
+/// Replaces the file by one of version 1. Always refuses if another program has the file open, like
 /// [`compact_region`].
 ///
 /// # Errors
-/// Another program uses the file, or it cannot be written.
+/// Returns an error if another program uses the file, or if it cannot be written.
 pub fn upgrade_region(path: &Path) -> Result<UpgradeReport> {
     let _permit = WritePermit::of_storage(path, ServerCheck::Refuse)?;
     Ok(upgrade(path)?)

@@ -1,4 +1,4 @@
-//! [`RunningWorld`]: a world that is open for writing, with a store on its chunks.
+//! [`RunningWorld`]: a world that is open for writing, with a store of its chunks.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,76 +13,75 @@ use hyworld_world::{BlockArea, BuiltInGenerator, WorldFolder, WorldOptions, Worl
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{find_world, registry};
 
-/// A world with a store on its chunks. No other program of hyworld can write the world until the
-/// store is shut down.
+/// A world with a store of its chunks. It holds an exclusive lock against other hyworld processes.
 #[derive(Debug)]
 pub struct RunningWorld {
-    // Dropped first: the store must be down before the lock of the world is released.
+    // Dropped first: the store must end before the lock of the world is released.
     store: ChunkStore,
     generator: Option<BuiltInGenerator>,
     world: WorldFolder,
 }
 
 impl RunningWorld {
-    /// Opens the world that `path` means, and runs a store with its settings; `change` may change
-    /// them. A world that one of our generators made has that generator.
+    /// Opens the world at `path` and runs a store with its settings, which `change` may modify. A
+    /// world created by a built-in generator continues to use it.
     ///
     /// # Errors
-    /// It is not a world, another program writes it, or it is not understood in full.
+    /// Returns an error if the path is not a world, another program uses the world, or its
+    /// configuration cannot be read.
     pub fn open(path: impl AsRef<Path>, change: impl FnOnce(&mut StoreOptions)) -> Result<Self> {
         let world = WorldOptions::new().access(Access::ReadWrite).registry(registry());
         let world = world.open(&find_world(path.as_ref())?)?;
         let generator = world.resources().built_in_generator()?;
         let config = world.config();
-        let config =
-            config.map_err(|problem| Error::new(ErrorKind::Damaged, problem.to_string()))?;
+        let config = config.map_err(|reason| Error::new(ErrorKind::Damaged, reason.to_string()))?;
         let mut options = options(&config.settings, generator)?;
         change(&mut options);
         let store = ChunkStore::new(world.shared_storage(), options);
-        let store =
-            store.map_err(|error| Error::new(ErrorKind::Io, format!("cannot run: {error}")))?;
+        let store = store.map_err(|error| {
+            Error::new(ErrorKind::Io, format!("cannot start the chunk store: {error}"))
+        })?;
         Ok(Self { store, generator, world })
     }
 
-    /// The store: which chunks are in memory, loading, changing and saving them.
+    /// Returns the store, which loads, changes and saves chunks.
     pub fn store(&self) -> &ChunkStore {
         &self.store
     }
 
-    /// The built-in generator that created the world; `None` if the game did.
+    /// Returns the built-in generator that created the world; `None` if the game created it.
     pub fn generator(&self) -> Option<BuiltInGenerator> {
         self.generator
     }
 
-    /// The folder of the world.
+    /// Returns the folder of the world.
     pub fn path(&self) -> &Path {
         self.world.path()
     }
 
-    /// Whether every write is made durable at once.
-    pub fn is_each_write(&self) -> bool {
+    /// Returns whether every write is synced immediately (`FlushOnWrite`).
+    pub fn syncs_each_write(&self) -> bool {
         self.world.provider().provider.flush_on_write().unwrap_or(false)
     }
 
-    /// Saves everything and ends the store.
+    /// Saves all chunks and shuts down the store.
     pub fn shut_down(self) -> FlushReport {
         self.store.shut_down()
     }
 }
 
-/// How a store behaves in a world with these settings.
 fn options(settings: &WorldSettings, generator: Option<BuiltInGenerator>) -> Result<StoreOptions> {
     let regions = &settings.chunk_config;
     let generator = generator.map(built_in).transpose()?;
     Ok(StoreOptions {
-        // The game gives a world without a seed a new one at each start. Here 0 is enough: only
-        // worlds that hyworld created have a generator, and those have a seed.
+        // The game picks a new seed at each start for a world without one. Here 0 is enough: only
+        // worlds created by hyworld have a generator, and those have a seed.
         seed: settings.seed.unwrap_or_default(),
         is_saving_chunks: settings.is_saving_chunks,
         save_new_chunks: settings.save_new_chunks,
         is_unloading_chunks: settings.is_unloading_chunks,
         keep_loaded_region: regions.keep_loaded_region.and_then(blocks),
-        // Without a generator, what is not stored would be waited for until the end.
+        // Without a generator, requests for missing chunks would wait until shutdown.
         pregenerate_region: regions
             .pregenerate_region
             .filter(|_| generator.is_some())
@@ -104,7 +103,7 @@ fn built_in(generator: BuiltInGenerator) -> Result<Arc<dyn ChunkGenerator>> {
             Arc::new(flat.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?)
         }
         other => {
-            let text = format!("the generator {} is not built in here", other.name());
+            let text = format!("generator {} is not built into this program", other.name());
             return Err(Error::new(ErrorKind::Unsupported, text));
         }
     })

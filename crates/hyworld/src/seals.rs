@@ -1,4 +1,4 @@
-//! Seals of region files: what a seal says about a blob, and adding or removing them.
+//! Adding and removing the seals of a region file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,24 +14,24 @@ use hyworld_world::ServerCheck;
 use crate::error::Result;
 use crate::region::{open_for_writing, open_region};
 
-/// Makes the tags for the blobs of one file, all with the time at which it was made.
+/// Creates the seal tags for the blobs of one file, all with the same time.
 #[derive(Debug)]
 pub(crate) struct SealTags {
     slots: RegionSlots,
     file_name: String,
     time_ms: i64,
-    /// The highest save counter that the file knows for a slot, in use or left over.
+    /// The highest save counter of each slot, including orphaned blobs.
     counters: BTreeMap<Slot, u64>,
 }
 
 impl SealTags {
-    /// For the file at `path`; `file` is `None` if it does not exist yet.
+    /// Creates tags for the file at `path`; `file` is `None` if it does not exist yet.
     ///
-    /// Left-over copies count too: a copy that was removed must not look newer than the next save
-    /// when the index table is rebuilt.
+    /// Orphaned blobs are included, so that after a rebuild of the index table a removed blob does
+    /// not look newer than the next save.
     ///
     /// # Errors
-    /// The file cannot be searched for left-over copies.
+    /// Returns an error if the file cannot be searched for orphaned blobs.
     pub(crate) fn new(
         path: &Path,
         slots: RegionSlots,
@@ -40,7 +40,7 @@ impl SealTags {
         let mut counters = BTreeMap::new();
         if let Some(file) = file {
             for blob in file.salvage()?.blobs {
-                count(&mut counters, blob.seal.as_ref());
+                update_counter(&mut counters, blob.seal.as_ref());
             }
         }
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -54,20 +54,20 @@ impl SealTags {
         })
     }
 
-    /// The tag for the next save of a slot, whose blob has the seal `current` now.
+    /// Returns the tag for the next save of a slot whose blob now has the seal `current`.
     ///
     /// # Errors
-    /// The identity is too long for a seal.
+    /// Returns an error if the identity is too long for a seal.
     pub(crate) fn next(&self, slot: Slot, current: Option<&Seal>) -> Result<SealTag> {
-        let left_over = self.counters.get(&slot).copied().unwrap_or(0);
+        let orphaned = self.counters.get(&slot).copied().unwrap_or(0);
         let current = current.map_or(0, |seal| seal.save_counter);
         let tag = SealTag::new(self.identity(slot))?
-            .save_counter(left_over.max(current).saturating_add(1))
+            .save_counter(orphaned.max(current).saturating_add(1))
             .time_ms(self.time_ms);
         Ok(tag)
     }
 
-    /// `chunk:-5,17` where the position in the world is known, else the name of the file.
+    /// Returns `chunk:-5,17` if the chunk position is known, otherwise the name of the file.
     fn identity(&self, slot: Slot) -> Vec<u8> {
         if let Some(chunk) = self.slots.chunk(slot) {
             return format!("chunk:{},{}", chunk.x, chunk.z).into_bytes();
@@ -80,46 +80,46 @@ impl SealTags {
     }
 }
 
-fn count(counters: &mut BTreeMap<Slot, u64>, seal: Option<&Seal>) {
+fn update_counter(counters: &mut BTreeMap<Slot, u64>, seal: Option<&Seal>) {
     if let Some(seal) = seal {
         let known = counters.entry(seal.slot).or_default();
         *known = seal.save_counter.max(*known);
     }
 }
 
-/// How blobs are rewritten.
+/// The options of [`seal_region`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SealOptions {
-    /// Take seals away instead of adding them.
+    /// Remove seals instead of adding them.
     pub remove: bool,
-    /// The level of zstd.
+    /// The zstd compression level.
     pub level: i32,
-    /// What to do about a program that has the file open.
+    /// What to do if another program has the file open.
     pub check: ServerCheck,
     /// Change nothing.
     pub dry_run: bool,
 }
 
-/// What became of all slots of a file.
+/// The result of [`seal_region`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SealReport {
-    /// Slots whose blob was written anew, or would be.
+    /// Slots whose blob was rewritten, or would be in a dry run.
     pub rewritten: usize,
-    /// Slots whose blob is as wanted already.
+    /// Slots that need no change.
     pub unchanged: usize,
-    /// Damaged slots, which were left alone.
+    /// Damaged slots, which are left unchanged.
     pub findings: Vec<Finding>,
-    /// Length of the file before.
+    /// The length of the file before, in bytes.
     pub before: u64,
-    /// Length of the file now; `None` in a dry run.
+    /// The length of the file after, in bytes; `None` in a dry run.
     pub after: Option<u64>,
 }
 
-/// Seals every blob of a region file, or takes the seals away. A damaged blob is left alone: it
-/// must not get a seal that vouches for it.
+/// Seals every blob of a region file, or removes all seals. Damaged blobs are left unchanged,
+/// because a seal would mark them as valid.
 ///
 /// # Errors
-/// Another program writes the file, or it cannot be read or written.
+/// Returns an error if another program uses the file, or if it cannot be read or written.
 pub fn seal_region(
     path: &Path,
     options: SealOptions,
@@ -156,10 +156,9 @@ pub fn seal_region(
     Ok(report)
 }
 
-/// What became of one slot.
 enum Outcome {
     Rewritten,
-    /// Its blob is as wanted already, or the slot is empty.
+    /// The blob needs no change, or the slot is empty.
     Unchanged,
     Damaged(Damage),
 }
@@ -181,14 +180,14 @@ fn seal_slot(
     if options.dry_run {
         return Ok(Outcome::Rewritten);
     }
-    let Some(content) = file.read(slot)? else {
+    let Some(document) = file.read(slot)? else {
         return Ok(Outcome::Unchanged);
     };
     let blob = if options.remove {
-        EncodedBlob::compress(&content, options.level)?
+        EncodedBlob::compress(&document, options.level)?
     } else {
         let tag = tags.next(slot, seal.as_ref())?;
-        EncodedBlob::compress_sealed(&content, options.level, slot, &tag)?
+        EncodedBlob::compress_sealed(&document, options.level, slot, &tag)?
     };
     file.write_encoded(&[(slot, &blob)])?;
     Ok(Outcome::Rewritten)

@@ -1,4 +1,4 @@
-//! Upgrading the chunks of a world, and putting them back.
+//! Upgrading the chunks of a world, and undoing an upgrade.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use hyworld_world::{WorldFolder, WorldOptions};
 use crate::error::{Error, Result};
 use crate::location::registry;
 
-/// What was found and, unless it was only a plan, done.
+/// The plan and the result of an upgrade.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UpgradeReport {
-    /// What was to be changed.
+    /// The planned changes.
     pub plan: UpgradePlan,
-    /// What was changed; `None` if only a plan was wanted.
+    /// The result; `None` for a plan only.
     pub done: Option<RewriteReport>,
 }
 
@@ -26,10 +26,10 @@ fn open(world: &Path, access: Access) -> Result<WorldFolder> {
     Ok(WorldOptions::new().access(access).registry(registry()).open(world)?)
 }
 
-/// Finds the chunks of a world that an upgrade changes. Nothing is written.
+/// Finds the chunks of a world that an upgrade would change. Nothing is written.
 ///
 /// # Errors
-/// The world cannot be opened.
+/// Returns an error if the world cannot be opened.
 pub fn plan_world_upgrade(
     world: &Path,
     migrations: &BlockMigrations,
@@ -42,13 +42,13 @@ pub fn plan_world_upgrade(
     Ok(UpgradeReport { plan, done: None })
 }
 
-/// Upgrades the chunks of a world: blocks get the names of today, sections the newest version. The
-/// old chunks are kept in a folder of the world, for [`undo_upgrade`]. Chunks that were written are
-/// read again and compared with what they should be.
+/// Upgrades the chunks of a world to current block names and the newest section version. The old
+/// chunks are kept in a folder of the world, for [`undo_upgrade`]. Written chunks are read again
+/// and verified.
 ///
 /// # Errors
-/// Another program writes the world, the world cannot be opened, or the old chunks cannot be saved
-/// in the undo folder.
+/// Returns an error if another program uses the world, if it cannot be opened, or if the old chunks
+/// cannot be saved in the undo folder.
 pub fn upgrade_world(
     folder: &Path,
     migrations: &BlockMigrations,
@@ -63,24 +63,28 @@ pub fn upgrade_world(
         |_, document| upgrade_document(document, migrations).map_err(|error| error.to_string());
     let mut done = rewrite(storage, folder, &plan.behind, &change, options, progress)?;
     let written = Box::new(plan.behind.iter().copied().map(Ok));
-    let again = plan_upgrade(storage, written, migrations, options, &|chunks: u64| {
+    let check = plan_upgrade(storage, written, migrations, options, &|chunks: u64| {
         progress.advance_verified(chunks);
     });
-    for at in again.behind {
-        done.findings.add(Finding::at(Class::Verify, at, "the chunk is still in its old form"));
+    for at in check.behind {
+        done.findings.add(Finding::at(
+            Class::Verify,
+            at,
+            "chunk is still in the old format after the upgrade",
+        ));
     }
-    for finding in again.findings.kept() {
+    for finding in check.findings.kept() {
         done.findings.add(finding.clone());
     }
     Ok(UpgradeReport { plan, done: Some(done) })
 }
 
-/// Puts the chunks in a folder that an upgrade kept back into the world. Those that they replace
-/// are kept in another such folder.
+/// Restores the chunks that an upgrade kept in the folder `kept`. The chunks they replace are kept
+/// in another such folder.
 ///
 /// # Errors
-/// Another program writes the world, it or the folder cannot be opened, or the chunks that are
-/// replaced cannot be kept.
+/// Returns an error if another program uses the world, if the world or the folder cannot be opened,
+/// or if the replaced chunks cannot be kept.
 pub fn undo_upgrade(
     folder: &Path,
     kept: &Path,

@@ -1,4 +1,4 @@
-//! [`World`]: the chunks at a location, and what can be done with them.
+//! [`World`]: the chunks at a location.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,17 +22,18 @@ use crate::running::RunningWorld;
 /// `s3://BUCKET/PREFIX`, or a backup zip.
 ///
 /// # Errors
-/// There is no such location, no world or several of them, or its storage cannot be opened.
+/// Returns an error if the location does not exist or has no world or several worlds, or if its
+/// storage cannot be opened.
 pub fn open(location: impl AsRef<Path>) -> Result<World> {
     let location = Location::source(location.as_ref())?;
     let storage = location.open()?.into();
     Ok(World { location, storage })
 }
 
-/// A world, open for reading. What changes it ([`edit`](Self::edit), [`run`](Self::run)) asks for
-/// permission first: see [`WritePermit`](hyworld_world::WritePermit).
+/// A world, open for reading. Methods that change it ([`edit`](Self::edit), [`run`](Self::run))
+/// acquire a [`WritePermit`](hyworld_world::WritePermit) first.
 ///
-/// This is the world as its chunks; [`WorldFolder`](hyworld_world::WorldFolder) is its folder with
+/// A `World` gives access to chunks; use [`WorldFolder`](hyworld_world::WorldFolder) for its
 /// configuration and resources.
 #[derive(Clone, Debug)]
 pub struct World {
@@ -40,55 +41,55 @@ pub struct World {
     storage: Arc<dyn ChunkStorage>,
 }
 
-/// What an edit did.
+/// The result of [`World::edit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EditReport {
-    /// Chunks that were looked at.
+    /// Chunks that were read.
     pub chunks: u64,
     /// Chunks that were changed and written.
     pub changed: u64,
 }
 
 impl World {
-    /// Where its chunks are.
+    /// Returns the location of the chunks.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// The folder of the world; `None` if the chunks belong to no world.
+    /// Returns the folder of the world; `None` if the chunks do not belong to a world.
     pub fn folder(&self) -> Option<PathBuf> {
         self.location.world_folder()
     }
 
-    /// Its chunks as stored, for reading.
+    /// Returns the storage of the chunks, open for reading.
     pub fn storage(&self) -> &dyn ChunkStorage {
         &*self.storage
     }
 
-    /// Reads a chunk; `None` if it is not stored.
+    /// Reads a chunk. Returns `None` if it is not stored.
     ///
     /// # Errors
-    /// The chunk is damaged or cannot be read.
+    /// Returns an error if the chunk is damaged or cannot be read.
     pub fn chunk(&self, at: ChunkPos) -> Result<Option<Chunk>> {
         read(self.storage(), at)
     }
 
-    /// Reads a block; `None` if its chunk is not stored, or the position is above or below the
-    /// world.
+    /// Reads a block. Returns `None` if its chunk is not stored, or if the position is above or
+    /// below the world.
     ///
     /// # Errors
-    /// The chunk is damaged or cannot be read.
+    /// Returns an error if the chunk is damaged or cannot be read.
     pub fn block(&self, at: BlockPos) -> Result<Option<Block>> {
         let Some(in_chunk) = at.in_chunk() else { return Ok(None) };
         let Some(chunk) = self.chunk(at.chunk())? else { return Ok(None) };
         Ok(Some(chunk.block(in_chunk)?.to_block()))
     }
 
-    /// Returns all cells of a multi-block object from its anchor, those in neighbouring chunks too,
-    /// the anchor first. Empty if there is no such block, or its chunk is not stored.
+    /// Returns all cells of a multi-block object, including those in neighbouring chunks, with the
+    /// anchor first. Empty if there is no block at `anchor` or its chunk is not stored.
     ///
     /// # Errors
-    /// A chunk is damaged or cannot be read.
+    /// Returns an error if a chunk is damaged or cannot be read.
     pub fn cells_of(&self, anchor: BlockPos) -> Result<Vec<BlockPos>> {
         let (home, Some(local)) = (anchor.chunk(), anchor.in_chunk()) else {
             return Ok(Vec::new());
@@ -113,12 +114,13 @@ impl World {
         Ok(found)
     }
 
-    /// Its chunks, to iterate over or to work on in parallel.
+    /// Returns the chunks, to iterate over or to process in parallel.
     pub fn chunks(&self) -> Chunks<'_> {
         Chunks::new(self.storage())
     }
 
-    /// Its containers: chests, benches, what creatures carry. Of both generations of the format.
+    /// Iterates over all containers: chests, benches and inventories of creatures, in the old and
+    /// the new format.
     pub fn containers(&self) -> impl Iterator<Item = Result<FoundContainer>> {
         self.chunks().into_iter().flat_map(|chunk| {
             let found = chunk.and_then(|(at, chunk)| containers(at, &chunk));
@@ -129,13 +131,13 @@ impl World {
         })
     }
 
-    /// Changes the chunks that an area touches; `change` gets each of them with the part of the
-    /// area that is in it. Chunks that it leaves as they are are not written. What was changed is
-    /// durable when this returns, also with an error.
+    /// Calls `change` with each stored chunk that `area` touches and the part of the area inside
+    /// it. Unchanged chunks are not written. All writes are durable when this returns, even with an
+    /// error of `change`.
     ///
     /// # Errors
-    /// Another program uses the world, or a chunk could not be read, changed or written. Chunks
-    /// before that one are changed.
+    /// Returns an error if another program uses the world, or if a chunk cannot be read, changed or
+    /// written. Chunks processed before the error stay changed.
     pub fn edit(
         &mut self,
         area: BlockBox,
@@ -146,38 +148,39 @@ impl World {
         let edited = edit_chunks(&*storage, area, change);
         storage.sync()?;
         drop(storage);
-        // What was open for reading does not see what was written.
+        // The storage that was opened for reading does not see the writes.
         self.storage = self.location.open()?.into();
         edited
     }
 
-    /// Runs the world: a store of its chunks with the settings of its configuration, which
-    /// `change` may change. No other program of hyworld can write it meanwhile. To read what was
-    /// saved, open the world again.
+    /// Runs the world: opens a store of its chunks with the settings of its configuration, which
+    /// `change` may modify. An exclusive lock keeps other hyworld processes from writing the world
+    /// meanwhile. This `World` does not see later saves; open the world again to read them.
     ///
     /// # Errors
-    /// The chunks belong to no world, or as for [`RunningWorld::open`].
+    /// Returns an error if the chunks do not belong to a world, or if [`RunningWorld::open`] fails.
     pub fn run(&self, change: impl FnOnce(&mut StoreOptions)) -> Result<RunningWorld> {
         let no_world = || {
-            let text = format!("{}: these chunks belong to no world", self.location.name());
+            let text = format!("{}: these chunks do not belong to a world", self.location.name());
             Error::new(ErrorKind::NotAWorld, text)
         };
         RunningWorld::open(self.folder().ok_or_else(no_world)?, change)
     }
 
-    /// Reads and decodes every chunk in full; `found` gets what is wrong.
+    /// Reads and decodes every chunk completely; `found` is called with each finding.
     pub fn verify(&self, mut found: impl FnMut(&Finding)) -> VerifyReport {
         verify(self.storage(), &ScanOptions::new(), &mut found, &NoProgress)
     }
 
-    /// Counts chunks, entities and block entities; `found` gets what cannot be read.
+    /// Counts chunks, entities and block entities; `found` is called for each chunk that cannot be
+    /// read.
     pub fn totals(&self, mut found: impl FnMut(&Finding)) -> Contents {
         count_contents(self.storage(), &ScanOptions::new(), &mut found, &NoProgress)
     }
 }
 
-/// Returns the neighbouring chunks that cells of an object can be in: fillers reach 16 blocks down
-/// and 15 up along each axis.
+/// Returns the offsets of neighbouring chunks that can contain cells of the object. Cells are at
+/// most 16 blocks below and 15 above the anchor along each axis.
 fn neighbours(anchor: ChunkBlock) -> Vec<(i32, i32)> {
     let reach = |at: u8| {
         let at = i32::from(at);

@@ -1,4 +1,4 @@
-//! The five programs of `examples/`, run on a sample world, and how long they are.
+//! Runs the five programs of `examples/` on a sample world, and checks their length.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -64,7 +64,7 @@ fn counts(path: &str) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn the_five_programs_do_what_they_say() {
+fn the_examples_work() {
     let (save, folder) = sample();
     let path = save.path().to_str().unwrap();
     assert_eq!(run("read_block", &[path, "5", "0", "-7"]), "Rock_Bedrock\n");
@@ -93,7 +93,7 @@ fn source(name: &str) -> String {
 }
 
 #[test]
-fn each_has_at_most_fifteen_lines_without_imports() {
+fn examples_have_at_most_fifteen_lines_without_imports() {
     for name in NAMES {
         let text = source(name);
         let body = text.split("fn main()").nth(1).unwrap();
@@ -104,7 +104,7 @@ fn each_has_at_most_fifteen_lines_without_imports() {
 }
 
 #[test]
-fn the_readme_shows_one_of_them() {
+fn the_readme_shows_an_example() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = fs::read_to_string(readme).unwrap();
     let text = source("replace_blocks");

@@ -1,4 +1,4 @@
-//! Locations, errors and edits through the front door.
+//! Opening locations, errors, edits and conversions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -39,7 +39,7 @@ fn block_at(chunk: ChunkPos) -> BlockPos {
 }
 
 #[test]
-fn every_name_of_a_world_opens_the_same_chunks() {
+fn every_path_of_a_world_opens_the_same_chunks() {
     let save = save(&["a"]);
     let world = "universe/worlds/a";
     let file = format!("{world}/chunks/{}", AT.region().file_name());
@@ -76,7 +76,7 @@ fn errors_have_a_kind() {
 }
 
 #[test]
-fn a_backup_is_a_location_for_reading() {
+fn a_backup_can_be_read_but_not_written() {
     let save = save(&["a"]);
     let name = format!("worlds/a/chunks/{}", AT.region().file_name());
     let bytes = fs::read(save.path().join("universe").join(&name)).unwrap();
@@ -106,7 +106,7 @@ fn a_backup_is_a_location_for_reading() {
 }
 
 #[test]
-fn an_edit_writes_only_what_it_changes_and_asks_first() {
+fn an_edit_locks_the_world_and_writes_only_changed_chunks() {
     let save = save(&["a"]);
     let mut world = hyworld::open(save.path()).unwrap();
     let at = block_at(AT);
@@ -135,7 +135,7 @@ fn an_edit_writes_only_what_it_changes_and_asks_first() {
 }
 
 #[test]
-fn the_first_bad_chunk_ends_parallel_work_with_its_position() {
+fn map_parallel_stops_at_a_damaged_chunk_and_names_it() {
     let save = save(&["a"]);
     let folder = save.path().join("universe/worlds/a/chunks");
     let files = RegionFiles::open(&folder).unwrap();
@@ -156,7 +156,7 @@ fn the_first_bad_chunk_ends_parallel_work_with_its_position() {
     assert!(error.to_string().contains("chunk 7,0"), "{error}");
 }
 
-/// Only chunks are written, so the configuration beside them need not be understood.
+/// Only chunks are written, so a configuration of a newer game does not matter.
 #[test]
 fn chunks_are_converted_into_a_world_with_a_newer_configuration() {
     let save = save(&["a"]);
@@ -185,7 +185,7 @@ fn all_cells_of_an_object_are_found_from_its_anchor() {
         (0, 0, cell(31, 30), block(0, -1)),
         (1, 0, cell(0, 31), block(1, 0)),
         (0, 1, cell(31, 0), block(0, 1)),
-        // Of another object, whose anchor would be one block to the east.
+        // A cell of another object, whose anchor is one block to the east.
         (0, 1, cell(30, 0), block(-2, 1)),
     ];
     for (x, z, at, block) in cells {

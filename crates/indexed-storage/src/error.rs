@@ -131,8 +131,10 @@ pub enum Error {
     },
     /// Compacting would drop damaged slots.
     #[error(
-        "{}: cannot compact: {damaged} damaged slots would be dropped; repair them or allow it",
-        path.display()
+        "{}: cannot compact: {damaged} damaged {} would be dropped; repair {} or allow it",
+        path.display(),
+        if *damaged == 1 { "slot" } else { "slots" },
+        if *damaged == 1 { "it" } else { "them" }
     )]
     WouldDropDamaged {
         /// The file.

@@ -1,4 +1,4 @@
-//! Copies chunks from one storage to another, without decoding them, and proves it.
+//! Copies chunks from one storage to another without decoding them, and verifies the copy.
 
 mod compare;
 mod content;
@@ -16,10 +16,10 @@ use copy::Copier;
 pub use compare::{CompareReport, compare};
 pub use folder::{FolderCopy, convert_to_folder};
 
-/// How chunks are copied.
+/// The options of a conversion.
 #[derive(Clone, Debug)]
 #[must_use]
-#[expect(clippy::struct_excessive_bools, reason = "switches that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct ConvertOptions {
     scan: ScanOptions,
     recompress: bool,
@@ -43,8 +43,8 @@ impl Default for ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// Frames are copied verbatim where both sides have them, everything is verified, and every
-    /// processor works.
+    /// Creates the default options: frames are copied verbatim if both storages support them, the
+    /// copy is verified, and all processors are used.
     pub fn new() -> Self {
         Self::default()
     }
@@ -55,33 +55,33 @@ impl ConvertOptions {
         self
     }
 
-    /// Sets whether to compress chunks again that could be copied verbatim.
+    /// Sets whether to recompress chunks that could be copied verbatim.
     pub fn recompress(mut self, recompress: bool) -> Self {
         self.recompress = recompress;
         self
     }
 
-    /// Sets whether the target is read back and compared by hash when everything is written. On
-    /// by default.
+    /// Sets whether the target is read and compared by hash after everything is written. On by
+    /// default.
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }
 
-    /// Reads everything and writes nothing.
+    /// Sets whether to only read the source and write nothing.
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
         self
     }
 
-    /// Sets whether a copy without the chunks that cannot be read may take the name of the target.
+    /// Sets whether the copy counts as finished even if chunks of the source cannot be read.
     pub fn skip_unreadable(mut self, skip: bool) -> Self {
         self.skip_unreadable = skip;
         self
     }
 
-    /// Sets whether chunks that only the target has are removed from it, once everything was
-    /// copied. Otherwise they are findings.
+    /// Sets whether chunks that exist only in the target are removed after everything is copied.
+    /// Otherwise they are findings.
     pub fn remove_others(mut self, remove: bool) -> Self {
         self.remove_others = remove;
         self
@@ -95,26 +95,26 @@ pub struct ConvertReport {
     pub chunks: u64,
     /// Chunks that were written to the target.
     pub copied: u64,
-    /// Chunks that the target had already, from an earlier run.
+    /// Chunks that the target already had, from an earlier run.
     pub already: u64,
-    /// Chunks that only the target had, and that were removed from it.
+    /// Chunks that existed only in the target and were removed.
     pub removed: u64,
-    /// Chunks whose bytes in the target have the hash of those that were read.
+    /// Chunks whose bytes in the target have the same hash as in the source.
     pub verified: u64,
-    /// Bytes of their documents.
+    /// The total size of their documents.
     pub raw_bytes: u64,
-    /// Whether compressed frames were copied as they were.
+    /// Whether compressed frames were copied verbatim.
     pub verbatim: bool,
-    /// What went wrong.
+    /// Failures and differences.
     pub findings: Findings,
     /// Whether every chunk was processed.
     pub completion: Completion,
-    /// Whether the target may take the place of the source.
+    /// Whether the copy is good enough to replace the source.
     pub may_finish: bool,
 }
 
 impl ConvertReport {
-    /// Whether the target has exactly what the source has.
+    /// Returns whether the target has exactly the chunks of the source.
     pub fn is_complete(&self) -> bool {
         self.findings.total() == 0 && self.completion == Completion::Complete
     }
@@ -128,18 +128,18 @@ impl ConvertReport {
         self.findings.append(other.findings);
     }
 
-    /// Whether the only failures are chunks that the source could not list or read.
+    /// Returns whether the only findings are chunks that the source could not list or read.
     fn is_only_unreadable(&self) -> bool {
-        let is_read = |class: &Class| matches!(class, Class::Storage | Class::Unreadable);
-        self.completion == Completion::Complete && self.findings.by_class().keys().all(is_read)
+        let is_of_source = |class: &Class| matches!(class, Class::Storage | Class::Unreadable);
+        self.completion == Completion::Complete && self.findings.by_class().keys().all(is_of_source)
     }
 }
 
-/// Copies every chunk of `source` to `target`. Chunks that the target has already, with the same
-/// content, are left alone, so an interrupted conversion is continued by doing it again. Then the
-/// whole target is read back: what it has must be what the source has, no more and no less.
+/// Copies every chunk of `source` to `target`. Chunks that are already identical in the target are
+/// skipped, so calling this again continues an interrupted conversion. Then the whole target is
+/// read and must have exactly the chunks of the source.
 ///
-/// The source is only read. What cannot be copied is in the report, and the rest is copied.
+/// The source is only read. Chunks that cannot be copied are in the report; the others are copied.
 pub fn convert(
     source: &dyn ChunkStorage,
     target: &dyn ChunkStorage,

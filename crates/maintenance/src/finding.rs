@@ -1,4 +1,4 @@
-//! What a check, a copy or a comparison found wrong.
+//! [`Finding`]: one result of a check, a copy or a comparison.
 
 mod advice;
 
@@ -13,60 +13,60 @@ use crate::region_slots::RegionSlots;
 
 pub use advice::Advice;
 
-/// How many findings a report keeps; more are only counted.
+/// How many findings a report keeps; further ones are only counted.
 const KEPT_MAX: usize = 1000;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// The game would not have written it, but reads it.
+    /// The game does not write this, but can read it.
     Warning,
-    /// Something is lost, or the game would refuse it.
+    /// Data is lost, or the game refuses to load it.
     Error,
 }
 
-/// What kind of thing is wrong. New checks add kinds.
+/// The kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Class {
-    /// A part of the storage cannot be opened or listed; the chunks in it are not known.
+    /// A part of the storage cannot be opened or listed; its chunks are unknown.
     Storage,
-    /// What is stored for a chunk cannot be read.
+    /// The stored bytes of a chunk cannot be read.
     Unreadable,
     /// The document of a chunk is malformed.
     Document,
     /// A component of a chunk cannot be decoded.
     Component,
-    /// A newer game wrote a component; it is kept, but not understood.
+    /// A component was written by a newer game; it is kept but cannot be decoded.
     Newer,
-    /// A component that the game needs is not there.
+    /// A component that the game needs is missing.
     Missing,
-    /// Something that the game would not have written. It is read all the same.
+    /// Data that the game does not write but can read.
     Anomaly,
-    /// Something that the game reads but cannot save again.
+    /// Data that the game can read but not save again.
     Unsavable,
-    /// A chunk that does not encode to the bytes it was decoded from: a bug in this program.
+    /// A component does not encode to the bytes it was decoded from: a bug in hyworld.
     Roundtrip,
-    /// A slot or the index table of a region file; the name is that of the damage.
+    /// A slot or the index table of a region file is damaged; the string is the kind of damage.
     Container(&'static str),
     /// A chunk could not be written to the target of a copy.
     Write,
-    /// The target of a copy does not have what was written.
+    /// The target of a copy differs from what was written.
     Verify,
-    /// The target of a copy could not be made durable.
+    /// The target of a copy could not be synced.
     Sync,
-    /// Only the first of two storages has a chunk.
+    /// A chunk is stored only in the first of two storages.
     OnlyInSource,
-    /// Only the second of two storages has a chunk.
+    /// A chunk is stored only in the second of two storages.
     OnlyInTarget,
     /// Two storages have different documents for a chunk.
     Different,
-    /// A file of a world that is not a storage of chunks, such as its configuration.
+    /// A world file other than the chunks, such as its configuration, is damaged.
     WorldFile,
 }
 
 impl Class {
-    /// Its name in reports.
+    /// Returns the name of the class in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Storage => "storage",
@@ -103,14 +103,14 @@ impl fmt::Display for Class {
     }
 }
 
-/// One thing that is wrong, and where.
+/// One result of a check, with its location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// What kind of thing.
+    /// The kind of finding.
     pub class: Class,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The world, where several were checked.
+    /// The world, if several were checked.
     pub world: Option<String>,
     /// The file.
     pub file: Option<PathBuf>,
@@ -118,16 +118,16 @@ pub struct Finding {
     pub chunk: Option<ChunkPos>,
     /// The slot of a region file.
     pub slot: Option<Slot>,
-    /// The byte of the file to look at.
+    /// The byte offset in the file.
     pub offset: Option<u64>,
-    /// What exactly is wrong.
+    /// A description.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about it.
     pub advice: Option<Advice>,
 }
 
 impl Finding {
-    /// A finding that is not about a single chunk.
+    /// Creates a finding that is not about a single chunk.
     pub fn new(class: Class, message: impl fmt::Display) -> Self {
         Self {
             class,
@@ -142,24 +142,25 @@ impl Finding {
         }
     }
 
-    /// A finding about a chunk.
+    /// Creates a finding about a chunk.
     pub fn at(class: Class, at: ChunkPos, message: impl fmt::Display) -> Self {
         Self { chunk: Some(at), ..Self::new(class, message) }
     }
 
-    /// A part of a storage that cannot be opened or listed.
+    /// Creates a finding for a part of a storage that cannot be opened or listed.
     pub(crate) fn of_storage(error: &hyworld_providers::Error) -> Self {
         let file = error.region_file().map(Path::to_owned);
         Self { file, ..Self::new(Class::Storage, error) }
     }
 
-    /// A component that cannot be decoded, or that a newer game wrote.
+    /// Creates a finding for a component that cannot be decoded, or that a newer game wrote.
     pub(crate) fn of_component(at: ChunkPos, error: &hyworld_chunk::Error) -> Self {
         let is_newer = matches!(error, hyworld_chunk::Error::Newer { .. });
         Self::at(if is_newer { Class::Newer } else { Class::Component }, at, error)
     }
 
-    /// A damaged slot. The offset is that of the blob if it is known, else of its index entry.
+    /// Creates a finding for a damaged slot. The offset is that of the blob if it is known,
+    /// otherwise that of the index entry.
     pub fn of_slot(file: &IndexedStorageFile, found: &SlotDamage) -> Self {
         let (slot, geometry) = (found.slot, file.geometry());
         let blob = match (file.version(), file.stat(slot)) {
@@ -172,7 +173,7 @@ impl Finding {
         }
     }
 
-    /// A damaged slot of a file that is not open any more.
+    /// Creates a finding for a damaged slot of a file that is no longer open.
     pub fn of_damage(path: &Path, slots: RegionSlots, found: &SlotDamage) -> Self {
         let SlotDamage { slot, damage } = *found;
         let is_readable = damage.is_readable();
@@ -186,19 +187,20 @@ impl Finding {
         }
     }
 
-    /// A file that ends inside its index table, with nothing but zeros before: one with entries is
-    /// refused when it is opened. The missing entries are read as empty slots, as in the game.
+    /// Returns a finding if the file ends inside its index table. All entries before the end are
+    /// zero, because opening a truncated table with entries fails. The missing entries are read as
+    /// empty slots, as in the game.
     ///
     /// # Errors
-    /// The length of the file cannot be read.
+    /// Returns an error if the length of the file cannot be read.
     pub fn of_table(file: &IndexedStorageFile) -> hyworld_indexed_storage::Result<Option<Self>> {
         let (end, offset) = (file.segments_offset(), file.file_bytes()?);
         if offset >= end {
             return Ok(None);
         }
         let message = format!(
-            "the file ends inside its index table, which should end at byte {end}, and holds \
-             nothing before; all slots are read as empty"
+            "the file ends inside its index table, which should end at byte {end}; all entries \
+             before are empty, and the missing ones are read as empty"
         );
         Ok(Some(Self {
             file: Some(file.path().to_owned()),
@@ -216,7 +218,7 @@ impl fmt::Display for Finding {
             (None, Some(file)) => write!(f, "{}: ", file.display())?,
             (None, None) => {}
         }
-        // Some messages begin with it themselves.
+        // Some messages already start with the chunk.
         if let Some(at) = self.chunk.filter(|_| !self.message.starts_with("chunk ")) {
             write!(f, "chunk {},{}: ", at.x, at.z)?;
         }
@@ -224,7 +226,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings of one operation: how many of which class, and the first thousand.
+/// The findings of one operation: counts by class, and the first 1,000.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Findings {
     by_class: BTreeMap<Class, u64>,
@@ -248,7 +250,7 @@ impl Findings {
         }
     }
 
-    /// Adds the findings of a part of the work.
+    /// Adds the findings of a part of the operation.
     pub(crate) fn append(&mut self, other: Self) {
         for (class, count) in other.by_class {
             let sum = self.by_class.entry(class).or_default();
@@ -260,17 +262,17 @@ impl Findings {
         self.kept.extend(other.kept.into_iter().take(room));
     }
 
-    /// The first thousand.
+    /// Returns the first 1,000 findings.
     pub fn kept(&self) -> &[Finding] {
         &self.kept
     }
 
-    /// How many there are of each class.
+    /// Returns the number of findings of each class.
     pub fn by_class(&self) -> &BTreeMap<Class, u64> {
         &self.by_class
     }
 
-    /// How many there are of a severity.
+    /// Returns the number of findings of a severity.
     pub fn count(&self, severity: Severity) -> u64 {
         match severity {
             Severity::Warning => self.warnings,
@@ -278,7 +280,7 @@ impl Findings {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of findings.
     pub fn total(&self) -> u64 {
         self.errors.saturating_add(self.warnings)
     }

@@ -1,19 +1,18 @@
-//! Work on whole worlds: options in, a report out. Nothing here prints.
+//! Operations on whole worlds. Each takes options and returns a report; none prints.
 //!
 //! | function | what it does |
 //! |---|---|
-//! | [`scan()`] | reads every chunk of a storage on several threads, within a budget of memory |
-//! | [`convert()`] | copies every chunk from one storage to another, and proves it |
-//! | [`convert_to_folder`] | the same, into a folder that gets its name when it is complete |
+//! | [`scan()`] | reads every chunk of a storage on several threads, with bounded memory |
+//! | [`convert()`] | copies every chunk from one storage to another and verifies the copy |
+//! | [`convert_to_folder`] | copies into a folder that gets its final name when it is complete |
 //! | [`MigrateOptions`] | moves the chunks of a world to another provider |
-//! | [`plan_upgrade`], [`upgrade_document`] | chunks of older games in the form of today |
-//! | [`rewrite()`] | replaces chunks, and keeps the old ones |
+//! | [`plan_upgrade`], [`upgrade_document`] | upgrade chunks of older games to the current format |
+//! | [`rewrite()`] | replaces chunks and keeps the old ones |
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
-//! | [`verify()`], [`verify_region`] | read everything in full, and report what is wrong |
+//! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
 //!
-//! A damaged chunk never ends the work: it is a [`Finding`] in the report. Everything runs on
-//! several threads, within a byte budget for the documents in memory.
+//! A damaged chunk never stops an operation; it is a [`Finding`] in the report.
 
 mod convert;
 mod finding;

@@ -1,7 +1,7 @@
 //! Moving the chunks of a world to another provider.
 //!
-//! Chunks are copied and read back; the source is only read, and is never deleted. The world is
-//! switched when everything arrived. What was interrupted is continued.
+//! Chunks are copied and verified; the source is only read and never deleted. The world is switched
+//! to the target once everything is copied. An interrupted migration is continued.
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use crate::convert::{ConvertOptions, ConvertReport, convert};
 use crate::progress::Progress;
 use crate::scan::ScanOptions;
 
-/// How a world is migrated.
+/// The options of a migration.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct MigrateOptions {
@@ -40,7 +40,7 @@ pub struct MigrationReport {
     pub source: String,
     /// The storage that the chunks were copied to.
     pub target: String,
-    /// What was copied and removed, and what went wrong.
+    /// The result of copying the chunks.
     pub copy: ConvertReport,
     /// Whether an earlier migration was continued.
     pub is_resumed: bool,
@@ -49,18 +49,18 @@ pub struct MigrationReport {
 }
 
 impl MigrateOptions {
-    /// With the providers of `hyworld-providers`.
+    /// Creates options with the providers of `hyworld-providers`.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Which providers can be opened.
+    /// Sets the providers that can be opened.
     pub fn registry(mut self, registry: ProviderRegistry) -> Self {
         self.registry = registry;
         self
     }
 
-    /// What to do about a server that seems to run on the world.
+    /// Sets what to do if a server seems to be running on the world.
     pub fn server_check(mut self, check: ServerCheck) -> Self {
         self.server_check = check;
         self
@@ -72,31 +72,31 @@ impl MigrateOptions {
         self
     }
 
-    /// Whether chunks that are in the target already may be replaced and removed.
+    /// Sets whether chunks that exist in the target may be replaced and removed.
     pub fn replace(mut self, replace: bool) -> Self {
         self.replace = replace;
         self
     }
 
-    /// Sets whether the world is switched although chunks of the source cannot be read. They stay
-    /// in the source.
+    /// Sets whether the world is switched even if chunks of the source cannot be read. They stay in
+    /// the source.
     pub fn skip_unreadable(mut self, skip: bool) -> Self {
         self.skip_unreadable = skip;
         self
     }
 
-    /// Reads everything, checks that the target can be used, and writes nothing.
+    /// Sets whether to only read the source and check the target, without writing.
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
         self
     }
 
-    /// Moves the chunks of a world to another provider, and switches the world to it if every
-    /// chunk arrived. The chunks stay in the old place as well.
+    /// Copies the chunks of a world to another provider, and switches the world to it if every
+    /// chunk was copied. The chunks also stay in the source.
     ///
     /// # Errors
-    /// Nothing could be begun, or the world not be switched. What happened to single chunks is in
-    /// the report.
+    /// Returns an error if the migration cannot be started or the world cannot be switched.
+    /// Failures of single chunks are in the report.
     pub fn run(
         &self,
         world: &Path,
@@ -111,8 +111,8 @@ impl MigrateOptions {
             ..MigrationReport::default()
         };
         if switch.source().is_same(target) {
-            let place = self.registry.open(target, world, Access::ReadOnly)?.location();
-            (report.source, report.target) = (place.clone(), place);
+            let location = self.registry.open(target, world, Access::ReadOnly)?.location();
+            (report.source, report.target) = (location.clone(), location);
             report.copy.may_finish = !self.dry_run;
         } else {
             self.copy(world, &switch, target, &mut report, progress)?;
@@ -142,8 +142,8 @@ impl MigrateOptions {
             let loaders = vec![Some(Box::new(Arc::clone(&target)) as _), Some(rest)];
             Box::new(MigrationStorage::new(loaders, Box::new(EmptyStorage)))
         } else if !may_differ && target.positions().next().is_some() {
-            let (path, place) = (world.to_owned(), target.location());
-            return Err(Error::TargetHasChunks { path, location: place });
+            let (path, location) = (world.to_owned(), target.location());
+            return Err(Error::TargetHasChunks { path, location });
         } else {
             rest
         };
@@ -159,19 +159,19 @@ impl MigrateOptions {
     }
 }
 
-/// Refuses targets that cannot hold the chunks on their own.
+/// Returns an error for providers that do not store chunks themselves.
 fn check_target(target: &ProviderConfig) -> Result<()> {
     let problem = match target.kind() {
-        ProviderKind::Empty => "it keeps no chunks, so a world cannot be moved to it",
-        ProviderKind::Migration => "it combines other providers; name the one to move to",
+        ProviderKind::Empty => "this provider does not store chunks; choose another target",
+        ProviderKind::Migration => "this provider combines others; name the one to move to",
         _ => return Ok(()),
     };
     let kind = target.type_name().to_owned();
     Err(hyworld_providers::Error::Config { kind, problem: problem.to_owned() }.into())
 }
 
-/// The source without the target, which cannot be opened twice, and whether the target is what the
-/// source reads first: then the chunks that it has count.
+/// Returns the source without the target, which cannot be opened twice, and whether the target is
+/// the first loader of the source. In that case the chunks of the target take precedence.
 fn without_target(
     source: &ProviderConfig,
     target: &ProviderConfig,
@@ -186,14 +186,14 @@ fn without_target(
     }
     if !loaders.first().is_some_and(|first| first.is_same(target)) {
         let problem = format!(
-            "the target {:?} is a part of this migration, but not its first loader, so it is not \
-             clear which chunks count; make it the first of Loaders",
+            "the target {:?} is part of this migration but not its first loader, so it is not \
+             clear which chunks take precedence; put it first in Loaders",
             target.type_name()
         );
         let kind = source.type_name().to_owned();
         return Err(hyworld_providers::Error::Config { kind, problem }.into());
     }
-    // With an empty saver nothing of it is opened for writing.
+    // With an empty saver, no provider is opened for writing.
     let empty = ProviderConfig::new("Empty");
     let rest = if others.is_empty() { empty } else { ProviderConfig::migration(&others, &empty) };
     Ok((rest, true))

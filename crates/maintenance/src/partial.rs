@@ -1,8 +1,8 @@
-//! A folder that is being made, under another name until it is whole.
+//! A folder that has a temporary name until it is complete.
 //!
-//! A world that was copied half-way looks like a world in which chunks are missing, and a server
-//! would generate them anew. So what is copied grows in `NAME.hyworld-partial` and gets its name
-//! when all of it is there. A copy that was interrupted is found under that name and continued.
+//! A half-copied world looks like a world with missing chunks, which a server would generate again.
+//! So a copy is written to `NAME.hyworld-partial` and renamed when it is complete. An interrupted
+//! copy is found under that name and continued.
 
 use std::fs;
 use std::io;
@@ -12,29 +12,29 @@ use hyworld_files::{FileError, remove_if_present, rename, replace, sync_parent, 
 
 use crate::source::SourceIdentity;
 
-/// What the name of an unfinished folder ends with.
+/// The suffix of an unfinished folder.
 const SUFFIX: &str = ".hyworld-partial";
 
-/// The file beside an unfinished folder that says what it is being made from.
+/// The suffix of the file that records the source of an unfinished folder.
 const NOTE_SUFFIX: &str = ".hyworld-partial.json";
 
-/// Why a folder cannot be begun or finished.
+/// A folder could not be started or finished.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartialError {
-    /// The operating system refused.
+    /// A file operation failed.
     #[error(transparent)]
     Io(#[from] FileError),
-    /// There is something already.
+    /// The target exists already.
     #[error(
         "{} already exists and is not overwritten; choose another name, or move it away",
         path.display()
     )]
     Exists {
-        /// What is there.
+        /// The existing file or folder.
         path: PathBuf,
     },
-    /// An unfinished copy of something else is in the way.
+    /// An unfinished copy of another source has the temporary name.
     #[error(
         "{} is an unfinished copy of {found}, not of {wanted}; finish that one, or remove it",
         path.display()
@@ -42,14 +42,14 @@ pub enum PartialError {
     Other {
         /// The unfinished folder.
         path: PathBuf,
-        /// What it is a copy of.
+        /// The source of the unfinished copy.
         found: String,
-        /// What was to be copied now.
+        /// The source of the requested copy.
         wanted: String,
     },
 }
 
-/// A folder that is being made.
+/// An unfinished folder.
 #[derive(Debug)]
 pub struct PartialFolder {
     path: PathBuf,
@@ -59,13 +59,15 @@ pub struct PartialFolder {
 }
 
 impl PartialFolder {
-    /// Begins a folder that will be called `target`, with what `source` names, or continues one.
+    /// Creates the unfinished folder of a copy of `source` to `target`, or continues an existing
+    /// one.
     ///
     /// # Errors
-    /// `target` is there already, or an unfinished copy of something else is.
+    /// Returns an error if `target` exists and is not empty, or if there is an unfinished copy of
+    /// another source.
     pub fn begin(target: &Path, source: &SourceIdentity) -> Result<Self, PartialError> {
         let (path, note) = (with_suffix(target, SUFFIX), with_suffix(target, NOTE_SUFFIX));
-        if has_content(target)? {
+        if is_occupied(target)? {
             return Err(PartialError::Exists { path: target.to_owned() });
         }
         let is_resumed = match read_note(&note)? {
@@ -74,38 +76,38 @@ impl PartialFolder {
                 let found = found.map_or_else(|unknown| unknown, |found| found.to_string());
                 return Err(PartialError::Other { path, found, wanted: source.to_string() });
             }
-            None if has_content(&path)? => return Err(PartialError::Exists { path }),
+            None if is_occupied(&path)? => return Err(PartialError::Exists { path }),
             None => false,
         };
         let failed = |action| FileError::at(&path, action);
-        fs::create_dir_all(&path).map_err(failed("make"))?;
+        fs::create_dir_all(&path).map_err(failed("create"))?;
         if !is_resumed {
             replace(&note, format!("{}\n", source.to_note()).as_bytes())?;
         }
         Ok(Self { path, note, target: target.to_owned(), is_resumed })
     }
 
-    /// Returns whether a folder that will be called `target` was begun and not finished.
+    /// Returns whether there is an unfinished folder for `target`.
     pub fn is_begun(target: &Path) -> bool {
         with_suffix(target, SUFFIX).is_dir()
     }
 
-    /// Where it is for now.
+    /// Returns the path of the unfinished folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether somebody began it before.
+    /// Returns whether an existing unfinished folder is continued.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }
 
-    /// Gives it its name. What is in it must be synced.
+    /// Renames the folder to its final name. Its files must be synced before.
     ///
     /// # Errors
-    /// The operating system refused; it can be tried again.
+    /// Returns an error if the rename fails; start the copy again to retry.
     pub fn finish(self) -> Result<(), PartialError> {
-        // An empty folder may have the name, as `has_content` allows.
+        // The target may be an empty folder, as `begin` allows.
         match fs::remove_dir(&self.target) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(FileError::at(&self.target, "replace")(error).into());
@@ -118,13 +120,13 @@ impl PartialFolder {
     }
 }
 
-/// Whether there is anything but an empty folder.
-fn has_content(path: &Path) -> Result<bool, PartialError> {
+/// Returns whether the path is anything but missing or an empty folder.
+fn is_occupied(path: &Path) -> Result<bool, PartialError> {
     match path.read_dir() {
         Ok(mut entries) => Ok(entries.next().is_some()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(true),
-        Err(error) => Err(FileError::at(path, "look into")(error).into()),
+        Err(error) => Err(FileError::at(path, "list")(error).into()),
     }
 }
 
@@ -141,12 +143,12 @@ mod tests {
     use super::*;
     use hyworld_testkit::write_file;
 
-    fn of(address: &str) -> SourceIdentity {
-        SourceIdentity::of_address(address)
+    fn of(url: &str) -> SourceIdentity {
+        SourceIdentity::of_url(url)
     }
 
     #[test]
-    fn it_has_its_name_only_when_it_is_finished() {
+    fn a_folder_gets_its_name_when_it_is_finished() {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("a/chunks");
         let partial = PartialFolder::begin(&target, &of("world A")).unwrap();
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_written_over() {
+    fn an_existing_target_is_not_overwritten() {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("chunks");
         fs::create_dir(&target).unwrap();
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_something_else_is_not_continued() {
+    fn a_copy_of_another_source_is_not_continued() {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("chunks");
         drop(PartialFolder::begin(&target, &of("world A")).unwrap());
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_begun_by_an_older_version_is_not_continued() {
+    fn a_copy_started_by_an_older_version_is_not_continued() {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("chunks");
         drop(PartialFolder::begin(&target, &of("world")).unwrap());

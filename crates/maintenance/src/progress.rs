@@ -2,13 +2,13 @@
 
 /// Receives the progress of an operation, on the thread that called it.
 pub trait Progress: Sync {
-    /// So many more chunks were processed.
+    /// Called when `chunks` more chunks were processed.
     fn advance(&self, chunks: u64);
 
-    /// A pass over this many chunks begins; `None` if it is not known how many there are.
+    /// Called before a pass over `chunks` chunks; `None` if the number is unknown.
     fn expect(&self, _chunks: Option<u64>) {}
 
-    /// So many more chunks of the target of a copy were verified, after all were written.
+    /// Called when `chunks` more chunks of a copy were verified, after all were written.
     fn advance_verified(&self, _chunks: u64) {}
 }
 

@@ -1,11 +1,11 @@
-//! [`RegionSlots`]: which chunk a slot of a region file holds.
+//! [`RegionSlots`]: the chunk positions of the slots of a region file.
 
 use std::path::Path;
 
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
 use hyworld_indexed_storage::{Geometry, IndexedStorageFile, Slot};
 
-/// Which chunks the slots of a region file hold, as far as its name and geometry tell.
+/// Maps slots of a region file to chunk positions, from the file's name and geometry.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionSlots {
     region: Option<RegionPos>,
@@ -13,7 +13,7 @@ pub struct RegionSlots {
 }
 
 impl RegionSlots {
-    /// For the file at `path`, which need not exist.
+    /// Creates the mapping for the file at `path`, which need not exist.
     pub fn new(path: &Path, geometry: Geometry) -> Self {
         let name = path.file_name().and_then(|name| name.to_str());
         let is_square = geometry.blob_count() == Geometry::REGION.blob_count();
@@ -21,23 +21,23 @@ impl RegionSlots {
         Self { region, is_square }
     }
 
-    /// For an open file.
+    /// Creates the mapping for an open file.
     pub fn of(file: &IndexedStorageFile) -> Self {
         Self::new(file.path(), file.geometry())
     }
 
-    /// The region that the file stores, if its name says so.
+    /// Returns the region of the file; `None` if it does not have the name of a region file.
     pub fn region(&self) -> Option<RegionPos> {
         self.region
     }
 
-    /// Local x and z of a slot. Only files of 1,024 slots are squares of 32 x 32.
+    /// Returns the local x and z of a slot; `None` unless the file has 1,024 slots (32 x 32).
     pub fn local(&self, slot: Slot) -> Option<RegionSlot> {
         let index = u16::try_from(slot.get()).ok().filter(|_| self.is_square)?;
         RegionSlot::from_index(index)
     }
 
-    /// The chunk of the world that a slot holds.
+    /// Returns the position of the slot's chunk; `None` if the region is unknown.
     pub fn chunk(&self, slot: Slot) -> Option<ChunkPos> {
         self.region?.chunk(self.local(slot)?)
     }

@@ -1,7 +1,8 @@
-//! Replaces chunks of a world, and keeps the old ones in a folder that can be put back.
+//! Replaces chunks of a world and keeps the old ones in an undo folder.
 //!
-//! Old documents are durable before the first of their chunks is written. Killed at any moment, a
-//! chunk is old or new, and every chunk that is new has its old document in the folder.
+//! The old documents of a batch are durable before the first new one is written. If the process is
+//! killed, each chunk is either old or new, and the old document of every new chunk is in the
+//! folder.
 
 use std::path::{Path, PathBuf};
 
@@ -21,14 +22,14 @@ const BATCH_BYTES: u64 = 32 << 20;
 /// Chunks that are kept and replaced together.
 const BATCH_CHUNKS: usize = 1024;
 
-/// Why chunks cannot be replaced. Nothing of the batch at hand was written.
+/// Chunks could not be replaced. Nothing of the current batch was written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewriteError {
-    /// The folder for the old chunks cannot be made.
+    /// The undo folder cannot be created or finished.
     #[error(transparent)]
     Kept(#[from] PartialError),
-    /// The old chunks cannot be kept.
+    /// The old chunks cannot be written to the undo folder.
     #[error(transparent)]
     Storage(#[from] hyworld_providers::Error),
 }
@@ -38,19 +39,19 @@ pub enum RewriteError {
 pub struct RewriteReport {
     /// Chunks that were written.
     pub written: u64,
-    /// The folder of region files that has the chunks as they were; `None` if none was replaced.
+    /// The undo folder, which has the old chunks as region files; `None` if none was replaced.
     pub kept: Option<PathBuf>,
-    /// What went wrong with single chunks, which are as they were.
+    /// Failures of single chunks, which are left unchanged.
     pub findings: Findings,
 }
 
-/// Replaces the chunks at `positions`. `change` gets the document of each and returns the new one,
-/// `None` to leave it, or why it cannot be changed. The old documents go into a new folder of
-/// region files in `world`.
+/// Replaces the chunks at `positions`. `change` is called with each document and returns the new
+/// one, `None` to leave it unchanged, or the reason why it cannot be changed. The old documents are
+/// written to a new undo folder in `world`.
 ///
 /// # Errors
-/// The old documents cannot be kept. Chunks of earlier batches are replaced, and the same call
-/// continues.
+/// Returns an error if the old documents cannot be kept. Chunks of earlier batches are already
+/// replaced; the same call continues.
 pub fn rewrite(
     storage: &dyn ChunkStorage,
     world: &Path,
@@ -61,7 +62,7 @@ pub fn rewrite(
 ) -> Result<RewriteReport, RewriteError> {
     let mut report = RewriteReport::default();
     let target = free_folder(world);
-    // Killed after the last chunk was written, the folder still needs its name.
+    // A process killed after the last write leaves a folder that must still be renamed.
     if positions.is_empty() && !PartialFolder::is_begun(&target) {
         return Ok(report);
     }
@@ -87,8 +88,8 @@ pub fn rewrite(
     Ok(report)
 }
 
-/// The first folder whose name is free. One that was left unfinished has another name, and is
-/// continued.
+/// Returns the first unused name of an undo folder. An unfinished folder has a temporary name, so
+/// it is found and continued.
 fn free_folder(world: &Path) -> PathBuf {
     let names = (1_u64..).map(|number| world.join(format!("{UNDO_PREFIX}{number}")));
     let mut free = names.filter(|path| !path.exists());
@@ -104,7 +105,7 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// Reads the next documents, as many as may be in memory together.
+    /// Reads the documents of the next batch.
     fn read(&mut self, rest: &mut std::slice::Iter<'_, ChunkPos>) -> Vec<(ChunkPos, Vec<u8>)> {
         let (mut batch, mut bytes) = (Vec::new(), 0_u64);
         while bytes < BATCH_BYTES && batch.len() < BATCH_CHUNKS {
@@ -123,7 +124,7 @@ impl Rewriter<'_> {
         batch
     }
 
-    /// Makes the old documents durable, then writes the new ones.
+    /// Syncs the old documents to the undo folder, then writes the new ones.
     fn replace(&mut self, batch: Vec<(ChunkPos, Vec<u8>)>) -> Result<(), RewriteError> {
         for (at, document) in &batch {
             self.kept.write(*at, document)?;
@@ -133,14 +134,14 @@ impl Rewriter<'_> {
         let items = batch.into_iter().map(|item| (item.1.len() as u64, item));
         let write = |(at, document)| match change(at, document) {
             Ok(None) => (false, None),
-            Err(why) => (false, Some(Finding::at(Class::Document, at, why))),
+            Err(reason) => (false, Some(Finding::at(Class::Document, at, reason))),
             Ok(Some(new)) => match storage.write(at, &new) {
                 Ok(()) => (true, None),
                 Err(error) => (false, Some(Finding::at(Class::Write, at, error))),
             },
         };
         let report = &mut *self.report;
-        // Nothing cancels it: a batch is finished once its old documents are kept.
+        // A partly written batch is safe: its old documents are kept.
         let options = self.options.clone();
         let _complete: Completion = scan_items(items, &options, write, |(is_written, finding)| {
             report.written = report.written.saturating_add(is_written.into());
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_replaced_is_kept() {
+    fn replaced_chunks_are_kept() {
         let world = tempfile::tempdir().unwrap();
         let storage = MemoryStorage::new();
         for (x, document) in [(0, &b"a"[..]), (1, b"bad"), (2, b"same"), (3, b"b")] {
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn killed_before_the_folder_had_its_name_the_next_call_gives_it() {
+    fn the_next_call_renames_the_folder_of_a_killed_process() {
         let world = tempfile::tempdir().unwrap();
         let target = world.path().join("hyworld-undo-1");
         let identity = SourceIdentity::of_path(world.path());
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_where_the_old_chunks_cannot_be_kept() {
+    fn nothing_is_written_if_the_old_chunks_cannot_be_kept() {
         let folder = tempfile::tempdir().unwrap();
         let world = folder.path().join("file");
         hyworld_testkit::write_file(&world, b"");

@@ -1,8 +1,8 @@
-//! The parallel scan that every operation on many chunks uses.
+//! The parallel scan behind every operation on many chunks.
 //!
-//! Items are handed out in order and admitted by weight: the documents that are in memory at the
-//! same time stay within a number of bytes, whatever the number of threads. A document that is
-//! larger than the whole budget is processed alone. Results are reduced on the calling thread.
+//! Items are handed out in order and admitted by weight: the documents in memory at the same time
+//! stay within a byte budget, regardless of the number of threads. A document that is larger than
+//! the whole budget is processed alone. Results are reduced on the calling thread.
 
 mod documents;
 mod gate;
@@ -23,14 +23,14 @@ use gate::Gate;
 
 pub(crate) use documents::{Batch, Form, Group, Reader};
 
-/// Bytes of documents in memory at the same time. Decoding takes about as much again, and the
-/// largest document that region files hold has 256 MiB: together less than 512 MB.
+/// Bytes of documents in memory at the same time. Decoding needs about the same again, and the
+/// largest document in a region file has 256 MiB: together less than 512 MB.
 const BUDGET_BYTES: u64 = 128 << 20;
 
-/// Results per thread that may wait for those before them, where order matters.
+/// In an ordered scan, the number of results per thread that may wait for earlier ones.
 const WAITING_PER_JOB: usize = 8;
 
-/// How a storage is scanned.
+/// The options of a scan.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct ScanOptions {
@@ -48,7 +48,8 @@ impl Default for ScanOptions {
 }
 
 impl ScanOptions {
-    /// Every processor works, 128 MiB of documents are in memory, results come in any order.
+    /// Creates the default options: all processors, 128 MiB of documents in memory, results in any
+    /// order.
     pub fn new() -> Self {
         Self::default()
     }
@@ -71,7 +72,7 @@ impl ScanOptions {
         self
     }
 
-    /// Ends the scan early once this flag is set. Items that were begun are finished.
+    /// Stops the scan once this flag is set. Items in progress are finished.
     pub fn cancel(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancel = Some(flag);
         self
@@ -96,7 +97,7 @@ pub enum Completion {
 /// One step of a scan of a storage.
 #[derive(Debug)]
 pub enum Scanned<R> {
-    /// A chunk, and what `map` made of it.
+    /// A chunk and the result of `map`.
     Chunk(ChunkPos, R),
     /// A part of the storage that cannot be listed.
     Unlisted(Error),
@@ -114,7 +115,7 @@ pub fn scan<R: Send>(
     scan_positions(storage, storage.positions(), options, map, reduce)
 }
 
-/// As [`scan`], for the chunks at `positions`.
+/// Like [`scan`], for the chunks at `positions`.
 pub fn scan_positions<R: Send>(
     storage: &dyn ChunkStorage,
     positions: Positions<'_>,
@@ -157,8 +158,8 @@ pub fn scan_slots<R: Send>(
     scan_items(slots, &options, |slot| (slot, map(slot)), |(slot, result)| reduce(slot, result))
 }
 
-/// Maps items on several threads and reduces the results on the calling thread. An item comes
-/// with the bytes of memory that mapping it takes.
+/// Maps items on several threads and reduces the results on the calling thread. Each item comes
+/// with the number of bytes that mapping it needs.
 pub fn scan_items<T: Send, R: Send>(
     items: impl Iterator<Item = (u64, T)> + Send,
     options: &ScanOptions,
@@ -186,8 +187,8 @@ pub fn scan_items<T: Send, R: Send>(
             let worker = move || work(&mut |number, result| sender.send((number, result)).is_ok());
             thread::Builder::new().spawn_scoped(scope, worker).is_ok()
         };
-        // Fewer threads than were asked for do the same work; without any, the caller does it.
-        // No more are started than there is work for.
+        // If some threads cannot be started, the others do the work; without any, this thread does
+        // it. No more threads are started than there are items.
         let spawn_for_work = |_: &usize| !gate.is_exhausted() && spawn();
         let threads = if jobs == 1 { 0 } else { (0..jobs).take_while(spawn_for_work).count() };
         drop(sender);
@@ -204,18 +205,18 @@ pub fn scan_items<T: Send, R: Send>(
     if gate.is_exhausted() { Completion::Complete } else { Completion::Cancelled }
 }
 
-/// Results on their way to `reduce`.
+/// Passes results to `reduce`, in order if requested.
 struct Results<R, F> {
     is_ordered: bool,
-    /// Results that came before an earlier one, by number.
+    /// Results that wait for an earlier one, by number.
     waiting: BTreeMap<u64, R>,
-    /// How many were reduced.
+    /// The number of reduced results.
     reduced: u64,
     reduce: F,
 }
 
 impl<R, F: FnMut(R)> Results<R, F> {
-    /// Reduces a result, or keeps it until its turn. Returns how many were reduced so far.
+    /// Reduces a result, or keeps it until its turn. Returns the number of reduced results.
     fn add(&mut self, number: u64, result: R) -> u64 {
         let number = if self.is_ordered { number } else { self.reduced };
         self.waiting.insert(number, result);

@@ -1,4 +1,4 @@
-//! Which world a copy is made from.
+//! [`SourceIdentity`]: the source of a copy.
 
 use std::fmt;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use hyworld_world::WorldOptions;
 use serde_json::{Value, json};
 
-/// The form of the note that says what an unfinished copy is made from.
+/// The format version of the note that records the source of an unfinished copy.
 const VERSION: u64 = 2;
 
-/// The identity of the source of a copy. An unfinished copy is continued only from the same one.
+/// The identity of the source of a copy. An unfinished copy is continued only from the same source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceIdentity {
     location: String,
@@ -17,8 +17,8 @@ pub struct SourceIdentity {
 }
 
 impl SourceIdentity {
-    /// The identity of a folder or region file: its absolute path without links, and the UUID of
-    /// the world that it is or belongs to, if its configuration has one.
+    /// Returns the identity of a folder or region file: its absolute path with symbolic links
+    /// resolved, and the UUID of its world, if the configuration has one.
     pub fn of_path(path: &Path) -> Self {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         // A region file is in the chunks folder of a world.
@@ -27,24 +27,24 @@ impl SourceIdentity {
         Self { location: path.display().to_string(), world }
     }
 
-    /// The identity of a storage that is not in a folder.
-    pub fn of_address(address: &str) -> Self {
-        Self { location: address.to_owned(), world: None }
+    /// Returns the identity of a storage that is named by a URL.
+    pub fn of_url(url: &str) -> Self {
+        Self { location: url.to_owned(), world: None }
     }
 
     pub(crate) fn to_note(&self) -> Value {
         json!({ "version": VERSION, "source": self.location, "world": self.world })
     }
 
-    /// The identity in a note, or words for what the note says instead: older versions wrote a
-    /// path that may be relative, which says nothing about the world.
+    /// Parses a note. The error describes the recorded source: older versions wrote only a path,
+    /// possibly relative, which does not identify the world.
     pub(crate) fn from_note(note: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(note).unwrap_or_default();
         let text = |key| value.get(key).and_then(Value::as_str).map(str::to_owned);
         match (value.get("version").and_then(Value::as_u64), text("source")) {
             (Some(VERSION), Some(location)) => Ok(Self { location, world: text("world") }),
             (None, Some(location)) => Err(format!(
-                "{location:?}, begun by an older version that did not record which world it is"
+                "{location:?}, started by an older version that did not record the world"
             )),
             _ => Err("an unknown source".to_owned()),
         }

@@ -1,4 +1,4 @@
-//! How much there is: region files and what their bytes are used for, chunks and what is in them.
+//! Totals of region files and of the contents of chunks.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::finding::{Class, Finding};
 use crate::progress::Progress;
 use crate::scan::{ScanOptions, Scanned, scan, scan_items};
 
-/// Region files, and what their bytes are used for: the sums of [`Usage`].
+/// The space usage of region files: the sums of [`Usage`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct RegionTotals {
-    /// Files, with those that cannot be opened.
+    /// Files, including those that cannot be opened.
     pub files: u64,
-    /// Chunks that their index tables name.
+    /// Chunks listed in the index tables.
     pub chunks: u64,
-    /// Length of the files.
+    /// The total length of the files.
     #[serde(rename = "bytes")]
     pub file_bytes: u64,
     /// Headers and index tables.
@@ -30,13 +30,13 @@ pub struct RegionTotals {
     /// Blobs with their headers.
     #[serde(rename = "live")]
     pub live_bytes: u64,
-    /// The rest of the last segments of blobs.
+    /// Unused bytes in the last segments of blobs.
     #[serde(rename = "slack")]
     pub slack_bytes: u64,
     /// Segments that no slot refers to.
     #[serde(rename = "orphaned")]
     pub orphaned_bytes: u64,
-    /// Documents of all chunks together.
+    /// The uncompressed documents of all chunks.
     #[serde(rename = "raw")]
     pub raw_bytes: u64,
 }
@@ -58,8 +58,8 @@ impl RegionTotals {
     }
 }
 
-/// Adds up region files of a folder. Blobs are not read: `found` gets files that cannot be opened,
-/// and chunks whose lengths show that they are damaged.
+/// Sums up the region files of a folder. Blobs are not read: `found` is called only for files that
+/// cannot be opened, and for chunks whose lengths show damage.
 pub fn region_totals(
     folder: &Path,
     regions: &[RegionPos],
@@ -67,10 +67,10 @@ pub fn region_totals(
     found: &mut dyn FnMut(&Finding),
 ) -> RegionTotals {
     let mut totals = RegionTotals::default();
-    // An open file takes little memory, and there are as many as threads.
+    // An open file needs little memory, and there is at most one per thread.
     let files = regions.iter().map(|region| (0, *region));
-    let look = |region| look_at(folder, region);
-    let _ended = scan_items(files, options, look, |(usage, findings)| {
+    let summarize = |region| summarize(folder, region);
+    let _ended = scan_items(files, options, summarize, |(usage, findings)| {
         totals.files = totals.files.saturating_add(1);
         totals.add(&usage);
         findings.iter().for_each(&mut *found);
@@ -78,7 +78,7 @@ pub fn region_totals(
     totals
 }
 
-fn look_at(folder: &Path, region: RegionPos) -> (Usage, Vec<Finding>) {
+fn summarize(folder: &Path, region: RegionPos) -> (Usage, Vec<Finding>) {
     let opened = IndexedStorageFile::open_read_only(folder.join(region.file_name()))
         .and_then(|file| Ok((file.usage()?, file)));
     match opened {
@@ -94,28 +94,27 @@ fn look_at(folder: &Path, region: RegionPos) -> (Usage, Vec<Finding>) {
     }
 }
 
-/// What is in the chunks of a storage.
+/// The contents of the chunks of a storage.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct Contents {
-    /// Chunks, with those that cannot be read.
+    /// Chunks, including those that cannot be read.
     #[serde(skip)]
     pub chunks: u64,
-    /// Bytes of their documents.
+    /// The total size of their documents.
     #[serde(rename = "raw")]
     pub raw_bytes: u64,
     /// Creatures, items on the ground and other entities.
     pub entities: u64,
-    /// Blocks with a state of their own, such as chests.
+    /// Blocks with state, such as chests.
     pub block_entities: u64,
-    /// Chunks of which something cannot be counted.
+    /// Chunks with contents that cannot be counted.
     pub unreadable: u64,
-    /// The newest version of each of the game's components of chunks and sections; 0 of those
-    /// that state none.
+    /// The newest version of each game component of chunks and sections; 0 if it has no version.
     pub newest_versions: BTreeMap<&'static str, i32>,
 }
 
-/// Reads every chunk of a storage and counts what is in them. `found` gets what cannot be read.
-/// Blocks are not looked at: that is for [`verify()`](crate::verify()).
+/// Reads every chunk of a storage and counts its contents. `found` is called for everything that
+/// cannot be read. Blocks are not decoded; use [`verify()`](crate::verify()) to check them.
 pub fn count_contents(
     storage: &dyn ChunkStorage,
     options: &ScanOptions,
@@ -169,7 +168,7 @@ fn count_chunk(
     let mut findings = Vec::new();
     let mut contents = Contents { chunks: 1, ..Contents::default() };
     match document {
-        // Removed since it was listed.
+        // The chunk was removed after it was listed.
         Ok(None) => return (Contents::default(), findings),
         Ok(Some(document)) => {
             contents.raw_bytes = document.len() as u64;
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_chunks_is_counted_and_a_bad_one_hides_no_other() {
+    fn contents_are_counted_despite_a_damaged_chunk() {
         let storage = MemoryStorage::new();
         let mut raw_bytes = 0;
         for n in 0..100_u8 {
@@ -213,8 +212,8 @@ mod tests {
             raw_bytes += document.len() as u64;
             storage.write(ChunkPos::new(n.into(), 40), &document).unwrap();
         }
-        storage.write(ChunkPos::new(-1, 40), b"no document").unwrap();
-        raw_bytes += 11;
+        storage.write(ChunkPos::new(-1, 40), b"not a document").unwrap();
+        raw_bytes += 14;
         let mut findings = Vec::new();
         let mut found = |finding: &Finding| findings.push(finding.clone());
         let contents = count_contents(&storage, &options(), &mut found, &NoProgress);
@@ -241,7 +240,7 @@ mod tests {
             storage.write(ChunkPos::new(n, 0), &chunk(1)).unwrap();
         }
         drop(storage);
-        write_file(&folder.path().join("9.9.region.bin"), b"this is no region file at all");
+        write_file(&folder.path().join("9.9.region.bin"), b"this is not a region file at all");
         let regions: Vec<_> = [0, 1, 2, 9].map(|x| RegionPos::new(x, x / 9 * 9)).into();
         let mut findings = Vec::new();
         let mut found = |finding: &Finding| findings.push(finding.clone());

@@ -1,4 +1,4 @@
-//! Which chunks a newer game would store in another form, and what they become.
+//! Upgrading chunks to the current format.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +10,31 @@ use crate::finding::{Class, Finding, Findings};
 use crate::progress::Progress;
 use crate::scan::{Completion, ScanOptions, Scanned, scan_positions};
 
-/// How many renamed blocks a plan lists.
+/// The maximum number of renamed blocks that a plan lists.
 const RENAMES_MAX: usize = 1000;
 
-/// What an upgrade is going to change.
+/// The changes of an upgrade.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UpgradePlan {
-    /// Chunks that were looked at.
+    /// Chunks that were checked.
     pub chunks: u64,
-    /// Chunks that will be written.
+    /// Chunks in an old format, which will be rewritten.
     pub behind: Vec<ChunkPos>,
     /// Chunks with sections of an old version.
     pub old_versions: u64,
-    /// Blocks that get another name, the first 1,000: old name, new name, in how many chunks.
+    /// The first 1,000 renamed blocks: old name, new name, and number of chunks.
     pub renames: BTreeMap<(String, String), u64>,
-    /// Chunks that cannot be read, decoded or upgraded. They are left alone.
+    /// Chunks that cannot be read, decoded or upgraded. They are left unchanged.
     pub findings: Findings,
-    /// Whether every chunk was looked at.
+    /// Whether every chunk was checked.
     pub completion: Completion,
 }
 
-/// Upgrades the document of a chunk: old numbers and names of blocks become today's names, and
-/// sections of old versions get the newest one. Returns `None` if nothing changes.
+/// Upgrades the document of a chunk: old block ids and names become current names, and old sections
+/// get the newest version. Returns `None` if nothing changes.
 ///
 /// # Errors
-/// The chunk is malformed where it must be changed.
+/// Returns an error if a part of the chunk that must be changed is malformed.
 pub fn upgrade_document(
     document: Vec<u8>,
     migrations: &BlockMigrations,
@@ -45,14 +45,14 @@ pub fn upgrade_document(
 
 fn upgraded(chunk: &Chunk, migrations: &BlockMigrations) -> hyworld_chunk::Result<Option<Chunk>> {
     let mut new = chunk.clone();
-    // Names first, as in the game: an old name may have a rotation behind it.
+    // Names first, as in the game: an old name may contain a rotation.
     let is_migrated = new.migrate(migrations)?;
     let is_upgraded = new.upgrade()?;
-    // A section that cannot be stored in another form stays as it is.
+    // Sections that cannot be converted stay unchanged.
     Ok(((is_migrated || is_upgraded) && new != *chunk).then_some(new))
 }
 
-/// Finds the chunks that an upgrade changes. Nothing is written.
+/// Finds the chunks that an upgrade would change. Nothing is written.
 pub fn plan_upgrade(
     storage: &dyn ChunkStorage,
     positions: Positions<'_>,
@@ -62,21 +62,21 @@ pub fn plan_upgrade(
 ) -> UpgradePlan {
     let mut plan = UpgradePlan::default();
     let options = options.clone().ordered(true);
-    let look = |_, document: hyworld_providers::Result<Option<Vec<u8>>>| {
+    let check = |_, document: hyworld_providers::Result<Option<Vec<u8>>>| {
         let document = document.map_err(|error| (Class::Unreadable, error.to_string()))?;
         let Some(document) = document.filter(|document| !document.is_empty()) else {
             return Ok(None);
         };
-        look(document, migrations).map_err(|error| (Class::Document, error.to_string()))
+        check_document(document, migrations).map_err(|error| (Class::Document, error.to_string()))
     };
-    let completion = scan_positions(storage, positions, &options, look, |step| match step {
+    let completion = scan_positions(storage, positions, &options, check, |step| match step {
         Scanned::Chunk(at, result) => {
             progress.advance(1);
             plan.chunks = plan.chunks.saturating_add(1);
             match result {
                 Ok(Some(found)) => plan.add(at, found),
                 Ok(None) => {}
-                Err((class, why)) => plan.findings.add(Finding::at(class, at, why)),
+                Err((class, reason)) => plan.findings.add(Finding::at(class, at, reason)),
             }
         }
         Scanned::Unlisted(error) => plan.findings.add(Finding::new(Class::Storage, error)),
@@ -84,14 +84,14 @@ pub fn plan_upgrade(
     UpgradePlan { completion, ..plan }
 }
 
-/// What changes in one chunk.
-struct Behind {
+/// The changes in one chunk.
+struct Changes {
     is_old: bool,
     renames: BTreeMap<String, String>,
 }
 
 impl UpgradePlan {
-    fn add(&mut self, at: ChunkPos, found: Behind) {
+    fn add(&mut self, at: ChunkPos, found: Changes) {
         self.behind.push(at);
         self.old_versions = self.old_versions.saturating_add(found.is_old.into());
         for rename in found.renames {
@@ -103,7 +103,10 @@ impl UpgradePlan {
     }
 }
 
-fn look(document: Vec<u8>, migrations: &BlockMigrations) -> hyworld_chunk::Result<Option<Behind>> {
+fn check_document(
+    document: Vec<u8>,
+    migrations: &BlockMigrations,
+) -> hyworld_chunk::Result<Option<Changes>> {
     let chunk = Chunk::decode(document)?;
     if upgraded(&chunk, migrations)?.is_none() {
         return Ok(None);
@@ -120,5 +123,5 @@ fn look(document: Vec<u8>, migrations: &BlockMigrations) -> hyworld_chunk::Resul
         }
     }
     let is_old = chunk.clone().upgrade()?;
-    Ok(Some(Behind { is_old, renames }))
+    Ok(Some(Changes { is_old, renames }))
 }

@@ -1,4 +1,4 @@
-//! Reads and decodes every chunk in full.
+//! Reads and decodes every chunk completely.
 
 mod chunk;
 mod region;
@@ -21,18 +21,18 @@ pub use region::{RegionReport, verify_region};
 pub struct VerifyReport {
     /// Chunks that were checked.
     pub chunks: u64,
-    /// Bytes of their documents.
+    /// The total size of their documents.
     pub raw_bytes: u64,
-    /// In how many chunks entities and block entities are kept where.
+    /// The number of chunks with each layout of entities and block entities.
     pub layouts: BTreeMap<EntityLayout, u64>,
-    /// What is wrong.
+    /// The findings.
     pub findings: Findings,
     /// Whether every chunk was checked.
     pub completion: Completion,
 }
 
 impl VerifyReport {
-    /// Whether nothing is lost.
+    /// Returns whether there are no errors; warnings are allowed.
     pub fn is_clean(&self) -> bool {
         self.findings.count(Severity::Error) == 0
     }
@@ -56,8 +56,8 @@ struct Checked {
     findings: Vec<Finding>,
 }
 
-/// Reads and decodes every chunk of a storage. `found` gets each finding; those of one chunk come
-/// together.
+/// Reads and decodes every chunk of a storage. `found` is called with each finding; findings of the
+/// same chunk are consecutive.
 pub fn verify(
     storage: &dyn ChunkStorage,
     options: &ScanOptions,
@@ -90,7 +90,7 @@ fn check(at: ChunkPos, document: Result<Option<Vec<u8>>, Error>) -> Checked {
             checked.raw_bytes = document.len() as u64;
             checked.layout = chunk::check(at, document, &mut checked.findings);
         }
-        // Removed since it was listed.
+        // The chunk was removed after it was listed.
         Ok(None) => {}
         Err(error) => {
             let file = error.region_file().map(Path::to_owned);

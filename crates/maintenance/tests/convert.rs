@@ -1,4 +1,4 @@
-//! Conversion between storages: everything arrives, interrupted or not, and failures are said.
+//! Conversion between storages: complete and interrupted copies, and failures.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -50,7 +50,7 @@ fn region_files(folder: &Path) -> RegionFiles {
 }
 
 #[test]
-fn everything_arrives_whatever_the_storages() {
+fn every_pair_of_storages_copies_all_chunks() {
     let folder = tempfile::tempdir().unwrap();
     let source = MemoryStorage::new();
     fill(&source);
@@ -73,7 +73,7 @@ fn everything_arrives_whatever_the_storages() {
 }
 
 #[test]
-fn frames_are_copied_as_they_are_unless_told_otherwise() {
+fn frames_are_copied_verbatim_unless_recompressed() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name| folder.path().join(name);
     let source = RegionFilesOptions::new().compression_level(9).open(&at("a")).unwrap();
@@ -94,7 +94,7 @@ fn frames_are_copied_as_they_are_unless_told_otherwise() {
 }
 
 #[test]
-fn what_is_there_already_is_left_alone_and_what_differs_is_not() {
+fn identical_chunks_are_skipped_and_different_ones_replaced() {
     let source = MemoryStorage::new();
     fill(&source);
     let target = CountingStorage::new(MemoryStorage::new());
@@ -120,7 +120,7 @@ fn a_dry_run_reads_everything_and_writes_nothing() {
 }
 
 #[test]
-fn failures_are_said_and_cost_no_other_chunk() {
+fn failures_are_reported_and_the_other_chunks_are_copied() {
     let source = FailingStorage::new(MemoryStorage::new());
     fill(&source);
     source.fail_every(11);
@@ -143,7 +143,7 @@ fn failures_are_said_and_cost_no_other_chunk() {
     assert_eq!((report.findings.by_class(), report.copied), (&classes, 0));
 }
 
-/// A storage that stores something else than it is given.
+/// A storage that stores other bytes than it is given.
 #[derive(Debug)]
 struct Liar(MemoryStorage);
 
@@ -181,7 +181,7 @@ impl ChunkStorage for Liar {
 }
 
 #[test]
-fn a_target_that_stores_something_else_is_caught() {
+fn a_target_that_stores_other_bytes_is_detected() {
     let source = MemoryStorage::new();
     fill(&source);
     let target = Liar(MemoryStorage::new());
@@ -211,7 +211,7 @@ fn storages_are_compared_both_ways() {
     assert_eq!((report.same, report.findings.total()), (298, 3));
 }
 
-/// A target that is new is not read before it is written, and once afterwards.
+/// A new target is not read before it is written, and is read once afterwards.
 #[test]
 fn a_new_target_is_read_once() {
     let source = MemoryStorage::new();
@@ -222,9 +222,9 @@ fn a_new_target_is_read_once() {
     assert_eq!((target.counts().writes, target.counts().reads), (300, 300));
 }
 
-/// Chunks of another world are not passed off as those of the source.
+/// Chunks of another world must not become part of the copy.
 #[test]
-fn chunks_that_only_the_target_has_are_failures() {
+fn chunks_that_exist_only_in_the_target_are_findings() {
     for verify in [true, false] {
         let (source, target) = (MemoryStorage::new(), MemoryStorage::new());
         fill(&source);
@@ -245,7 +245,7 @@ fn a_cancelled_copy_may_not_finish_and_is_continued() {
     let (source, target) = (MemoryStorage::new(), MemoryStorage::new());
     fill(&source);
     let flag = Arc::new(AtomicBool::new(false));
-    // One thread: others could have copied everything before the flag is set.
+    // With several threads, everything could be copied before the flag is set.
     let scan = ScanOptions::new().jobs(NonZeroUsize::MIN).cancel(Arc::clone(&flag));
     let options = ConvertOptions::new().scan(scan);
     let stop = |_| flag.store(true, Ordering::Relaxed);

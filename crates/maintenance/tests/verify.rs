@@ -1,4 +1,4 @@
-//! Checking storages: clean ones are clean, and each kind of damage is found and named.
+//! Verification: clean storages have no findings, and each kind of damage is found.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -49,7 +49,7 @@ fn a_new_chunk_is_clean() {
 }
 
 #[test]
-fn bytes_that_are_no_document() {
+fn bytes_that_are_not_a_document_are_found() {
     let finding = only_finding(b"not a document");
     assert_eq!((finding.class, finding.severity), (Class::Document, Severity::Error));
     let mut bytes = Chunk::new().encode();
@@ -59,12 +59,12 @@ fn bytes_that_are_no_document() {
 }
 
 #[test]
-fn a_missing_component() {
+fn a_missing_component_is_found() {
     let mut chunk = Chunk::new();
     chunk.remove("EntityChunk");
     let finding = only_finding(&chunk.encode());
     assert_eq!(finding.class, Class::Missing);
-    assert_eq!(finding.message, "the component EntityChunk is missing");
+    assert_eq!(finding.message, "required component EntityChunk is missing");
 }
 
 fn with_block(version: i32, data: &[u8]) -> Vec<u8> {
@@ -78,7 +78,7 @@ fn with_block(version: i32, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn components_that_cannot_be_decoded() {
+fn components_that_cannot_be_decoded_are_found() {
     let finding = only_finding(&with_block(6, &[0, 0, 0, 0, 9]));
     assert_eq!(finding.class, Class::Component);
     let start = "ChunkColumn.Sections.2.Block.Data: at byte 4";
@@ -88,8 +88,8 @@ fn components_that_cannot_be_decoded() {
 }
 
 #[test]
-fn oddities_are_warnings() {
-    // A half-byte palette of one block whose count is wrong: 5 instead of 32,768.
+fn anomalies_are_warnings() {
+    // A half-byte palette of one block with a wrong count: 5 instead of 32,768.
     let mut data = vec![0, 0, 0, 0, 1, 0, 1, 0, 0, 4];
     data.extend(b"Rock\x00\x05");
     data.extend([0; 16_384]);
@@ -118,7 +118,7 @@ fn with_name_and_rotation(name: &str, rotation: u8) -> Vec<u8> {
 }
 
 #[test]
-fn what_the_game_can_read_but_not_save_is_a_warning() {
+fn data_that_the_game_can_read_but_not_save_is_a_warning() {
     let name = "x".repeat(21_845);
     let chunk = with_block(6, &with_name_and_rotation(&name, 0));
     let finding = only_finding(&chunk);
@@ -147,9 +147,12 @@ fn what_the_game_can_read_but_not_save_is_a_warning() {
 }
 
 #[test]
-fn chunks_and_regions_that_cannot_be_read() {
+fn chunks_and_regions_that_cannot_be_read_are_found() {
     let folder = tempfile::tempdir().unwrap();
-    write_file(&folder.path().join("0.0.region.bin"), b"this is no region file, but long enough");
+    write_file(
+        &folder.path().join("0.0.region.bin"),
+        b"this is not a region file, but long enough",
+    );
     write_file(
         &folder.path().join("1.0.region.bin"),
         &fixture("original/chunks/synthetic_v6.region.bin"),
@@ -180,7 +183,7 @@ fn real_worlds_are_clean() {
     }
 }
 
-/// Chunks that another program wrote may be odd, but nothing in them is an error.
+/// Chunks written by another program may have anomalies but no errors.
 #[test]
 fn converted_worlds_have_no_errors() {
     let mut chunks = 0;

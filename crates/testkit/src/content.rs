@@ -1,16 +1,16 @@
-//! Made-up content: seeded, so that a failure can be repeated.
+//! Test data from a seed, so that a failure can be reproduced.
 
-/// `SplitMix64`, for tests that choose.
+/// A `SplitMix64` random number generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
+    /// Creates a generator. The same seed gives the same numbers.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any number.
+    /// Returns any number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -19,17 +19,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to `limit - 1`.
+    /// Returns a number from 0 to `limit - 1`.
     pub fn below(&mut self, limit: u32) -> u32 {
         u32::try_from(self.number() % u64::from(limit.max(1))).unwrap_or(0)
     }
 
-    /// One of two.
+    /// Returns true or false.
     pub fn coin(&mut self) -> bool {
         self.number() & 1 == 1
     }
 
-    /// Random bytes.
+    /// Returns random bytes.
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(len.saturating_add(8));
         while bytes.len() < len {
@@ -40,8 +40,7 @@ impl Random {
     }
 }
 
-/// Content of `len` bytes that compresses about as well as a chunk does: runs, repeats, and some
-/// noise.
+/// Returns `len` bytes that compress about as well as a chunk: runs, repeats and some noise.
 pub fn sample(seed: u64, len: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut bytes = Vec::with_capacity(len.saturating_add(256));

@@ -1,4 +1,4 @@
-//! Files under `fixtures/`, their manifest, and the real data beside the project.
+//! Files under `fixtures/`, their manifest, and the real worlds in `../shared`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,10 +12,10 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// The bytes of a file under `fixtures/`.
+/// Returns the bytes of a file under `fixtures/`.
 ///
 /// # Panics
-/// If it cannot be read.
+/// Panics if it cannot be read.
 pub fn fixture(name: &str) -> Vec<u8> {
     let path = fixtures().join(name);
     match fs::read(&path) {
@@ -24,15 +24,16 @@ pub fn fixture(name: &str) -> Vec<u8> {
     }
 }
 
-/// The folder `shared` beside the project, with real worlds. Where it is absent the test says so
-/// and must return.
+/// Returns a path in the folder `../shared`, which has real worlds. If it does not exist, prints
+/// that the test is skipped; the test must then return.
 pub fn shared(what: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(what);
     if path.exists() {
         return Some(path);
     }
     let mut out = std::io::stderr();
-    let message = format!("SKIPPED: {} is not here, so real data is not tested\n", path.display());
+    let message =
+        format!("SKIPPED: {} does not exist, so real data is not tested\n", path.display());
     out.write_all(message.as_bytes()).ok()?;
     None
 }
@@ -41,15 +42,15 @@ pub fn shared(what: &str) -> Option<PathBuf> {
 pub const WORLDS: [&str; 5] =
     ["explored-2026-01", "ocean-2026-01", "flat-2026-02", "spaceship-2026-02", "adventure-2026-06"];
 
-/// The two worlds of `converted-2026-04`, with chunks that another program wrote.
+/// The two worlds of `converted-2026-04`, with chunks written by another program.
 pub const CONVERTED_WORLDS: [&str; 2] =
     ["converted-2026-04/universe/worlds/default", "converted-2026-04/universe/worlds/map2"];
 
-/// All region files of one of [`WORLDS`] or [`CONVERTED_WORLDS`], at any depth; `None` where the
-/// worlds are not at hand.
+/// Returns all region files of one of [`WORLDS`] or [`CONVERTED_WORLDS`], at any depth; `None` if
+/// the worlds are not available.
 ///
 /// # Panics
-/// If a folder cannot be read, or there are none.
+/// Panics if a folder cannot be read, or if there are no region files.
 pub fn region_files(world: &str) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![shared(&format!("worlds/{world}"))?];
@@ -69,10 +70,10 @@ pub fn region_files(world: &str) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Makes or replaces a file.
+/// Creates or replaces a file.
 ///
 /// # Panics
-/// If that fails.
+/// Panics if that fails.
 pub fn write_file(path: &Path, bytes: &[u8]) {
     let written = File::create(path).and_then(|mut file| file.write_all(bytes));
     if let Err(error) = written {
@@ -80,7 +81,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) {
     }
 }
 
-/// The SHA-256 of some bytes in hexadecimal digits.
+/// Returns a SHA-256 as hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
         hex.extend([byte >> 4, byte & 15].map(|n| char::from_digit(n.into(), 16).unwrap_or('?')));
@@ -88,7 +89,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// Length and hash of a blob's content.
+/// The expected length and hash of a blob's document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
     /// Length.
@@ -98,9 +99,9 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// What `content` has.
-    pub fn of(content: &[u8]) -> Self {
-        Self { len: content.len(), sha256: sha256(content) }
+    /// Returns the length and hash of a document.
+    pub fn of(document: &[u8]) -> Self {
+        Self { len: document.len(), sha256: sha256(document) }
     }
 }
 
@@ -115,25 +116,25 @@ pub struct Fixture {
     pub segment_size: u32,
     /// SHA-256 of the file.
     pub sha256: String,
-    /// What the file logically holds, where the manifest says it.
+    /// The blobs of the file, if the manifest lists them.
     pub blobs: Option<BTreeMap<u32, Expected>>,
-    /// What the game reads from it, `None` if it refuses the file or was not asked. Slots that
-    /// it fails to read are left out.
+    /// The blobs that the game reads from it; `None` if it rejects the file or was not tested.
+    /// Slots that it fails to read are left out.
     pub original: Option<BTreeMap<u32, Expected>>,
 }
 
-/// The fixtures whose path begins with `prefix`.
+/// Returns the fixtures whose path starts with `prefix`.
 ///
 /// # Panics
-/// If the manifest cannot be read or none matches.
+/// Panics if the manifest cannot be read or no fixture matches.
 pub fn manifest(prefix: &str) -> Vec<Fixture> {
     let parsed: Result<Value, _> = serde_json::from_slice(&fixture("original/manifest.json"));
-    let Ok(manifest) = parsed else { fail("manifest.json does not parse") };
+    let Ok(manifest) = parsed else { fail("cannot parse manifest.json") };
     let all = manifest.get("fixtures").and_then(Value::as_array).cloned().unwrap_or_default();
     let found: Vec<Fixture> =
         all.iter().filter_map(entry).filter(|entry| entry.file.starts_with(prefix)).collect();
     if found.is_empty() {
-        fail(&format!("no fixture begins with {prefix}"));
+        fail(&format!("no fixture starts with {prefix}"));
     }
     found
 }
@@ -162,7 +163,7 @@ fn blobs(value: &Value) -> BTreeMap<u32, Expected> {
         .collect()
 }
 
-#[expect(clippy::panic, reason = "this crate only serves tests, where a panic is the report")]
+#[expect(clippy::panic, reason = "only tests use this crate, and they fail by panicking")]
 pub(crate) fn fail(message: &str) -> ! {
     panic!("{message}")
 }

@@ -1,4 +1,4 @@
-//! What the tests of hyworld share. Not published.
+//! Shared code of hyworld's tests. Not published.
 
 mod content;
 mod fixtures;

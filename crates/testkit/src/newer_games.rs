@@ -1,4 +1,5 @@
-//! Chunks as games 0.6 and 0.7 are said to write them, made by hand: no real one is at hand.
+//! Chunks as games 0.6 and 0.7 probably write them, built by hand because no real ones are
+//! available.
 //!
 //! Both are chunks of air with a chest at (5, 65, 9) and two entities: a sheep with a UUID at
 //! y 64.0 in section 2, and an item without one in section 5. Section 9 has an `EntitySection`
@@ -14,7 +15,7 @@ pub struct SectionNames {
 }
 
 impl SectionNames {
-    /// The names that are most likely.
+    /// The most likely names.
     pub const LIKELY: Self = Self {
         entities: ("EntitySection", "Entities"),
         blocks: ("BlockComponentSection", "BlockComponents"),
@@ -109,7 +110,7 @@ fn chest() -> Bson {
     holder(Bson::default().document("ItemContainerBlock", block))
 }
 
-/// The chest's cell in section 2, as a palette of two blocks.
+/// Returns the blocks of section 2, as a palette of two blocks, with the chest in its cell.
 fn blocks_with_chest() -> Vec<u8> {
     let mut data = vec![0, 0, 0, 11, 1, 0, 2];
     for (id, name, count) in [(0, "Empty", 32_767_u16), (1, "Furniture_Chest", 1)] {
@@ -129,7 +130,7 @@ fn blocks_with_chest() -> Vec<u8> {
 /// Cell (5, 1, 9) of a section.
 const CHEST_CELL: u16 = 1 << 10 | 9 << 5 | 5;
 
-/// The components with entities and block entities of a section.
+/// Adds the components with entities and block entities to a section.
 fn with_holders(section: Bson, number: usize, names: SectionNames) -> Bson {
     let ((entities, entities_field), (blocks, blocks_field)) = (names.entities, names.blocks);
     let list = |entity| Bson::default().list(entities_field, [entity]);
@@ -159,7 +160,8 @@ fn environments() -> Vec<u8> {
     data
 }
 
-/// A chunk of game 0.6: entities and block entities in the sections, and empty lists in the chunk.
+/// Returns a chunk of game 0.6: entities and block entities in the sections, and empty lists in the
+/// chunk.
 pub fn game_0_6_chunk(names: SectionNames) -> Vec<u8> {
     let sections = (0..10).map(|number| {
         let air = [&[0, 0, 0, 11][..], &[0; 13]].concat();
@@ -182,8 +184,8 @@ pub fn game_0_6_chunk(names: SectionNames) -> Vec<u8> {
     holder(root).finish()
 }
 
-/// A chunk of game 0.7: blocks, heights, environments and health in components whose bytes are
-/// not known, which here are any; the lists of the chunk itself are gone.
+/// Returns a chunk of game 0.7: blocks, heights, environments and health in components of unknown
+/// format, with arbitrary bytes, and no lists in the chunk itself.
 pub fn game_0_7_chunk() -> Vec<u8> {
     let opaque = || Bson::default().data(b"not known");
     let sections = (0..10).map(|number| {

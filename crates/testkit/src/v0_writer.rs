@@ -10,7 +10,7 @@ pub struct V0Writer {
 }
 
 impl V0Writer {
-    /// An empty file.
+    /// Creates an empty file.
     pub fn new(blob_count: u32, segment_bytes: u32) -> Self {
         let mut bytes = b"HytaleIndexedStorage".to_vec();
         bytes.extend(0_u32.to_be_bytes());
@@ -20,23 +20,23 @@ impl V0Writer {
         Self { blob_count, segment_bytes, bytes }
     }
 
-    /// Stores `content` at the end of the file and commits it.
-    pub fn append(&mut self, slot: u32, content: &[u8]) {
-        let mut blob = u32::try_from(content.len()).unwrap_or(0).to_be_bytes().to_vec();
-        let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
-        if zstd_safe::compress(&mut frame, content, 3).is_err() {
+    /// Appends a blob to the file and sets its index entry.
+    pub fn append(&mut self, slot: u32, document: &[u8]) {
+        let mut blob = u32::try_from(document.len()).unwrap_or(0).to_be_bytes().to_vec();
+        let mut frame = Vec::with_capacity(zstd_safe::compress_bound(document.len()));
+        if zstd_safe::compress(&mut frame, document, 3).is_err() {
             crate::fixtures::fail("cannot compress");
         }
         blob.extend(u32::try_from(frame.len()).unwrap_or(0).to_be_bytes());
         blob.extend(frame);
         let first = self.segment_count() + 1;
-        let pieces: Vec<&[u8]> = blob.chunks(self.segment_bytes as usize - 4).collect();
-        for (number, piece) in (first..).zip(&pieces) {
-            let is_last = number as usize - first as usize + 1 == pieces.len();
+        let parts: Vec<&[u8]> = blob.chunks(self.segment_bytes as usize - 4).collect();
+        for (number, part) in (first..).zip(&parts) {
+            let is_last = number as usize - first as usize + 1 == parts.len();
             let link = if is_last { 0x8000_0000 } else { number + 1 };
             self.bytes.resize(self.segment_offset(number), 0);
             self.bytes.extend(link.to_be_bytes());
-            self.bytes.extend(*piece);
+            self.bytes.extend(*part);
         }
         self.set_index(slot, first);
     }
@@ -56,20 +56,20 @@ impl V0Writer {
         self.put(self.segment_offset(segment), link);
     }
 
-    /// Where a segment begins.
+    /// Returns the offset of a segment in the file.
     pub fn segment_offset(&self, segment: u32) -> usize {
         32 + 8 * self.blob_count as usize + (segment as usize - 1) * self.segment_bytes as usize
     }
 
-    /// Segments that the file has begun.
+    /// Returns the number of segments, including a partial last one.
     pub fn segment_count(&self) -> u32 {
         let bytes = self.bytes.len() - self.segment_offset(1);
         u32::try_from(bytes.div_ceil(self.segment_bytes as usize)).unwrap_or(u32::MAX)
     }
 
     fn put(&mut self, at: usize, value: u32) {
-        if let Some(place) = self.bytes.get_mut(at..at + 4) {
-            place.copy_from_slice(&value.to_be_bytes());
+        if let Some(bytes) = self.bytes.get_mut(at..at + 4) {
+            bytes.copy_from_slice(&value.to_be_bytes());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Style that no lint checks, as a test: what it finds is a failure like any other.
+//! Style rules that no lint checks.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const LINE_CHARS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
 
-/// What the facade re-exports and the benchmarks measure.
+/// The crates that `hyworld` re-exports and that the benchmarks use.
 const HYWORLD: &[&str] = &[
     "chunk",
     "chunk-store",
@@ -22,8 +22,8 @@ const HYWORLD: &[&str] = &[
     "world",
 ];
 
-/// Which of our crates a crate may use, from the design. A crate that is not here is not drawn.
-const ARROWS: [(&str, &[&str]); 14] = [
+/// The hyworld crates that each crate may use. Every crate must be listed.
+const DEPENDENCIES: [(&str, &[&str]); 14] = [
     ("chunk", &["coords", "documents"]),
     ("chunk-store", &["chunk", "coords", "providers"]),
     ("coords", &[]),
@@ -78,46 +78,46 @@ fn files(ending: &str) -> BTreeMap<PathBuf, String> {
     found.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }
 
-fn report(problems: &[String]) {
-    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+fn report(findings: &[String]) {
+    assert!(findings.is_empty(), "\n{}", findings.join("\n"));
 }
 
 #[test]
 fn sources_are_short_ascii_and_finished() {
-    // Spelled so that this file does not find itself.
+    // Split, so that this file does not contain them.
     let markers = ["TO", "FIX", "XX", "HA"].into_iter().zip(["DO", "ME", "X:", "CK:"]);
     let markers: Vec<String> = markers.map(|(a, b)| format!("{a}{b}")).collect();
-    let mut problems = Vec::new();
+    let mut findings = Vec::new();
     for (path, text) in files(".rs") {
         let lines = text.lines().count();
         if lines > FILE_LINES_MAX {
-            problems.push(format!("{}: {lines} lines", path.display()));
+            findings.push(format!("{}: {lines} lines", path.display()));
         }
         for (number, line) in (1..).zip(text.lines()) {
-            let place = format!("{}:{number}", path.display());
+            let location = format!("{}:{number}", path.display());
             if line.chars().count() > LINE_CHARS_MAX {
-                problems.push(format!("{place}: longer than {LINE_CHARS_MAX}"));
+                findings.push(format!("{location}: longer than {LINE_CHARS_MAX}"));
             }
             if !line.is_ascii() {
-                problems.push(format!("{place}: not ASCII"));
+                findings.push(format!("{location}: not ASCII"));
             }
             if markers.iter().any(|marker| line.contains(marker)) {
-                problems.push(format!("{place}: unfinished"));
+                findings.push(format!("{location}: unfinished"));
             }
             let statement = line.trim_start();
             if statement.starts_with("matches!(") && statement.ends_with(");") {
-                problems.push(format!("{place}: a matches! that nothing asserts"));
+                findings.push(format!("{location}: the result of matches! is not asserted"));
             }
         }
     }
-    report(&problems);
+    report(&findings);
 }
 
-/// A file that no `mod` names is never compiled.
+/// A file without a `mod` declaration is never compiled.
 #[test]
 fn every_source_file_is_in_the_module_tree() {
     let sources = files(".rs");
-    let mut problems = Vec::new();
+    let mut findings = Vec::new();
     for path in sources.keys() {
         let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
         let is_module = path.components().any(|part| part.as_os_str() == "src");
@@ -135,21 +135,22 @@ fn every_source_file_is_in_the_module_tree() {
             text.lines().any(|line| line.trim_end().ends_with(&format!("mod {stem};")))
         });
         if !declared {
-            problems.push(format!("{}: no module declares it", path.display()));
+            findings.push(format!("{}: not declared by any module", path.display()));
         }
     }
-    report(&problems);
+    report(&findings);
 }
 
-/// No arrow between crates that the design does not draw.
 #[test]
 fn crates_use_only_those_below_them() {
-    let mut problems = Vec::new();
-    let arrows: BTreeMap<_, _> = ARROWS.into_iter().collect();
+    let mut findings = Vec::new();
+    let dependencies_of: BTreeMap<_, _> = DEPENDENCIES.into_iter().collect();
     for (path, text) in files("Cargo.toml") {
         let name = path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
-        let Some(allowed) = arrows.get(name.as_str()) else {
-            problems.push(format!("{name}: not in the design; add it to ARROWS with its row"));
+        let Some(allowed) = dependencies_of.get(name.as_str()) else {
+            findings.push(format!(
+                "{name}: not listed; add it to DEPENDENCIES and to docs/ARCHITECTURE.md"
+            ));
             continue;
         };
         let dependencies = text.split("\n[dependencies]").nth(1).unwrap_or_default();
@@ -157,23 +158,23 @@ fn crates_use_only_those_below_them() {
         for line in dependencies.lines().filter_map(|line| line.strip_prefix("hyworld-")) {
             let used = line.split(['.', ' ', '=']).next().unwrap();
             if !allowed.contains(&used) {
-                problems.push(format!("{name} uses {used}, which the design does not draw"));
+                findings.push(format!("{name} must not use {used}; see DEPENDENCIES"));
             }
         }
     }
-    report(&problems);
+    report(&findings);
 }
 
-/// A format that no source file mentions is described for nobody.
+/// Every page of docs/format must be mentioned by a source file.
 #[test]
-fn every_format_page_is_named_by_the_code() {
+fn every_format_page_is_mentioned_by_a_source_file() {
     let sources = files(".rs");
-    let mut problems = Vec::new();
+    let mut findings = Vec::new();
     for path in files(".md").keys().filter(|path| path.parent().unwrap().ends_with("format")) {
         let name = format!("docs/format/{}", path.file_name().unwrap().to_string_lossy());
         if !sources.values().any(|text| text.contains(&name)) {
-            problems.push(format!("{name}: no source refers to it"));
+            findings.push(format!("{name}: not mentioned by any source file"));
         }
     }
-    report(&problems);
+    report(&findings);
 }

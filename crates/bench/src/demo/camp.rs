@@ -1,4 +1,4 @@
-//! What the tour builds: a hut where four chunks meet, a chest in it, a sheep beside it.
+//! The buildings of the demo: a hut where four chunks meet, with a chest and a sheep.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use hyworld_coords::{BlockPos, ChunkPos, ColumnPos};
 
 use super::session::Session;
 
-/// The corner of the hut with the smallest coordinates, and the one with the largest. Blocks with
-/// x or z 512 and more are in other chunks than the rest.
+/// The corners of the hut with the smallest and the largest coordinates. A chunk border runs at x
+/// 512 and z 512.
 const HUT: (ColumnPos, ColumnPos) = (ColumnPos::new(508, 507), ColumnPos::new(516, 515));
 
-/// How high its walls are.
+/// The height of the walls.
 const WALL_BLOCKS: i32 = 4;
 
 const WALL: &str = "Rock_Basalt_Brick";
 const POST: &str = "Wood_Oak_Trunk";
 const CHEST: &str = "Furniture_Ancient_Chest_Small";
 
-/// Blocks that are set, and where the chest is.
+/// The blocks to set, and the position of the chest.
 #[derive(Debug)]
 pub struct Camp {
     blocks: Vec<(BlockPos, &'static str)>,
@@ -28,7 +28,7 @@ pub struct Camp {
 }
 
 impl Camp {
-    /// A hut on top of what is there.
+    /// Plans a hut on top of the terrain.
     pub fn plan(session: &Session) -> anyhow::Result<Self> {
         let mut grounds = BTreeMap::new();
         for column in columns() {
@@ -53,18 +53,18 @@ impl Camp {
         Ok(Self { blocks, chest })
     }
 
-    /// How many blocks it has.
+    /// Returns the number of blocks.
     #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
 
-    /// How many chunks they are in.
+    /// Returns the number of chunks that the blocks are in.
     pub fn chunk_count(&self) -> usize {
         self.by_chunk().len()
     }
 
-    /// Where the chest is.
+    /// Returns the position of the chest.
     pub fn chest(&self) -> BlockPos {
         self.chest
     }
@@ -77,7 +77,7 @@ impl Camp {
         by_chunk
     }
 
-    /// Sets the blocks, and puts the chest's content and the sheep beside them.
+    /// Sets the blocks, fills the chest and adds the sheep.
     pub fn build(&self, session: &Session) -> anyhow::Result<()> {
         for (at, blocks) in self.by_chunk() {
             let chunk = session.chunk(at)?;
@@ -90,16 +90,16 @@ impl Camp {
         chunk.edit(|chunk| furnish(chunk, self.chest))?
     }
 
-    /// How many of the blocks are there.
+    /// Returns how many of the blocks are set.
     pub fn count(&self, session: &Session) -> anyhow::Result<usize> {
         let mut found = 0_usize;
         for (at, blocks) in self.by_chunk() {
             let same = session.chunk(at)?.read(|chunk| {
-                let is_there = |(pos, name): &&(BlockPos, &str)| {
+                let is_set = |(pos, name): &&(BlockPos, &str)| {
                     let block = pos.in_chunk().and_then(|cell| chunk.block(cell).ok());
                     block.is_some_and(|block| block.name() == *name)
                 };
-                blocks.iter().filter(is_there).count()
+                blocks.iter().filter(is_set).count()
             })?;
             found = found.saturating_add(same);
         }
@@ -112,13 +112,13 @@ fn columns() -> impl Iterator<Item = ColumnPos> {
     (min.z..=max.z).flat_map(move |z| (min.x..=max.x).map(move |x| ColumnPos::new(x, z)))
 }
 
-/// Whether a column is at the border along x, and along z.
+/// Returns whether a column is on the border of the hut along x, and along z.
 fn border(column: ColumnPos) -> (bool, bool) {
     let (min, max) = HUT;
     ([min.x, max.x].contains(&column.x), [min.z, max.z].contains(&column.z))
 }
 
-/// Puts a shovel into the chest, and a sheep beside it.
+/// Puts a shovel into the chest and adds a sheep beside it.
 fn furnish(chunk: &mut Chunk, chest: BlockPos) -> anyhow::Result<()> {
     let at = chest.in_chunk().context("the chest is not in the world")?;
     let shovel = document_of([

@@ -1,4 +1,4 @@
-//! The documents of a region file, to compare other files with.
+//! The documents of a region file, for comparison with other files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,24 +21,24 @@ impl Documents {
         Ok(Self { by_slot: slots.map(read).collect::<anyhow::Result<_>>()? })
     }
 
-    /// How many there are.
+    /// Returns the number of documents.
     #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
         self.by_slot.len()
     }
 
-    /// The document of a slot.
+    /// Returns the document of a slot.
     pub fn content(&self, slot: Slot) -> anyhow::Result<&[u8]> {
-        let content = self.by_slot.get(&slot).map(Vec::as_slice);
-        content.context("the region has no such chunk")
+        let document = self.by_slot.get(&slot).map(Vec::as_slice);
+        document.context("the chunk is not stored in the region")
     }
 
-    /// How many chunks a file holds exactly as they should be. Damaged ones count as different.
+    /// Returns the number of chunks of a file with the same document. Damaged ones are different.
     pub fn count_equal(&self, path: &Path) -> anyhow::Result<usize> {
         let file = IndexedStorageFile::open_read_only(path)?;
         let mut found = Vec::new();
-        let equal = self.by_slot.iter().filter(|(slot, content)| {
-            matches!(file.read_into(**slot, &mut found), Ok(true)) && found == **content
+        let equal = self.by_slot.iter().filter(|(slot, document)| {
+            matches!(file.read_into(**slot, &mut found), Ok(true)) && found == **document
         });
         Ok(equal.count())
     }

@@ -1,4 +1,4 @@
-//! Damage on purpose, to a copy.
+//! Deliberate damage to a copy of a region file.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use hyworld_indexed_storage::{BLOB_HEADER_BYTES, IndexedStorageFile, Slot, Verified};
 
-/// Copies the region file into a folder of its own, under the same name.
+/// Copies the region file into a new folder, under the same name.
 pub fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let target = folder.join(path.file_name().unwrap_or_default());
     fs::create_dir(folder)
@@ -16,14 +16,14 @@ pub fn copy(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(target)
 }
 
-/// Writes a segment number into the index that no file has.
+/// Overwrites an index entry with an impossible segment number.
 pub fn overwrite_entry(path: &Path, slot: Slot) -> anyhow::Result<()> {
     let geometry = IndexedStorageFile::open_read_only(path)?.geometry();
     let entry = i32::MAX.to_be_bytes();
     change(path, geometry.entry_offset(slot), |bytes| *bytes = entry)
 }
 
-/// Flips one bit in the middle of a blob; returns which byte of the file it is in.
+/// Flips one bit in the middle of a blob. Returns the offset of the byte in the file.
 pub fn flip_bit(path: &Path, slot: Slot) -> anyhow::Result<u64> {
     let file = IndexedStorageFile::open_read_only(path)?;
     let stat = file.stat(slot)?.context("the slot to damage is empty")?;
@@ -33,7 +33,7 @@ pub fn flip_bit(path: &Path, slot: Slot) -> anyhow::Result<u64> {
     Ok(offset)
 }
 
-/// Slots that do not pass a full check.
+/// Returns the slots that fail a full check.
 pub fn damaged_slots(path: &Path) -> anyhow::Result<Vec<Slot>> {
     let file = IndexedStorageFile::open_read_only(path)?;
     let mut damaged = Vec::new();
@@ -59,5 +59,5 @@ fn change<const N: usize>(
         file.seek(SeekFrom::Start(offset))?;
         file.write_all(&bytes)
     };
-    edit().with_context(|| format!("{}: cannot damage it", path.display()))
+    edit().with_context(|| format!("{}: cannot change the file", path.display()))
 }

@@ -1,4 +1,4 @@
-//! How long a load takes while others save.
+//! The latency of loads during saves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,16 +15,16 @@ use super::{load_all, options};
 use crate::chunk::touch;
 use crate::timing::{Micros, Sorted};
 
-/// Chunks that are changed over and over, one every so many milliseconds. Each is changed again
-/// only after it was saved. That is 125 a second: the changes of the last half second are not
-/// saved within the time.
+/// The number of chunks that are changed repeatedly, one every `CHANGE_EVERY`. Each is changed
+/// again only after it was saved. That is 125 changes per second, more than the required 100 saves,
+/// because the changes of the last half second are not saved in time.
 const CHANGED: usize = 100;
 const CHANGE_EVERY: Duration = Duration::from_millis(8);
 
-/// With fewer, there is nothing to load while others are saved.
+/// The minimum number of chunks, so that at least one can be loaded during saves.
 pub const LATENCY_CHUNKS_MIN: usize = CHANGED + 1;
 
-/// How long loads took.
+/// The times of loads.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct LoadLatency {
     pub loads: usize,
@@ -52,7 +52,7 @@ pub(super) fn measure(
                 if is_done.load(Ordering::Relaxed) || !is_changed() {
                     return;
                 }
-                // By the clock, so that what a change takes does not make fewer of them.
+                // Scheduled by the clock, so that slow changes do not reduce their number.
                 thread::sleep((CHANGE_EVERY * number).saturating_sub(start.elapsed()));
             }
         });
@@ -76,7 +76,7 @@ pub(super) fn measure(
     })
 }
 
-/// From memory nothing would be measured, so each is loaded anew.
+/// Loads each chunk from the storage, even if it is in memory.
 fn load_for(store: &ChunkStore, positions: &[ChunkPos], time: Duration) -> Result<Vec<Duration>> {
     let (start, mut times) = (Instant::now(), Vec::new());
     let flags = RequestFlags::NO_GENERATE | RequestFlags::BYPASS_LOADED;

@@ -1,4 +1,4 @@
-//! How much memory a walk through a large world needs.
+//! The memory use of a walk through a large world.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,25 +11,25 @@ use serde::Serialize;
 
 use crate::process::resident_bytes;
 
-/// How far the viewer sees.
+/// The view radius in chunks.
 const RADIUS: u32 = 8;
 
-/// What a walk needed.
+/// The results of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 pub struct Walk {
     pub chunks: u64,
     pub in_memory_max: u64,
-    /// The most that may be: what is seen, what was seen in the last 7.5 seconds, and a step.
+    /// The upper bound: chunks in view, chunks seen in the last 7.5 seconds, and one step.
     pub in_memory_bound: u64,
-    /// The resident memory of the process before, where the system tells.
+    /// The resident memory of the process before the walk; `None` if the system does not report it.
     pub resident_before: Option<u64>,
     pub resident_max: Option<u64>,
-    /// The memory that the process had before, and what the walk may need besides.
+    /// The resident memory before the walk plus the upper bound of the walk.
     pub resident_bound: Option<u64>,
 }
 
-/// Walks along a line, a chunk each half second of the world, until so many chunks were seen. What
-/// is generated is saved to `scratch`.
+/// Walks along a line, one chunk per half second of the world, until `chunks` chunks were seen.
+/// Generated chunks are saved to `scratch`.
 pub(super) fn walk(
     scratch: &Arc<dyn ChunkStorage>,
     generator: Arc<dyn ChunkGenerator>,
@@ -76,15 +76,15 @@ pub(super) fn walk(
     Ok(report)
 }
 
-/// How much memory a walk may need: the longest document for each chunk that may be in memory, and
-/// two for each save that may be under way, the snapshot and what is encoded from it.
+/// Returns the upper bound of a walk's memory: the longest document for each chunk in memory, and
+/// two (snapshot and encoded document) for each save in flight.
 fn bytes_bound(document_bytes_max: u64) -> u64 {
     let saves = StoreOptions::default().saves_in_flight_max as u64;
     let documents = in_memory_bound().saturating_add(saves.saturating_mul(2));
     documents.saturating_mul(document_bytes_max)
 }
 
-/// A step brings a row of chunks and leaves one behind, and looks at each chunk once.
+/// Each step adds a row of chunks and leaves one behind, and runs one round of unloading.
 fn in_memory_bound() -> u64 {
     let seen = Circle::new(ChunkPos::new(0, 0), RADIUS).in_rows().count() as u64;
     let row = u64::from(RADIUS).saturating_mul(2).saturating_add(1);

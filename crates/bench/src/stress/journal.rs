@@ -1,4 +1,4 @@
-//! [`Journal`]: edits chunks, and writes down what was stored.
+//! [`Journal`]: edits chunks and logs acknowledged saves.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,14 +13,14 @@ use hyworld_coords::ChunkPos;
 
 use super::mark::{self, MarkState};
 
-/// How many findings are kept word for word.
+/// The maximum number of findings that are kept.
 const FINDINGS_MAX: usize = 20;
 
-/// Edits chunks and, as a listener of the store, writes down when they were stored.
+/// Edits chunks and, as a listener of the store, logs when they were saved.
 ///
-/// The log has two kinds of lines, each written with one call before anything else happens:
-/// `edit X Z N` before a chunk gets the number N, `saved X Z N` after the storage has acknowledged
-/// it and before the chunk is edited again.
+/// The log has two kinds of lines, each written with one call: `edit X Z N` before number N is
+/// written to a chunk, and `saved X Z N` after the storage acknowledged it and before the chunk is
+/// edited again.
 #[derive(Default)]
 pub struct Journal {
     inner: Mutex<Inner>,
@@ -32,7 +32,7 @@ struct Inner {
     log_error: Option<io::Error>,
     /// Edits whose save was not acknowledged yet.
     pending: HashMap<ChunkPos, u64>,
-    /// The last number that each chunk got.
+    /// The last number written to each chunk.
     known: HashMap<ChunkPos, u64>,
     /// Chunks that cannot be edited.
     refused: HashSet<ChunkPos>,
@@ -40,16 +40,16 @@ struct Inner {
     findings: Vec<String>,
 }
 
-/// What was done so far.
+/// The counters of a journal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct JournalCounts {
-    /// Edits.
+    /// All edits.
     pub edits: u64,
     /// Edits whose save was acknowledged.
     pub acknowledged: u64,
     /// Chunks that could not be edited.
     pub refused: u64,
-    /// Chunks that did not hold what they must.
+    /// Chunks with an unexpected number.
     pub wrong: u64,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn open_log(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
 }
 
 impl Journal {
-    /// A journal that writes to `log`, if there is one. Every line is one call of `write`.
+    /// Creates a journal that writes to `log`, one call per line.
     pub fn new(log: Option<Box<dyn Write + Send>>) -> Self {
         Self { inner: Mutex::new(Inner { log, ..Inner::default() }) }
     }
@@ -75,16 +75,16 @@ impl Journal {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Edits a chunk, unless its last edit is not stored yet; whether it did.
+    /// Edits a chunk. Returns false if its last edit is not saved yet, or if it cannot be edited.
     pub fn edit(&self, chunk: &LoadedChunk) -> bool {
-        // Held during the edit: a save that ends meanwhile must find the edit pending.
+        // Locked during the edit: a save that ends meanwhile must find the edit pending.
         let mut inner = self.inner();
         let at = chunk.at();
         if inner.pending.contains_key(&at) || inner.refused.contains(&at) {
             return false;
         }
         let Ok(found) = chunk.read(|view| mark::read(view, at)) else {
-            inner.refuse(at, "its blocks cannot be decoded");
+            inner.refuse(at, "blocks cannot be decoded");
             return false;
         };
         let number = inner.next_number(at, found);
@@ -98,7 +98,7 @@ impl Journal {
                 inner.refuse(at, &error.to_string());
                 return false;
             }
-            // Unloaded a moment ago.
+            // The chunk was unloaded meanwhile.
             Err(_) => return false,
         }
         inner.pending.insert(at, number);
@@ -107,67 +107,68 @@ impl Journal {
         true
     }
 
-    /// What was done so far.
+    /// Returns the counters.
     pub fn counts(&self) -> JournalCounts {
         self.inner().counts
     }
 
-    /// The first findings, in words.
+    /// Returns the first findings as text.
     pub fn findings(&self) -> Vec<String> {
         self.inner().findings.clone()
     }
 
-    /// Whether the log could not be written. There are no more edits then.
+    /// Returns whether writing the log failed. No more edits are performed then.
     pub fn is_broken(&self) -> bool {
         self.inner().log_error.is_some()
     }
 
-    /// Why the log could not be written.
+    /// Takes the error of writing the log.
     pub fn take_log_error(&self) -> Option<io::Error> {
         self.inner().log_error.take()
     }
 }
 
 impl Inner {
-    /// The number after the one that the chunk has, which must be the last that it got.
+    /// Returns the next number of a chunk. Adds a finding if its current number is not the last one
+    /// written.
     fn next_number(&mut self, at: ChunkPos, found: MarkState) -> u64 {
         let known = self.known.get(&at).copied();
         let current = match found {
-            MarkState::Absent => 0,
-            MarkState::Whole(number) => number,
+            MarkState::Missing => 0,
+            MarkState::Complete(number) => number,
             MarkState::Mixed => {
-                self.wrong(format!("chunk {},{}: holds parts of different edits", at.x, at.z));
+                self.wrong(format!("chunk {},{}: contains parts of different edits", at.x, at.z));
                 known.unwrap_or(0)
             }
         };
         if let Some(known) = known.filter(|known| *known != current) {
             let ChunkPos { x, z } = at;
-            self.wrong(format!("chunk {x},{z}: holds edit {current}, but edit {known} was stored"));
+            self.wrong(format!("chunk {x},{z}: contains edit {current}, expected edit {known}"));
         }
         current.max(known.unwrap_or(0)).saturating_add(1)
     }
 
-    fn wrong(&mut self, problem: String) {
+    fn wrong(&mut self, finding: String) {
         self.counts.wrong = self.counts.wrong.saturating_add(1);
-        self.problem(problem);
+        self.add_finding(finding);
     }
 
     fn refuse(&mut self, at: ChunkPos, reason: &str) {
         if self.refused.insert(at) {
             self.counts.refused = self.counts.refused.saturating_add(1);
-            self.problem(format!("chunk {},{}: cannot be edited: {reason}", at.x, at.z));
+            self.add_finding(format!("chunk {},{}: cannot be edited: {reason}", at.x, at.z));
         }
     }
 
-    fn problem(&mut self, problem: String) {
+    fn add_finding(&mut self, finding: String) {
         if self.findings.len() < FINDINGS_MAX {
-            self.findings.push(problem);
+            self.findings.push(finding);
         }
     }
 
     fn write(&mut self, line: fmt::Arguments<'_>) {
         let Some(log) = &mut self.log else { return };
-        // In one piece: whoever is killed leaves whole lines.
+        // One call per line, so that a killed process leaves complete lines.
         let written = log.write_all(line.to_string().as_bytes()).and_then(|()| log.flush());
         if let Err(error) = written {
             self.log_error.get_or_insert(error);
@@ -178,7 +179,7 @@ impl Inner {
 impl StoreListener for Journal {
     fn saved(&self, chunk: &Arc<LoadedChunk>) {
         let mut inner = self.inner();
-        // One that was edited during the save is saved again.
+        // A chunk that was edited during the save is saved again.
         if chunk.is_dirty() {
             return;
         }
@@ -190,10 +191,10 @@ impl StoreListener for Journal {
     }
 
     fn load_failed(&self, _at: ChunkPos, error: &Arc<LoadError>) {
-        self.inner().problem(error.to_string());
+        self.inner().add_finding(error.to_string());
     }
 
     fn save_failed(&self, _chunk: &Arc<LoadedChunk>, error: &Arc<SaveError>) {
-        self.inner().problem(error.to_string());
+        self.inner().add_finding(error.to_string());
     }
 }

@@ -1,9 +1,9 @@
-//! A number in the blocks of a chunk.
+//! A number written into the blocks of a chunk.
 //!
-//! It is written twice, into the lowest section and into the highest, a block for each bit. Beside
-//! it, two layers of the highest section get blocks that the number and the position decide. So a
-//! chunk that holds parts of two states, or the state of another chunk, is noticed, and chunks
-//! grow and shrink from edit to edit.
+//! The number is written to the lowest and to the highest section, one block per bit. Two layers of
+//! the highest section also get a pattern of blocks that depends on the number and the position.
+//! This detects chunks with parts of two states or with the state of another chunk, and makes
+//! chunks grow and shrink between edits.
 
 use hyworld_chunk::{AssetKey, Chunk, EditError};
 use hyworld_coords::{ChunkBlock, ChunkPos};
@@ -13,13 +13,13 @@ use super::random::Random;
 /// The layers of both copies of the number.
 const NUMBER_LAYERS: [u16; 2] = [319, 1];
 
-/// The layers with blocks that the number decides.
+/// The layers of the pattern.
 const PATTERN_LAYERS: [u16; 2] = [318, 317];
 
-/// Which blocks stand for 0 and 1.
+/// The blocks for 0 and 1.
 const BITS: [&str; 2] = ["Rock_Stone", "Soil_Dirt"];
 
-/// The blocks of the pattern besides air.
+/// The blocks of the pattern, in addition to air.
 const PATTERN: [&str; 7] = [
     "Rock_Stone",
     "Soil_Dirt",
@@ -30,24 +30,24 @@ const PATTERN: [&str; 7] = [
     "Plant_Leaves_Oak",
 ];
 
-/// Rows of blocks in a chunk, and blocks in a row.
+/// The number of rows in a layer, and of blocks in a row.
 const SIDE: u8 = 32;
 
-/// What a chunk says about its edits.
+/// The number found in a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MarkState {
-    /// There is no number.
-    Absent,
-    /// Exactly the state after this edit.
-    Whole(u64),
-    /// A number is there, but not all that belongs to it.
+    /// No number was found.
+    Missing,
+    /// Both copies of the number and the pattern match.
+    Complete(u64),
+    /// The copies of the number or the pattern do not match.
     Mixed,
 }
 
-/// Writes the state of this edit.
+/// Writes a number and its pattern.
 ///
 /// # Errors
-/// A section cannot be changed; others may have been.
+/// Returns an error if a section cannot be changed; other sections may be changed already.
 pub fn write(chunk: &mut Chunk, at: ChunkPos, number: u64) -> Result<(), EditError> {
     let cells = number_cells(number).chain(pattern_cells(at, number));
     for (block, name) in cells {
@@ -56,19 +56,19 @@ pub fn write(chunk: &mut Chunk, at: ChunkPos, number: u64) -> Result<(), EditErr
     Ok(())
 }
 
-/// Which state a chunk holds.
+/// Reads and checks the number of a chunk.
 pub fn read(chunk: &Chunk, at: ChunkPos) -> MarkState {
     let [top, bottom] = NUMBER_LAYERS.map(|layer| read_number(chunk, layer));
-    let Some(number) = top else { return MarkState::Absent };
-    let is = |(block, name): (ChunkBlock, &str)| name_at(chunk, block) == name;
-    if bottom == top && pattern_cells(at, number).all(is) {
-        MarkState::Whole(number)
+    let Some(number) = top else { return MarkState::Missing };
+    let matches = |(block, name): (ChunkBlock, &str)| name_at(chunk, block) == name;
+    if bottom == top && pattern_cells(at, number).all(matches) {
+        MarkState::Complete(number)
     } else {
         MarkState::Mixed
     }
 }
 
-/// Where the bits of a number are in a layer, the lowest first.
+/// Returns the cells of the bits of a number in a layer, lowest bit first.
 fn bit_cells(layer: u16) -> impl Iterator<Item = ChunkBlock> {
     let cells = (0..2).flat_map(|z| (0..SIDE).map(move |x| (x, z)));
     cells.filter_map(move |(x, z)| ChunkBlock::new(x, layer, z))
@@ -92,13 +92,13 @@ fn read_number(chunk: &Chunk, layer: u16) -> Option<u64> {
     Some(number)
 }
 
-/// The blocks of both layers: some rows of a mixture, and then air.
+/// Returns the blocks of the pattern layers: some rows of random blocks, then air.
 fn pattern_cells(at: ChunkPos, number: u64) -> impl Iterator<Item = (ChunkBlock, &'static str)> {
-    let place = i64::from(at.x) << 32 ^ i64::from(at.z);
-    let mut random = Random::new(number ^ place.cast_unsigned().rotate_left(17));
+    let position = i64::from(at.x) << 32 ^ i64::from(at.z);
+    let mut random = Random::new(number ^ position.cast_unsigned().rotate_left(17));
     let rows = random.below(usize::from(SIDE) * PATTERN_LAYERS.len());
-    let places = PATTERN_LAYERS.into_iter().flat_map(|y| (0..SIDE).map(move |z| (y, z)));
-    places.enumerate().flat_map(move |(row, (y, z))| {
+    let row_positions = PATTERN_LAYERS.into_iter().flat_map(|y| (0..SIDE).map(move |z| (y, z)));
+    row_positions.enumerate().flat_map(move |(row, (y, z))| {
         let mut random = Random::new(random.number());
         let cells = (0..SIDE).filter_map(move |x| ChunkBlock::new(x, y, z));
         cells.map(move |cell| {

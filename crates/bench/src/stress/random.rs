@@ -1,4 +1,4 @@
-//! Numbers that a seed decides.
+//! Pseudo-random numbers from a seed.
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 
@@ -19,7 +19,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to `limit - 1`; 0 if the limit is 0.
+    /// Returns a number from 0 to `limit - 1`, or 0 if the limit is 0.
     pub(super) fn below(&mut self, limit: usize) -> usize {
         let limit = u64::try_from(limit).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.number() % limit).unwrap_or(0)

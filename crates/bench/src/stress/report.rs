@@ -1,4 +1,4 @@
-//! What load on a store came to.
+//! The report of a stress test.
 
 use hyworld_chunk_store::{FlushReport, Metrics, Times};
 use serde::Serialize;
@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::{Journal, JournalCounts};
 use crate::timing::{Micros, Millis};
 
-/// What was done, after everything was saved.
+/// The result of a stress test, after everything was saved.
 #[derive(Debug, Default, Serialize)]
 pub struct StressReport {
     pub world: String,
-    /// What generates its chunks; `None` where nothing is generated.
+    /// The name of the generator; `None` if nothing is generated.
     pub generator: Option<&'static str>,
     pub each_write: bool,
     pub ms: Millis,
@@ -20,7 +20,7 @@ pub struct StressReport {
     /// Edits whose save was acknowledged.
     pub acknowledged: u64,
     pub refused: u64,
-    /// Chunks that did not hold what was stored.
+    /// Chunks with an unexpected number.
     pub wrong: u64,
     pub loaded: u64,
     pub generated: u64,
@@ -37,14 +37,14 @@ pub struct StressReport {
     pub generate: StageTimes,
     /// How long saves took.
     pub save: StageTimes,
-    /// The first problems, in words.
+    /// The first findings as text.
     pub findings: Vec<String>,
-    /// What was saved at the end.
+    /// The result of the shutdown.
     #[serde(skip)]
     pub flushed: FlushReport,
 }
 
-/// How long something took. The percentiles are upper bounds within a factor of two.
+/// Durations of an operation. The percentiles are upper bounds within a factor of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct StageTimes {
     pub count: u64,
@@ -63,7 +63,7 @@ impl From<Times> for StageTimes {
 }
 
 impl StressReport {
-    /// Adds what the store and the journal counted.
+    /// Copies the counters of the store and the journal into the report.
     pub(super) fn count(&mut self, metrics: &Metrics, journal: &Journal) {
         let JournalCounts { edits, acknowledged, refused, wrong } = journal.counts();
         *self = Self {
@@ -86,7 +86,7 @@ impl StressReport {
         };
     }
 
-    /// Whether everything was loaded, edited, saved and found as it was stored.
+    /// Returns whether nothing failed and all chunks had the expected numbers.
     pub fn is_clean(&self) -> bool {
         let failed = [self.failed_loads, self.failed_saves, self.failed_syncs];
         let mut bad = failed.into_iter().chain([self.wrong, self.refused]);

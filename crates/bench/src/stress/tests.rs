@@ -17,12 +17,12 @@ fn chunk() -> Chunk {
 }
 
 #[test]
-fn a_number_comes_back_and_every_changed_cell_is_noticed() {
+fn a_number_is_read_back_and_changed_cells_are_detected() {
     let mut chunk = chunk();
-    assert_eq!(mark::read(&chunk, AT), MarkState::Absent);
+    assert_eq!(mark::read(&chunk, AT), MarkState::Missing);
     for number in [1, 2, u64::MAX, 0xDEAD_BEEF, 3] {
         mark::write(&mut chunk, AT, number).unwrap();
-        assert_eq!(mark::read(&chunk, AT), MarkState::Whole(number));
+        assert_eq!(mark::read(&chunk, AT), MarkState::Complete(number));
     }
     assert_eq!(mark::read(&chunk, ChunkPos::new(3, -6)), MarkState::Mixed);
     for (x, y, z) in [(0, 1, 0), (31, 1, 1), (5, 318, 0), (31, 317, 31)] {
@@ -62,7 +62,7 @@ fn options() -> StressOptions {
 }
 
 #[test]
-fn what_the_journal_says_is_stored() {
+fn the_journal_matches_the_storage() {
     let storage = Arc::new(MemoryStorage::new());
     let lines = Lines::default();
     let journal = Arc::new(Journal::new(Some(Box::new(lines.clone()))));
@@ -94,12 +94,12 @@ fn what_the_journal_says_is_stored() {
         let at = ChunkPos::new(x.parse().unwrap(), z.parse().unwrap());
         let chunk = Chunk::decode(storage.read(at).unwrap().unwrap()).unwrap();
         let found = mark::read(&chunk, at);
-        assert_eq!(found, MarkState::Whole(number), "{at}");
+        assert_eq!(found, MarkState::Complete(number), "{at}");
     }
 }
 
 #[test]
-fn without_a_generator_only_what_is_stored_is_walked() {
+fn without_a_generator_viewers_walk_on_stored_chunks_only() {
     let storage = Arc::new(MemoryStorage::new());
     let request = GenerateRequest { at: AT, seed: 0, still_needed: None };
     let chunk = FlatGenerator::meadow().unwrap().generate(&request).unwrap().unwrap();
@@ -121,7 +121,7 @@ fn without_a_generator_only_what_is_stored_is_walked() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_ends_it() {
+fn a_log_that_cannot_be_written_stops_the_test() {
     struct Full;
     impl Write for Full {
         fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {

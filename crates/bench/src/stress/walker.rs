@@ -1,4 +1,4 @@
-//! A viewer that walks.
+//! A walking viewer.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use hyworld_coords::{ChunkPos, Circle};
 
 use super::random::Random;
 
-/// How long a viewer needs for a chunk: 128 blocks a second, faster than players are.
+/// The time per chunk: 128 blocks per second, faster than a player.
 pub(super) const STEP_TIME: Duration = Duration::from_millis(250);
 
-/// How often a direction is tried before a viewer has nowhere to go.
+/// How many directions a viewer tries before it is stuck.
 const TURNS_MAX: u32 = 8;
 
 const DIRECTIONS: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
@@ -20,7 +20,7 @@ pub(super) struct Walker {
     id: ViewerId,
     at: ChunkPos,
     direction: (i32, i32),
-    /// Chunks that it waits for: it does not walk into what is not there yet.
+    /// Requested chunks that are not loaded yet. The viewer waits for them before its next step.
     open: Vec<ChunkFuture>,
     last_step: Option<Instant>,
 }
@@ -35,22 +35,22 @@ impl Walker {
         self.at
     }
 
-    /// Whether it is time for a step, and what it sees is there.
+    /// Returns whether the step time has passed and all chunks in view are loaded.
     pub(super) fn is_ready(&mut self, step_time: Duration) -> bool {
         self.open.retain(|future| future.peek().is_none());
-        let is_time = self.last_step.is_none_or(|last| last.elapsed() >= step_time);
-        is_time && self.open.is_empty()
+        let is_due = self.last_step.is_none_or(|last| last.elapsed() >= step_time);
+        is_due && self.open.is_empty()
     }
 
-    /// Goes on, mostly straight ahead; whether there was ground.
+    /// Moves by one chunk, mostly straight ahead. Returns false if the viewer is stuck.
     pub(super) fn step(
         &mut self,
         random: &mut Random,
         is_ground: impl Fn(ChunkPos) -> bool,
     ) -> bool {
-        let turns_at_once = random.below(8) == 0;
+        let turns_first = random.below(8) == 0;
         for turn in 0..TURNS_MAX {
-            if (turns_at_once || turn > 0)
+            if (turns_first || turn > 0)
                 && let Some(direction) = random.one_of(&DIRECTIONS)
             {
                 self.direction = direction;
@@ -69,7 +69,7 @@ impl Walker {
         self.at = at;
     }
 
-    /// Asks for all that it sees from where it is now.
+    /// Requests all chunks in view of the current position.
     pub(super) fn look(&mut self, store: &ChunkStore, radius: u32, generates: bool) {
         store.move_viewer(self.id, self.at, radius);
         let flags =

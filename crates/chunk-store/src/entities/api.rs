@@ -1,4 +1,4 @@
-//! What a program does with entities.
+//! The entity methods of [`ChunkStore`].
 
 use std::sync::Arc;
 
@@ -6,45 +6,46 @@ use hyworld_chunk::Holder;
 use hyworld_chunk::bson::{Document, Value};
 use hyworld_coords::ChunkPos;
 
-use super::{EntityId, NetworkId, Uuid, place};
+use super::{EntityId, NetworkId, Uuid, chunk_pos};
 use crate::error::ChunkError;
 use crate::events::{AddReason, RemoveReason};
 use crate::loaded_chunk::LoadedChunk;
 use crate::store::ChunkStore;
 
-/// What became of an entity that was added.
+/// The state of an entity after it was added.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AddedEntity {
-    /// It lives.
+    /// The entity is live.
     Alive(EntityId),
-    /// Its chunk does not tick: it is a holder in the document.
+    /// The entity is a holder in the document, because its chunk does not tick.
     Stored,
 }
 
-/// Where an entity is after a change.
+/// The chunk of an entity after a change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EntityMove {
-    /// In the chunk it was in.
+    /// The entity is in the same chunk as before.
     Stayed,
-    /// In another chunk that ticks.
+    /// The entity moved to another ticking chunk.
     Moved(ChunkPos),
-    /// In another chunk that does not tick: it lives no more and is a holder there.
+    /// The entity moved to a chunk that does not tick. It is now a holder there and no longer live.
     Stored(ChunkPos),
-    /// It stands in a chunk that is not in memory. It lives on, and is stored with the chunk it
-    /// came from, until that one is loaded.
+    /// The entity's position is in a chunk that is not in memory. It stays live, and is saved with
+    /// its previous chunk until that one is loaded.
     Astray(ChunkPos),
 }
 
-/// Entities. They are meant to be changed on the world's thread; from others nothing breaks, but a
-/// chunk may stop to tick at any moment, and its entities with it.
+/// Entities. Prefer to change them on the world's thread. Other threads may do so too, but a chunk
+/// can stop ticking at any time, and its entities are then no longer live.
 impl ChunkStore {
-    /// Adds an entity to the chunk that it stands in, and makes the chunk dirty.
+    /// Adds an entity to the chunk at its position, and marks the chunk dirty.
     ///
     /// # Errors
-    /// [`ChunkError::Unloaded`] if that chunk is not in memory, [`ChunkError::NoPosition`] if the
-    /// entity stands nowhere.
+    /// Returns [`ChunkError::Unloaded`] if the chunk is not in memory, [`ChunkError::NoPosition`]
+    /// if the entity has no position, and [`ChunkError::Malformed`] if the entities of the chunk
+    /// cannot be changed.
     pub fn add_entity(&self, entity: &Holder) -> Result<AddedEntity, ChunkError> {
-        let at = place(entity).ok_or(ChunkError::NoPosition)?;
+        let at = chunk_pos(entity).ok_or(ChunkError::NoPosition)?;
         let chunk = self.loaded(at).ok_or(ChunkError::Unloaded { at })?;
         if !chunk.is_ticking() {
             chunk.store_entity(entity)?;
@@ -53,11 +54,12 @@ impl ChunkStore {
         let id = self.entity_index().add(entity.clone(), at);
         match chunk.list_entity(id) {
             Ok(true) => {
-                self.listeners().each(|one| one.entity_added(id, entity, AddReason::Spawn));
+                self.listeners()
+                    .each(|listener| listener.entity_added(id, entity, AddReason::Spawn));
                 Ok(AddedEntity::Alive(id))
             }
             other => {
-                // It stopped to tick meanwhile.
+                // The chunk stopped ticking meanwhile.
                 self.entity_index().remove(id);
                 other?;
                 chunk.store_entity(entity)?;
@@ -66,52 +68,53 @@ impl ChunkStore {
         }
     }
 
-    /// Removes an entity that lives, and makes its chunk dirty.
+    /// Removes a live entity and marks its chunk dirty. Returns `None` if it is not live.
     pub fn remove_entity(&self, id: EntityId) -> Option<Holder> {
         let home = self.entity_index().home(id)?;
         if let Some(chunk) = self.loaded(home) {
             chunk.unlist_entity(id);
         }
         let (holder, _) = self.entity_index().remove(id)?;
-        self.listeners().each(|one| one.entity_removed(id, &holder, RemoveReason::Remove));
+        self.listeners()
+            .each(|listener| listener.entity_removed(id, &holder, RemoveReason::Remove));
         Some(holder)
     }
 
-    /// A copy of an entity that lives.
+    /// Returns a copy of a live entity.
     pub fn entity(&self, id: EntityId) -> Option<Holder> {
         self.entity_index().get(id)
     }
 
-    /// The entity with a UUID, if it lives. Of several, the one that came first.
+    /// Returns the live entity with this UUID; if there are several, the one added first.
     pub fn entity_by_uuid(&self, uuid: &Uuid) -> Option<EntityId> {
         self.entity_index().by_uuid(uuid)
     }
 
-    /// Returns the entity with a network id, if it lives.
+    /// Returns the live entity with this network id.
     pub fn entity_by_network_id(&self, id: NetworkId) -> Option<EntityId> {
         self.entity_index().by_network_id(id)
     }
 
-    /// Returns the network id of an entity that lives. It keeps it as long as it does.
+    /// Returns the network id of a live entity. It does not change while the entity is live.
     pub fn network_id(&self, id: EntityId) -> Option<NetworkId> {
         self.entity_index().network_id(id)
     }
 
-    /// The entities that live in a chunk, in stored order.
+    /// Returns the live entities of a chunk, in stored order.
     pub fn entities_in(&self, at: ChunkPos) -> Vec<EntityId> {
         self.loaded(at).map(|chunk| chunk.listed_entities()).unwrap_or_default()
     }
 
-    /// How many entities live.
+    /// Returns the number of live entities.
     pub fn entity_count(&self) -> usize {
         self.entity_index().len()
     }
 
-    /// Changes an entity that lives and makes its chunk dirty. If it stands in another chunk then,
-    /// it goes there. `None` if it lives no more.
+    /// Changes a live entity and marks its chunk dirty. If its new position is in another chunk, it
+    /// moves there. Returns `None` if it is not live.
     ///
-    /// The game makes a chunk dirty only when an entity comes or goes; what else changed in one is
-    /// lost unless something else is saved too. `change` must not use the store.
+    /// `change` must not use the store. The game marks a chunk dirty only when an entity is added
+    /// or removed, and can lose other changes.
     pub fn update_entity<R>(
         &self,
         id: EntityId,
@@ -119,12 +122,12 @@ impl ChunkStore {
     ) -> Option<(R, EntityMove)> {
         let home = self.entity_index().home(id)?;
         let chunk = self.loaded(home);
-        // Before, so that the chunk cannot be unloaded with half of the change; and after, so that
-        // a save in between does not count for it.
-        let raise = || chunk.as_ref().is_some_and(|chunk| chunk.mark_dirty().is_ok());
-        raise();
+        // Before the change, so that the chunk is not unloaded during it; and after it, so that a
+        // save in between does not leave the chunk clean.
+        let mark_dirty = || chunk.as_ref().is_some_and(|chunk| chunk.mark_dirty().is_ok());
+        mark_dirty();
         let (result, at) = self.entity_index().update(id, change)?;
-        raise();
+        mark_dirty();
         let moved = match at {
             Some(at) if at != home => self.relocate(id, home, at),
             _ => {
@@ -135,14 +138,14 @@ impl ChunkStore {
         Some((result, moved))
     }
 
-    /// Moves an entity that lives. `None` if it lives no more, or has no position to change.
+    /// Moves a live entity. Returns `None` if it is not live or has no position.
     pub fn move_entity(&self, id: EntityId, to: [f64; 3]) -> Option<EntityMove> {
         let (is_moved, outcome) = self.update_entity(id, |holder| set_position(holder, to))?;
         is_moved.map(|()| outcome)
     }
 
-    /// First into the new chunk, then out of the old: between the two saves it may be stored twice,
-    /// but never not at all.
+    /// Adds the entity to the new chunk before removing it from the old one: between the two saves
+    /// it may be stored twice, but is never lost.
     fn relocate(&self, id: EntityId, from: ChunkPos, to: ChunkPos) -> EntityMove {
         let index = self.entity_index();
         let Some(target) = self.loaded(to) else {
@@ -161,7 +164,7 @@ impl ChunkStore {
                 unlist();
                 EntityMove::Moved(to)
             }
-            Ok(false) => self.settle(id, &target, unlist),
+            Ok(false) => self.move_to_document(id, &target, unlist),
             Err(_) => {
                 index.set_astray(id, true);
                 EntityMove::Astray(to)
@@ -169,8 +172,13 @@ impl ChunkStore {
         }
     }
 
-    /// Makes an entity a holder of a chunk that does not tick.
-    fn settle(&self, id: EntityId, target: &LoadedChunk, unlist: impl FnOnce()) -> EntityMove {
+    /// Turns a live entity into a holder of a chunk that does not tick.
+    fn move_to_document(
+        &self,
+        id: EntityId,
+        target: &LoadedChunk,
+        unlist: impl FnOnce(),
+    ) -> EntityMove {
         let (index, to) = (self.entity_index(), target.at());
         let is_stored = index.get(id).is_some_and(|holder| target.store_entity(&holder).is_ok());
         if !is_stored {
@@ -179,13 +187,14 @@ impl ChunkStore {
         }
         unlist();
         if let Some((holder, _)) = index.remove(id) {
-            self.listeners().each(|one| one.entity_removed(id, &holder, RemoveReason::Unload));
+            self.listeners()
+                .each(|listener| listener.entity_removed(id, &holder, RemoveReason::Unload));
         }
         EntityMove::Stored(to)
     }
 
-    /// A chunk came into memory: entities that stand in it and wait for it move in.
-    pub(crate) fn welcome_entities(&self, chunk: &Arc<LoadedChunk>) {
+    /// Moves stray entities into the chunk that was just added.
+    pub(crate) fn adopt_stray_entities(&self, chunk: &Arc<LoadedChunk>) {
         for id in self.entity_index().astray_in(chunk.at()) {
             if let Some(home) = self.entity_index().home(id).filter(|home| *home != chunk.at()) {
                 self.relocate(id, home, chunk.at());
@@ -194,7 +203,7 @@ impl ChunkStore {
     }
 }
 
-/// Writes a position. `None` if there is no `Transform` with one.
+/// Returns `None` if the entity has no `Transform` with a position.
 fn set_position(holder: &mut Holder, to: [f64; 3]) -> Option<()> {
     let mut transform = Document::from_raw(holder.raw("Transform")?).ok()?;
     let Some(Value::Document(position)) = transform.get_mut("Position") else { return None };

@@ -1,4 +1,4 @@
-//! A chunk's side of its entities.
+//! The entity methods of [`LoadedChunk`].
 
 use std::mem;
 use std::sync::MutexGuard;
@@ -10,23 +10,23 @@ use crate::error::ChunkError;
 use crate::flags::ChunkFlags;
 use crate::loaded_chunk::{Body, LoadedChunk};
 
-/// Entities that began or ceased to live.
+/// Entities that became live, or are no longer live.
 pub(crate) type Entities = Vec<(EntityId, Holder)>;
 
 impl LoadedChunk {
-    /// Starts to tick: holders are taken out and live, without making the chunk dirty. Leftovers
-    /// are dropped, which does. `None` if it ticks already or is no longer loaded.
+    /// Starts ticking: the holders become live entities, which does not mark the chunk dirty.
+    /// Leftovers are dropped, which does. Returns `None` if the chunk ticks already or is unloaded.
     pub(crate) fn start_ticking(&self, mut body: MutexGuard<'_, Body>) -> Option<Entities> {
         if self.is_ticking() || !self.is_loaded() {
             return None;
         }
         self.set_flag(ChunkFlags::TICKING, true);
-        // Entities that cannot be decoded stay in the document, and none of the chunk lives.
+        // If the entities cannot be decoded, they stay in the document and none becomes live.
         let Ok(stored) = body.stored_entities() else { return Some(Vec::new()) };
         let before = stored.len();
         let kept: Vec<Holder> = stored.into_iter().filter(|entity| !is_leftover(entity)).collect();
         if kept.len() < before {
-            self.raise_generation();
+            self.increment_generation();
         }
         let index = self.entities();
         let added: Entities =
@@ -35,15 +35,15 @@ impl LoadedChunk {
         Some(added)
     }
 
-    /// Stops to tick: entities that live become holders again, without making the chunk dirty.
-    /// `None` if it does not tick.
+    /// Stops ticking: live entities become holders again, which does not mark the chunk dirty.
+    /// Returns `None` if the chunk does not tick.
     pub(crate) fn stop_ticking(&self, mut body: MutexGuard<'_, Body>) -> Option<Entities> {
         if !self.is_ticking() {
             return None;
         }
         if let Some(ids) = &body.live {
             let entities = self.serializable(ids);
-            // What was decoded can be written; if not, its entities go on living.
+            // Encoding decoded entities should not fail; if it does, they stay live.
             body.store_entities(entities).ok()?;
         }
         self.set_flag(ChunkFlags::TICKING, false);
@@ -52,39 +52,39 @@ impl LoadedChunk {
         Some(removed.collect())
     }
 
-    /// Lists an entity that lives, if its entities do.
+    /// Adds a live entity to the list. Returns false if the chunk has no live entities list.
     pub(crate) fn list_entity(&self, id: EntityId) -> Result<bool, ChunkError> {
         let mut body = self.lock_loaded()?;
         let Some(live) = &mut body.live else { return Ok(false) };
         live.push(id);
-        self.raise_generation();
+        self.increment_generation();
         Ok(true)
     }
 
-    /// Takes an entity that lives off the list.
+    /// Removes a live entity from the list.
     pub(crate) fn unlist_entity(&self, id: EntityId) {
         let mut body = self.lock_body();
         if let Some(live) = &mut body.live {
             live.retain(|listed| *listed != id);
-            self.raise_generation();
+            self.increment_generation();
         }
     }
 
-    /// Puts a holder into the document of a chunk whose entities do not live.
+    /// Adds an entity to the document of a chunk that does not tick.
     pub(crate) fn store_entity(&self, holder: &Holder) -> Result<(), ChunkError> {
         let malformed = |source| ChunkError::Malformed { at: self.at(), source };
         let mut body = self.lock_loaded()?;
         body.store_entity(holder.clone()).map_err(malformed)?;
-        self.raise_generation();
+        self.increment_generation();
         Ok(())
     }
 
-    /// The entities that live here.
+    /// Returns the live entities of this chunk.
     pub(crate) fn listed_entities(&self) -> Vec<EntityId> {
         self.lock_body().live.clone().unwrap_or_default()
     }
 
-    /// A chunk that is replaced: its entities die with it.
+    /// Removes a replaced chunk, with its live entities.
     pub(crate) fn discard(&self) -> Entities {
         let mut body = self.lock_body();
         self.remove(&body);
@@ -97,10 +97,10 @@ impl LoadedChunk {
         self.entities().serializable(ids, self.registry())
     }
 
-    /// The entities of the document, or copies of those that live.
+    /// Returns copies of the live entities, or the entities of the document if none are live.
     ///
     /// # Errors
-    /// [`ChunkError::Malformed`].
+    /// Returns [`ChunkError::Malformed`] if the entities of the document cannot be decoded.
     pub fn entity_holders(&self) -> Result<Vec<Holder>, ChunkError> {
         let body = self.lock_body();
         if let Some(ids) = &body.live {

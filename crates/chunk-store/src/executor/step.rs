@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use super::{Executor, Job, Lane};
 use crate::sync::lock;
 
-/// Keeps jobs until somebody runs them by hand, one after the other and in order: for tests, and
-/// for programs without threads.
+/// An executor that runs jobs in order, one per call of [`run_one`](Executor::run_one). For tests
+/// and programs without threads.
 #[derive(Default)]
 pub struct StepExecutor {
     queue: Mutex<Queue>,
@@ -22,7 +22,7 @@ struct Queue {
 }
 
 impl StepExecutor {
-    /// Without jobs.
+    /// Creates an executor without jobs.
     pub fn new() -> Self {
         Self::default()
     }

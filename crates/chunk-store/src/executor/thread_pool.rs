@@ -1,4 +1,4 @@
-//! An executor with threads of its own.
+//! An executor with threads.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,11 +11,11 @@ use std::thread::{self, JoinHandle};
 use super::{Executor, Job, Lane};
 use crate::sync::lock;
 
-/// While loads wait, every so many jobs is a save: nobody waits for one, but a chunk that is
-/// never saved is never unloaded either.
+/// While loads are queued, one of this many jobs is a save. Without saves, dirty chunks could not
+/// be unloaded.
 const JOBS_PER_SAVE: u32 = 4;
 
-/// A fixed number of threads.
+/// An executor with a fixed number of threads.
 pub struct ThreadPool {
     queues: Arc<Queues>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -32,7 +32,7 @@ struct Queues {
 struct Inner {
     loads: VecDeque<Job>,
     saves: VecDeque<Job>,
-    /// Loads since the last save.
+    /// Loads taken since the last save.
     loads_taken: u32,
     is_shut_down: bool,
 }
@@ -52,10 +52,10 @@ impl Inner {
 }
 
 impl ThreadPool {
-    /// A pool of this many threads, at least one.
+    /// Creates a pool of `threads` threads, at least one.
     ///
     /// # Errors
-    /// The system gives no more threads.
+    /// Returns an error if a thread cannot be started.
     pub fn new(threads: usize) -> io::Result<Self> {
         let queues = Arc::new(Queues::default());
         let parallelism = threads.max(1);
@@ -69,10 +69,10 @@ impl ThreadPool {
         Ok(pool)
     }
 
-    /// A pool with a thread for every core.
+    /// Creates a pool with one thread per core.
     ///
     /// # Errors
-    /// The system gives no more threads.
+    /// Returns an error if a thread cannot be started.
     pub fn of_all_cores() -> io::Result<Self> {
         Self::new(thread::available_parallelism().map_or(1, usize::from))
     }
@@ -91,14 +91,14 @@ fn work(queues: &Queues) {
             inner = queues.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
         };
         drop(inner);
-        // What waits for the job is told by its destructor; the thread has more to do.
+        // Dropping the job reports its failure; the thread continues with the next job.
         drop(catch_unwind(AssertUnwindSafe(job)));
     }
 }
 
 impl fmt::Debug for ThreadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ThreadPool({} threads, {} jobs wait)", self.parallelism, self.queued())
+        write!(f, "ThreadPool({} threads, {} jobs queued)", self.parallelism, self.queued())
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_job_that_panics_costs_no_thread() {
+    fn a_panicking_job_does_not_end_its_thread() {
         let pool = ThreadPool::new(1).unwrap();
         let (sender, receiver) = mpsc::channel();
         pool.spawn(Lane::Load, Box::new(|| panic!("on purpose")));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_go_first_but_saves_are_not_forgotten() {
+    fn loads_come_first_but_every_fourth_job_is_a_save() {
         let mut inner = Inner::default();
         let (sender, receiver) = mpsc::channel();
         for number in 0..10 {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_end_jobs_are_dropped() {
+    fn jobs_spawned_after_shutdown_are_dropped() {
         let pool = ThreadPool::new(2).unwrap();
         pool.shut_down();
         let (sender, receiver) = mpsc::channel::<()>();

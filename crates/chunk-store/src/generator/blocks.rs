@@ -1,4 +1,4 @@
-//! Building a chunk at once from a number for each of its blocks.
+//! Building a chunk from a grid of block numbers.
 
 use std::sync::OnceLock;
 
@@ -12,13 +12,13 @@ use hyworld_coords::{
 
 use crate::error::BoxedError;
 
-/// The names in this crate are good for this many block migrations of the game.
+/// The game's block migration version that the block names of this crate belong to.
 const MIGRATION_VERSION: i32 = 11;
 
-/// Columns of a chunk, and so blocks of a layer.
+/// The number of columns in a chunk, and of blocks in a layer.
 const LAYER: usize = 1024;
 
-/// A number for every block of a chunk; 0 is air, and others stand for names in a list.
+/// A number for each block of a chunk: 0 is air, others are indices into a list of names.
 pub(super) struct Grid {
     cells: Vec<u8>,
 }
@@ -29,19 +29,19 @@ impl Grid {
         Self { cells: vec![0; sections.saturating_mul(BLOCKS_PER_SECTION.into())] }
     }
 
-    fn place(column: LocalColumn, y: i32) -> Option<usize> {
+    fn index(column: LocalColumn, y: i32) -> Option<usize> {
         let layer = usize::try_from(y).ok()?.checked_mul(LAYER)?;
         layer.checked_add(column.index().into())
     }
 
-    /// What lies outside of the world is air.
+    /// Returns the number at a position, and air outside the world.
     pub(super) fn get(&self, column: LocalColumn, y: i32) -> u8 {
-        Self::place(column, y).and_then(|place| self.cells.get(place)).copied().unwrap_or(0)
+        Self::index(column, y).and_then(|index| self.cells.get(index)).copied().unwrap_or(0)
     }
 
-    /// What lies outside of the world is left out.
+    /// Ignores positions outside the world.
     pub(super) fn set(&mut self, column: LocalColumn, y: i32, number: u8) {
-        if let Some(cell) = Self::place(column, y).and_then(|place| self.cells.get_mut(place)) {
+        if let Some(cell) = Self::index(column, y).and_then(|index| self.cells.get_mut(index)) {
             *cell = number;
         }
     }
@@ -59,13 +59,13 @@ impl Grid {
         }
     }
 
-    /// The height of the highest block in a column that `counts`, 0 if there is none.
+    /// Returns the height of the highest block in a column for which `counts` is true, or 0.
     pub(super) fn height(&self, column: LocalColumn, counts: impl Fn(u8) -> bool) -> i16 {
         let found = (0..WORLD_HEIGHT_BLOCKS).rev().find(|&y| counts(self.get(column, y)));
         found.and_then(|y| i16::try_from(y).ok()).unwrap_or(0)
     }
 
-    /// The palette of each section, from the bottom up.
+    /// Returns the palette of each section, from the bottom up.
     fn palettes(&self, names: &[AssetKey]) -> Result<Vec<Palette<AssetKey>>, BoxedError> {
         let sections = self.cells.chunks_exact(BLOCKS_PER_SECTION.into());
         sections.map(|cells| palette(cells, names)).collect()
@@ -83,25 +83,24 @@ fn palette(cells: &[u8], names: &[AssetKey]) -> Result<Palette<AssetKey>, BoxedE
     Ok(Palette::from_indices(names, &indices)?)
 }
 
-/// The parts of a chunk.
+/// The input of [`build`].
 pub(super) struct Parts<'a> {
     pub(super) blocks: &'a Grid,
-    /// The names of blocks by number, air first.
+    /// Block names by number; the first is air.
     pub(super) block_names: &'a [AssetKey],
     pub(super) fluids: &'a Grid,
-    /// The names of fluids by number, none first. All are sources, whose level is 1.
+    /// Fluid names by number; the first means no fluid. All are sources, which have level 1.
     pub(super) fluid_names: &'a [AssetKey],
     pub(super) heights: &'a ColumnArray<i16>,
     pub(super) tints: &'a ColumnArray<i32>,
     pub(super) environments: &'a EnvironmentChunk,
 }
 
-/// The names of a list; all are far from being too long.
+/// Converts names to keys. All names are short enough.
 pub(super) fn names(names: &[&str]) -> Vec<AssetKey> {
     names.iter().map(|name| AssetKey::new(name).unwrap_or(AssetKey::EMPTY)).collect()
 }
 
-/// Builds a chunk.
 pub(super) fn build(parts: &Parts<'_>) -> Result<Chunk, BoxedError> {
     static EMPTY: OnceLock<Chunk> = OnceLock::new();
     let mut chunk = EMPTY.get_or_init(Chunk::new).clone();
@@ -116,6 +115,6 @@ pub(super) fn build(parts: &Parts<'_>) -> Result<Chunk, BoxedError> {
     columns.tints = TintMap::from_values(parts.tints);
     chunk.put(&columns)?;
     chunk.put(parts.environments)?;
-    // In one piece, as it would be read back.
+    // Decoded again, so that the components share one buffer as in a loaded chunk.
     Ok(Chunk::decode(chunk.encode())?)
 }

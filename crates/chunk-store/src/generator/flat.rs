@@ -1,4 +1,4 @@
-//! A world of layers.
+//! A flat world of layers.
 
 use hyworld_chunk::{AssetKey, Chunk, EnvironmentChunk};
 use hyworld_coords::{ColumnArray, WORLD_HEIGHT_BLOCKS};
@@ -7,21 +7,21 @@ use super::blocks::{Grid, Parts, build};
 use super::{ChunkGenerator, GenerateRequest};
 use crate::error::BoxedError;
 
-/// Grass where it is neither dry nor wet, as 0xAARRGGBB.
+/// The grass tint of a temperate climate, as 0xAARRGGBB.
 const TINT: i32 = 0xFF5B_9E28_u32.cast_signed();
 
-/// Makes chunks that are all the same: layers from the bottom up, and air above.
+/// Generates identical chunks: layers from the bottom up, and air above.
 #[derive(Clone, Debug)]
 pub struct FlatGenerator {
     chunk: Chunk,
 }
 
 impl FlatGenerator {
-    /// Layers as names of blocks with how high each is, and the environment of all. What is higher
-    /// than the world is cut off.
+    /// Creates a generator from layers (block name and height in blocks) and an environment. Layers
+    /// above the top of the world are cut off.
     ///
     /// # Errors
-    /// A name is too long, or there are more than 255 layers.
+    /// Returns an error if a name is too long or there are more than 255 layers.
     pub fn new(layers: &[(&str, u16)], environment: &str) -> Result<Self, BoxedError> {
         let (mut blocks, mut names) = (Grid::air(), vec![AssetKey::EMPTY]);
         let mut y = 0;
@@ -45,10 +45,10 @@ impl FlatGenerator {
         Ok(Self { chunk })
     }
 
-    /// Bedrock, stone, dirt, and grass at height 63.
+    /// Creates a generator of bedrock, stone, dirt, and grass at height 63.
     ///
     /// # Errors
-    /// None with these layers.
+    /// Never returns an error for these layers.
     pub fn meadow() -> Result<Self, BoxedError> {
         let layers = [("Rock_Bedrock", 1), ("Rock_Stone", 59), ("Soil_Dirt", 3), ("Soil_Grass", 1)];
         Self::new(&layers, "Env_Zone1_Plains")
@@ -67,7 +67,7 @@ mod tests {
     use hyworld_coords::ChunkBlock;
 
     #[test]
-    fn layers_are_where_they_should_be() {
+    fn layers_have_the_given_heights() {
         let chunk = FlatGenerator::meadow().unwrap().chunk;
         let block = |y| chunk.block(ChunkBlock::new(31, y, 7).unwrap()).unwrap().name();
         let found = [0, 1, 59, 60, 62, 63, 64, 319].map(block);

@@ -1,9 +1,9 @@
-//! Noise from whole numbers only, so that it is the same on every machine.
+//! Noise in integer arithmetic, so that it is the same on every machine.
 
-/// A value of one whole in the results: they lie from 0 to this.
+/// Fixed-point 1.0. Noise values range from 0 to this.
 pub(super) const ONE: i64 = 1 << 16;
 
-/// A number that looks random, from a seed and a position.
+/// Returns a pseudo-random number for a seed and a position.
 pub(super) fn hash(seed: u64, x: i64, y: i64, z: i64) -> u64 {
     let mut state = seed;
     for axis in [x, y, z] {
@@ -19,22 +19,23 @@ fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// The random value at a corner of the lattice, from 0 to [`ONE`].
+/// Returns the random value at a lattice corner, from 0 to [`ONE`].
 pub(super) fn corner(seed: u64, x: i64, y: i64, z: i64) -> i64 {
     (hash(seed, x, y, z) & 0xffff).cast_signed()
 }
 
-/// From `a` at 0 to `b` at [`ONE`].
+/// Interpolates from `a` at 0 to `b` at [`ONE`].
 pub(super) fn between(a: i64, b: i64, at: i64) -> i64 {
     a + (((b - a) * at) >> 16)
 }
 
-/// The curve 3t^2 - 2t^3, which starts and ends level.
+/// The curve 3t^2 - 2t^3, which has slope 0 at both ends.
 fn smooth(t: i64) -> i64 {
     (((t * t) >> 16) * (3 * ONE - 2 * t)) >> 16
 }
 
-/// A smooth field over the plane with hills that are `1 << scale` wide; `scale` is at most 16.
+/// Returns the value of a smooth 2D field with features `1 << scale` blocks wide; `scale` is at
+/// most 16.
 pub(super) fn field(seed: u64, x: i64, z: i64, scale: u32) -> i64 {
     let (cell_x, cell_z) = (x >> scale, z >> scale);
     let part = |position: i64, cell: i64| smooth((position - (cell << scale)) << (16 - scale));

@@ -1,9 +1,8 @@
 //! A sample world: hills, water, caves, ores and trees.
 //!
-//! It is not the game's world generation and does not try to be. It makes chunks that look like
-//! those of a natural world, to people and to a compressor, for demonstrations, tests and
-//! measurements. All arithmetic is on whole numbers, so a seed gives the same bytes on every
-//! machine.
+//! This is not the game's world generation. It generates natural-looking chunks that compress like
+//! real ones, for demonstrations, tests and benchmarks. All arithmetic is on integers, so a seed
+//! gives the same bytes on every machine.
 
 mod caves;
 mod surface;
@@ -21,16 +20,16 @@ use crate::error::BoxedError;
 use caves::Caves;
 use surface::Surface;
 
-/// The highest layer of water.
+/// The y of the highest water block.
 const SEA_LEVEL: i32 = 100;
 
-/// Caves below this are full of lava.
+/// Caves below this y are full of lava.
 const LAVA_LEVEL: i32 = 10;
 
-/// Up to here rock is basalt, more or less.
+/// Rock below about this y is basalt.
 const BASALT_TOP: i32 = 28;
 
-/// From here on rock is bare.
+/// Rock above this y is bare.
 const BARE_FROM: i32 = 148;
 
 /// Numbers of blocks, in the order of [`BLOCK_NAMES`].
@@ -48,7 +47,7 @@ mod block {
     pub(super) const LEAVES: u8 = 10;
     pub(super) const TALL_GRASS: u8 = 11;
     pub(super) const SHORT_GRASS: u8 = 12;
-    /// Three ores in stone, and the same behind them in basalt.
+    /// The first of three ores in stone, followed by the same three in basalt.
     pub(super) const ORES: u8 = 13;
 }
 
@@ -78,14 +77,14 @@ const WATER: u8 = 1;
 const LAVA: u8 = 2;
 const FLUID_NAMES: [&str; 3] = ["Empty", "Water_Source", "Lava_Source"];
 
-/// Makes a natural-looking world.
+/// Generates a natural-looking world.
 ///
 /// ```
 /// use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
 /// use hyworld_coords::ChunkPos;
 ///
 /// let request = GenerateRequest { at: ChunkPos::new(3, -7), seed: 42, still_needed: None };
-/// let chunk = SampleTerrain.generate(&request)?.ok_or("nobody wants it")?;
+/// let chunk = SampleTerrain.generate(&request)?.ok_or("not generated")?;
 /// assert_eq!(chunk.encode(), SampleTerrain.generate(&request)?.ok_or("")?.encode());
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
@@ -101,7 +100,7 @@ impl ChunkGenerator for SampleTerrain {
     }
 }
 
-/// A chunk in the making.
+/// A chunk being generated.
 struct Work {
     seed: u64,
     at: ChunkPos,
@@ -138,7 +137,7 @@ impl Work {
         })
     }
 
-    /// Rock, soil and water of one column.
+    /// Fills one column with rock, soil and water.
     fn fill_column(&mut self, column: LocalColumn) {
         let height = self.surface.height(column);
         let random = self.random(column, 0);
@@ -158,7 +157,7 @@ impl Work {
         self.fluids.fill(column, (height + 1)..(SEA_LEVEL + 1), WATER);
     }
 
-    /// Caves of one column. They open to the sky, but not to the sea.
+    /// Carves the caves of one column. They open to the sky, but not to the sea.
     fn carve(&mut self, column: LocalColumn, caves: &Caves) {
         let height = self.surface.height(column);
         let is_dry = height > SEA_LEVEL + 4;
@@ -171,7 +170,7 @@ impl Work {
         }
     }
 
-    /// A small cloud of ore in some of the cubes of 16 blocks.
+    /// Puts a small cluster of ore into some of the 16-block cubes.
     fn place_ores(&mut self) {
         let (origin_x, origin_z) = origin(self.at);
         for (x, z) in [(0, 0), (16, 0), (0, 16), (16, 16)] {
@@ -205,7 +204,7 @@ impl Work {
         }
     }
 
-    /// A random number for a column, one of several.
+    /// Returns the random number with index `which` of a column.
     fn random(&self, column: LocalColumn, which: i64) -> u64 {
         let (x, z) = origin(self.at);
         hash(self.seed, x + i64::from(column.x()), which, z + i64::from(column.z()))
@@ -220,17 +219,17 @@ impl Work {
     }
 }
 
-/// The first block of a chunk. Chunks beyond the blocks that `i32` can name have one too.
+/// Returns the first block of a chunk, as `i64` because it may be outside the range of `i32`.
 fn origin(at: ChunkPos) -> (i64, i64) {
     (i64::from(at.x) * 32, i64::from(at.z) * 32)
 }
 
-/// A column of this chunk, `None` outside of it.
+/// Returns the column of this chunk, or `None` if it is outside.
 fn local(x: i64, z: i64) -> Option<LocalColumn> {
     LocalColumn::new(u8::try_from(x).ok()?, u8::try_from(z).ok()?)
 }
 
-/// A cube of three blocks.
+/// Returns the offsets of a cube with a side of three blocks.
 fn nearby() -> impl Iterator<Item = (i64, i64, i64)> {
     let axis = -1..=1;
     axis.clone().flat_map(move |y| {

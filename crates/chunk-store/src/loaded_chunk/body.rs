@@ -1,4 +1,4 @@
-//! What a chunk's lock guards: the chunk itself and which of its entities are alive.
+//! The data behind a chunk's lock: the decoded chunk and the ids of its live entities.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ type Result<T> = std::result::Result<T, Error>;
 
 pub(crate) struct Body {
     chunk: Chunk,
-    /// Block migrations were applied, which happens before anything is read or changed.
+    /// Whether block migrations were applied. That happens before the first read or change.
     is_migrated: bool,
-    /// The entities that are alive, of a chunk that ticks. `None` also where they cannot be
-    /// decoded: then they stay in the document as they are.
+    /// The live entities of a ticking chunk. Also `None` if the entities cannot be decoded: they
+    /// then stay in the document unchanged.
     pub(crate) live: Option<Vec<EntityId>>,
 }
 
@@ -33,28 +33,26 @@ impl Body {
         Ok(&mut self.chunk)
     }
 
-    /// Returns whether [`trim`](Self::trim) has to encode the chunk first, which takes time.
+    /// Returns whether [`trim`](Self::trim) must encode the chunk first, which is slow.
     pub(crate) fn is_changed(&self) -> bool {
         self.chunk.is_changed()
     }
 
-    /// Forgets what is decoded of a chunk that no viewer is near to. A chunk that cannot be
-    /// written into its document stays decoded.
+    /// Drops the decoded components to save memory. They are kept if they cannot be encoded.
     pub(crate) fn trim(&mut self) {
         self.chunk.forget_decoded().unwrap_or_default();
     }
 
-    /// Returns the entities in the document.
     pub(crate) fn stored_entities(&self) -> Result<Vec<Holder>> {
         Ok(self.chunk.entities()?.map(|entity| entity.0.clone()).collect())
     }
 
-    /// Puts documents of entities in the place of those that are there.
+    /// Replaces the entities in the document.
     pub(super) fn set_stored_entities(&mut self, entities: &EntityDocuments) -> Result<()> {
         self.chunk.set_entity_documents(entities)
     }
 
-    /// Puts entities into the document, where the chunk keeps them.
+    /// Replaces the entities in the document.
     pub(crate) fn store_entities(&mut self, entities: Vec<Holder>) -> Result<()> {
         self.chunk.entities_mut().replace(entities)
     }
@@ -81,8 +79,7 @@ impl Body {
     }
 }
 
-/// A chunk at one moment: cheap to take, because nothing is copied that is not changed later, and
-/// encoded elsewhere.
+/// A copy-on-write copy of a chunk, to be encoded on a worker.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) at: ChunkPos,
@@ -93,8 +90,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns its document, in the memory of a buffer, and what it says of entities that are
-    /// alive.
+    /// Encodes the snapshot into `document`, reusing its memory, and returns the documents of live
+    /// entities too.
     pub(crate) fn encode(mut self, mut document: Vec<u8>) -> Result<EncodedSnapshot> {
         let mut entities = None;
         self.context.registry.strip_chunk(&mut self.chunk)?;
@@ -103,17 +100,17 @@ impl Snapshot {
             entities = Some(self.chunk.entity_documents());
         }
         self.chunk.encode_into(&mut document);
-        // What is stored in place of the old chunk must at least be a document.
+        // Never replace a stored chunk with bytes that are not a valid document.
         RawDocument::new(&document)?;
         Ok(EncodedSnapshot { generation: self.generation, document, entities })
     }
 }
 
-/// A snapshot as it is stored.
+/// An encoded snapshot.
 #[derive(Debug)]
 pub(crate) struct EncodedSnapshot {
     pub(crate) generation: u64,
     pub(crate) document: Vec<u8>,
-    /// The documents of the entities that live, if they do.
+    /// The documents of the live entities; `None` if [`Body::live`] was `None`.
     pub(crate) entities: Option<EntityDocuments>,
 }

@@ -1,4 +1,4 @@
-//! Some chunks of a region on their way to the storage.
+//! A batch of chunks of one region that are saved together.
 
 use std::mem;
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use crate::executor::Lane;
 use crate::loaded_chunk::{EncodedSnapshot, LoadedChunk, Snapshot};
 use crate::store::ChunkStore;
 
-/// Documents that are encoded before they are compressed, where the storage shares no syncs among
-/// them: as much as stays in the cache of a processor, 512 KiB.
+/// How many bytes of documents are encoded before they are written, for storages that do not share
+/// writes: 512 KiB, which fits the processor's cache.
 const CACHED_BYTES_MAX: usize = 512 << 10;
 
-/// How the save of one chunk ended.
+/// The result of saving one chunk.
 #[derive(Debug)]
 pub(super) struct Saved {
     pub(super) chunk: Arc<LoadedChunk>,
     pub(super) result: Result<(), SaveError>,
 }
 
-/// Chunks with their snapshots. One that is dropped half-way has failed, so that no chunk is
-/// believed to be on its way for ever.
+/// Chunks with their snapshots. Dropping a batch before it ends fails its saves, so that no chunk
+/// stays in flight forever.
 pub(super) struct Batch {
     store: ChunkStore,
     chunks: Vec<(Arc<LoadedChunk>, Snapshot)>,
     started: Duration,
-    /// Those whose fate is not known yet.
+    /// The chunks without a result yet.
     open: Vec<Arc<LoadedChunk>>,
 }
 
 impl Batch {
-    /// On the world's thread: takes the snapshots.
+    /// Takes the snapshots. Runs on the world's thread.
     pub(super) fn start(store: &ChunkStore, chunks: Vec<Arc<LoadedChunk>>) {
         let open = chunks.clone();
         let snapshots = chunks.into_iter().map(|chunk| {
@@ -46,7 +46,7 @@ impl Batch {
         store.inner.executor.spawn(Lane::Save, Box::new(move || batch.run()));
     }
 
-    /// On a worker.
+    /// Runs on a worker.
     fn run(mut self) {
         let is_shared = self.store.inner.storage.shares_writes();
         let bytes_max = if is_shared { usize::MAX } else { CACHED_BYTES_MAX };
@@ -56,10 +56,10 @@ impl Batch {
             self.save(&mut chunks, bytes_max, &mut results);
         }
         self.open.clear();
-        self.tell(results);
+        self.report(results);
     }
 
-    /// Encodes chunks up to a number of bytes and writes them together.
+    /// Encodes chunks up to about `bytes_max` bytes and writes them together.
     fn save(
         &self,
         chunks: &mut impl Iterator<Item = (Arc<LoadedChunk>, Snapshot)>,
@@ -88,7 +88,7 @@ impl Batch {
         let answers = answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
         for ((chunk, snapshot), answer) in encoded.into_iter().zip(answers) {
             let EncodedSnapshot { generation, document, entities } = snapshot;
-            self.store.inner.buffers.give(document);
+            self.store.inner.buffers.put_back(document);
             let at = chunk.at();
             let result = match answer {
                 Some(Ok(())) => {
@@ -102,7 +102,7 @@ impl Batch {
         }
     }
 
-    fn tell(&self, results: Vec<Saved>) {
+    fn report(&self, results: Vec<Saved>) {
         let (store, took) = (self.store.clone(), self.store.now().saturating_sub(self.started));
         self.store.post(move || store.saves_ended(results, took));
     }
@@ -118,6 +118,6 @@ impl Drop for Batch {
             let result = Err(SaveError::Abandoned { at: chunk.at() });
             Saved { chunk, result }
         };
-        self.tell(open.into_iter().map(abandoned).collect());
+        self.report(open.into_iter().map(abandoned).collect());
     }
 }

@@ -1,8 +1,8 @@
-//! Making what was saved durable now and then.
+//! Regular syncs of the storage.
 //!
-//! A storage with relaxed durability keeps its promises for what was written before its last sync,
-//! and reuses the space of old chunks after it. A world that runs for days must not wait for its
-//! end with that. The storage syncs on a worker, so nobody has to wait for it.
+//! A storage with relaxed durability guarantees only what was written before its last sync, and
+//! reuses the space of old chunks only after it. A world that runs for days must not postpone that
+//! until shutdown. Syncs run on a worker and do not block the world.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,67 +11,66 @@ use crate::executor::Lane;
 use crate::store::ChunkStore;
 use crate::sync::lock;
 
-/// How long what was saved may wait: as often the game stores everything else of a world.
-const SYNC_EVERY: Duration = Duration::from_secs(10);
+/// The game saves the other files of a world at this interval.
+const SYNC_INTERVAL: Duration = Duration::from_secs(10);
 
-/// When the storage is synced next.
+/// Decides when to sync the storage.
 #[derive(Debug, Default)]
 pub(super) struct SyncTimer {
-    /// Since the last time.
+    /// Time since the last sync started.
     passed: Duration,
-    has_news: bool,
-    is_under_way: bool,
+    has_unsynced: bool,
+    is_running: bool,
 }
 
 impl SyncTimer {
-    /// Something was written.
-    pub(super) fn set_news(&mut self) {
-        self.has_news = true;
+    pub(super) fn mark_unsynced(&mut self) {
+        self.has_unsynced = true;
     }
 
-    /// Lets time pass; whether a sync begins.
-    fn passes(&mut self, time: Duration) -> bool {
+    /// Advances the timer. Returns whether to start a sync.
+    fn advance(&mut self, time: Duration) -> bool {
         self.passed = self.passed.saturating_add(time);
-        let is_time = self.passed >= SYNC_EVERY && self.has_news && !self.is_under_way;
-        if is_time {
-            // What is written from now on needs another one.
-            *self = Self { passed: Duration::ZERO, has_news: false, is_under_way: true };
+        let should_sync = self.passed >= SYNC_INTERVAL && self.has_unsynced && !self.is_running;
+        if should_sync {
+            // Later writes need another sync.
+            *self = Self { passed: Duration::ZERO, has_unsynced: false, is_running: true };
         }
-        is_time
+        should_sync
     }
 }
 
 impl ChunkStore {
-    /// Makes everything durable that was saved, on this thread; what the storage said if it cannot.
+    /// Syncs the storage on this thread. Returns the error if it fails.
     pub(crate) fn sync_saved(&self) -> Option<hyworld_providers::Error> {
         let error = self.inner.storage.sync().err();
         if error.is_none() {
-            lock(&self.inner.saver).sync.has_news = false;
+            lock(&self.inner.saver).sync.has_unsynced = false;
         }
         error
     }
 
     pub(super) fn tick_syncing(&self, passed: Duration) {
-        if lock(&self.inner.saver).sync.passes(passed) {
+        if lock(&self.inner.saver).sync.advance(passed) {
             let store = self.clone();
             self.inner.executor.spawn(Lane::Save, Box::new(move || store.sync_storage()));
         }
     }
 
-    /// On a worker.
+    /// Runs on a worker.
     fn sync_storage(&self) {
         let error = self.inner.storage.sync().err().map(Arc::new);
         let store = self.clone();
         self.post(move || {
             let mut saver = lock(&store.inner.saver);
-            saver.sync.is_under_way = false;
+            saver.sync.is_running = false;
             if error.is_some() {
-                saver.sync.set_news();
+                saver.sync.mark_unsynced();
             }
             drop(saver);
             if let Some(error) = error {
                 store.inner.counters.sync_failed();
-                store.listeners().each(|one| one.sync_failed(&error));
+                store.listeners().each(|listener| listener.sync_failed(&error));
             }
         });
     }
@@ -82,23 +81,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_time_when_something_waited_for_ten_seconds() {
+    fn a_sync_starts_when_writes_are_ten_seconds_old() {
         let second = Duration::from_secs(1);
         let mut timer = SyncTimer::default();
-        assert!((0..30).all(|_| !timer.passes(second)), "nothing was written");
-        timer.set_news();
-        assert!(timer.passes(second), "the last time is long ago");
-        timer.set_news();
-        assert!((0..30).all(|_| !timer.passes(second)), "one at a time");
-        timer.is_under_way = false;
-        assert!(timer.passes(second));
-        timer.is_under_way = false;
-        timer.set_news();
-        assert!((0..9).all(|_| !timer.passes(second)));
-        assert!(timer.passes(second));
-        timer.is_under_way = false;
-        timer.set_news();
-        timer.has_news = false;
-        assert!((0..30).all(|_| !timer.passes(second)), "a flush was faster");
+        assert!((0..30).all(|_| !timer.advance(second)), "nothing was written");
+        timer.mark_unsynced();
+        assert!(timer.advance(second), "the last sync was more than ten seconds ago");
+        timer.mark_unsynced();
+        assert!((0..30).all(|_| !timer.advance(second)), "only one sync runs at a time");
+        timer.is_running = false;
+        assert!(timer.advance(second));
+        timer.is_running = false;
+        timer.mark_unsynced();
+        assert!((0..9).all(|_| !timer.advance(second)));
+        assert!(timer.advance(second));
+        timer.is_running = false;
+        timer.mark_unsynced();
+        timer.has_unsynced = false;
+        assert!((0..30).all(|_| !timer.advance(second)), "a flush already synced");
     }
 }

@@ -1,4 +1,4 @@
-//! Saving everything at once, and waiting for it.
+//! Saving all dirty chunks and waiting for the result.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,64 +9,66 @@ use crate::error::SaveError;
 use crate::store::ChunkStore;
 use crate::sync::lock;
 
-/// A chunk that could not be saved is tried this often before that is reported.
+/// How often a failing save is tried before it is reported.
 const ROUNDS: u32 = 3;
 
-/// What a flush did.
+/// The result of [`ChunkStore::save_all`] and [`ChunkStore::shut_down`].
 #[derive(Debug, Default)]
 pub struct FlushReport {
-    /// How many saves succeeded.
+    /// The number of saves that succeeded.
     pub saved: u64,
-    /// Chunks that still have changes which are not stored.
+    /// Chunks that still have unsaved changes.
     pub unsaved: Vec<UnsavedChunk>,
-    /// What the storage said if it could not make what was written durable.
+    /// The error of the storage if the final sync failed.
     pub sync_error: Option<hyworld_providers::Error>,
 }
 
 impl FlushReport {
-    /// Whether everything is stored.
+    /// Returns whether all chunks are saved and synced.
     pub fn is_complete(&self) -> bool {
         self.unsaved.is_empty() && self.sync_error.is_none()
     }
 }
 
-/// A chunk that is not stored as it is.
+/// A chunk with unsaved changes.
 #[derive(Clone, Debug)]
 pub struct UnsavedChunk {
-    /// Where it is.
+    /// The position of the chunk.
     pub at: ChunkPos,
-    /// Why.
+    /// Why the changes are not saved.
     pub reason: UnsavedReason,
 }
 
-/// Why a chunk is not stored as it is.
+/// Why the changes of a chunk are not saved.
 #[derive(Clone, Debug)]
 pub enum UnsavedReason {
-    /// Saving failed, the last time with this.
+    /// Saving failed; this is the last error.
     Failed(Arc<SaveError>),
-    /// A listener did not want it.
+    /// A listener cancelled the save.
     Cancelled,
-    /// It was changed again while it was saved.
+    /// The chunk was changed again while it was saved.
     Changed,
     /// `IsSavingChunks` is off.
     SavingIsOff,
 }
 
 impl ChunkStore {
-    /// Saves all dirty chunks and returns when the storage has answered for each. Listeners may
-    /// object; a suspension and `IsSavingChunks` do not count, because somebody asked for it.
+    /// Saves all dirty chunks and waits until the storage has answered for each. Listeners may
+    /// cancel saves. Suspensions and `IsSavingChunks` are ignored, because this is an explicit
+    /// request.
     ///
-    /// Does the world's work on this thread.
+    /// Runs the world's work on this thread.
     pub fn save_all(&self) -> FlushReport {
         let before = self.inner.counters.metrics().saved;
         let mut vetoed = HashSet::new();
         for _ in 0..ROUNDS {
-            // Others may be on their way with an older generation.
+            // Saves in flight may hold an older generation.
             self.finish_saves();
             vetoed = self.queue_dirty(|_| true).into_iter().map(|chunk| chunk.at()).collect();
             self.finish_saves();
-            let is_left = |at: ChunkPos| !vetoed.contains(&at);
-            if !self.loaded_chunks().iter().any(|chunk| chunk.is_dirty() && is_left(chunk.at())) {
+            let is_allowed = |at: ChunkPos| !vetoed.contains(&at);
+            if !self.loaded_chunks().iter().any(|chunk| chunk.is_dirty() && is_allowed(chunk.at()))
+            {
                 break;
             }
         }
@@ -78,7 +80,7 @@ impl ChunkStore {
         }
     }
 
-    /// Saves what is queued and waits for all that is under way.
+    /// Saves the queued chunks and waits for all saves in flight.
     fn finish_saves(&self) {
         self.start_saves();
         self.step_until(|| {
@@ -105,7 +107,7 @@ impl ChunkStore {
         unsaved
     }
 
-    /// All dirty chunks, for a shutdown that is not to save them.
+    /// Returns all dirty chunks, for a shutdown that does not save them.
     pub(crate) fn unsaved_because_off(&self) -> Vec<UnsavedChunk> {
         let dirty = self.loaded_chunks().into_iter().filter(|chunk| chunk.is_dirty());
         let reason = UnsavedReason::SavingIsOff;

@@ -1,4 +1,4 @@
-//! Entities: holders while a chunk rests, alive while it ticks.
+//! Entities: live while their chunk ticks, otherwise holders in its document.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn position(x: f64, z: f64) -> Vec<u8> {
     document(|writer| writer.document("Position", &axes))
 }
 
-/// An entity with a UUID of this byte.
+/// Returns an entity whose UUID consists of `byte`.
 fn entity(byte: u8, x: f64, z: f64) -> Holder {
     let mut holder = Holder::new();
     holder.set_raw("UUID", &document(|writer| writer.binary("UUID", 4, &[byte; 16]))).unwrap();
@@ -46,7 +46,7 @@ fn put(rig: &Rig, at: ChunkPos, entities: Vec<Holder>) {
     rig.storage.inner().inner().write(at, &chunk.encode()).unwrap();
 }
 
-/// The UUIDs of the entities that are stored.
+/// Returns the UUID byte of each stored entity.
 fn stored(rig: &Rig, at: ChunkPos) -> Vec<u8> {
     let document = rig.storage.inner().inner().read(at).unwrap().unwrap();
     let chunk = Chunk::decode(document).unwrap();
@@ -59,7 +59,7 @@ fn holders(chunk: &LoadedChunk) -> usize {
 }
 
 #[test]
-fn they_live_while_their_chunk_ticks_and_that_is_no_change() {
+fn ticking_makes_entities_live_without_dirtying_the_chunk() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0), entity(2, 6.0, 6.0)]);
     let chunk = rig.load(pos(0, 0));
@@ -81,12 +81,12 @@ fn they_live_while_their_chunk_ticks_and_that_is_no_change() {
 }
 
 #[test]
-fn leftovers_are_dropped_and_that_is_a_change() {
+fn dropping_leftover_entities_dirties_the_chunk() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![nameplate(), entity(7, 5.0, 5.0), Holder::new()]);
     let chunk = rig.load(pos(0, 0));
     assert!(!chunk.is_dirty());
-    assert_eq!(holders(&chunk), 3, "while it rests all are kept");
+    assert_eq!(holders(&chunk), 3, "a chunk that does not tick keeps all holders");
     rig.load_ticking(pos(0, 0));
     assert_eq!((rig.store.entity_count(), chunk.is_dirty()), (1, true));
     rig.half_seconds(2);
@@ -94,30 +94,30 @@ fn leftovers_are_dropped_and_that_is_a_change() {
 }
 
 #[test]
-fn a_save_stores_those_that_live() {
+fn a_save_stores_live_entities() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0)]);
     let chunk = rig.load_ticking(pos(0, 0));
     let added = rig.store.add_entity(&entity(9, 8.0, 8.0)).unwrap();
     let AddedEntity::Alive(id) = added else { panic!("{added:?}") };
-    assert!(chunk.is_dirty(), "an entity that comes is a change");
+    assert!(chunk.is_dirty(), "adding an entity dirties the chunk");
     rig.half_seconds(2);
     assert_eq!(stored(&rig, pos(0, 0)), [1, 9]);
     assert!(!chunk.is_dirty());
     let document =
         chunk.read(|chunk| chunk.get::<EntityChunk>().map(Option::<&EntityChunk>::cloned));
     let entities = document.unwrap().unwrap().unwrap().entities;
-    assert_eq!(entities.len(), 2, "the document says what was last stored");
+    assert_eq!(entities.len(), 2, "the document has the entities of the last save");
     let removed = rig.store.remove_entity(id).unwrap();
     assert_eq!(Entity(&removed).uuid(), Some([9; 16]));
-    assert!(chunk.is_dirty(), "and so is one that goes");
+    assert!(chunk.is_dirty(), "removing an entity dirties the chunk");
     rig.half_seconds(2);
     assert_eq!(stored(&rig, pos(0, 0)), [1]);
     assert!(rig.store.remove_entity(id).is_none());
 }
 
 #[test]
-fn one_without_components_is_not_stored() {
+fn an_entity_without_components_is_not_stored() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0), entity(2, 5.0, 5.0)]);
     let chunk = rig.load_ticking(pos(0, 0));
@@ -130,7 +130,7 @@ fn one_without_components_is_not_stored() {
 }
 
 #[test]
-fn a_resting_chunk_gets_holders() {
+fn entities_added_to_a_chunk_that_does_not_tick_become_holders() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), Vec::new());
     let missing = rig.store.add_entity(&entity(3, 40.0, 1.0));
@@ -155,7 +155,7 @@ fn a_change_of_an_entity_is_saved() {
 }
 
 #[test]
-fn they_move_between_chunks_that_tick() {
+fn entities_move_between_ticking_chunks() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0)]);
     put(&rig, pos(-1, 0), Vec::new());
@@ -171,7 +171,7 @@ fn they_move_between_chunks_that_tick() {
 }
 
 #[test]
-fn in_a_chunk_that_rests_they_become_holders() {
+fn entities_that_move_to_a_chunk_that_does_not_tick_become_holders() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0)]);
     put(&rig, pos(1, 0), Vec::new());
@@ -186,7 +186,7 @@ fn in_a_chunk_that_rests_they_become_holders() {
 }
 
 #[test]
-fn one_that_walks_into_the_unknown_is_not_lost() {
+fn an_entity_that_moves_to_an_unloaded_chunk_is_not_lost() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0)]);
     put(&rig, pos(1, 0), Vec::new());
@@ -195,7 +195,11 @@ fn one_that_walks_into_the_unknown_is_not_lost() {
     let moved = rig.store.move_entity(id, [33.0, 64.0, 5.0]);
     assert_eq!(moved, Some(EntityMove::Astray(pos(1, 0))));
     rig.half_seconds(2);
-    assert_eq!(stored(&rig, pos(0, 0)), [1], "until the chunk is there it stays where it was");
+    assert_eq!(
+        stored(&rig, pos(0, 0)),
+        [1],
+        "it is saved with its old chunk until the new one is loaded"
+    );
     let chunk = rig.load(pos(1, 0));
     assert_eq!(holders(&chunk), 1);
     rig.half_seconds(2);
@@ -203,7 +207,7 @@ fn one_that_walks_into_the_unknown_is_not_lost() {
 }
 
 #[test]
-fn an_unloaded_chunk_takes_its_entities_with_it() {
+fn unloading_a_chunk_removes_its_live_entities() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0)]);
     rig.load_ticking(pos(0, 0));
@@ -212,14 +216,14 @@ fn an_unloaded_chunk_takes_its_entities_with_it() {
     assert_eq!(rig.writes(), 0, "nothing was changed");
     rig.load_ticking(pos(0, 0));
     assert_eq!(rig.store.entity_count(), 1);
-    // A chunk that is replaced loses them.
+    // Replacing a chunk removes them too.
     let regenerate = RequestFlags::NO_LOAD | RequestFlags::BYPASS_LOADED;
     rig.get(pos(0, 0), regenerate).unwrap();
     assert_eq!(rig.store.entity_count(), 0);
 }
 
 #[test]
-fn of_two_with_one_uuid_both_are_kept() {
+fn two_entities_with_the_same_uuid_are_kept() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0), entity(1, 6.0, 6.0)]);
     let chunk = rig.load_ticking(pos(0, 0));
@@ -229,9 +233,9 @@ fn of_two_with_one_uuid_both_are_kept() {
     assert_eq!(holders(&chunk), 2);
 }
 
-/// Entities that cannot be decoded stay in the document as they are.
+/// Entities that cannot be decoded stay in the document unchanged.
 #[test]
-fn what_cannot_be_decoded_is_kept() {
+fn malformed_entities_are_kept() {
     let rig = Rig::new();
     let mut chunk = flat();
     let broken = document(|writer| writer.document("Other", &document(|_| ())));
@@ -255,7 +259,7 @@ fn marked(mut holder: Holder, id: &str) -> Holder {
 }
 
 #[test]
-fn what_is_not_serialized_is_not_saved() {
+fn transient_components_and_entities_are_not_saved() {
     let rig = Rig::with(|options| {
         let mut registry = ComponentRegistry::with_game_components();
         registry.register_not_serialized("mymod:Ghost");
@@ -273,21 +277,21 @@ fn what_is_not_serialized_is_not_saved() {
     assert!(!saved.holder().contains("mymod:Ghost"));
     let entities = saved.get::<EntityChunk>().unwrap().unwrap();
     assert!(!entities.entities.iter().any(|entity| entity.contains("mymod:Ghost")));
-    let is_there = chunk.read(|chunk| chunk.holder().contains("mymod:Ghost"));
-    assert!(is_there.unwrap(), "in memory nothing changes");
+    let is_present = chunk.read(|chunk| chunk.holder().contains("mymod:Ghost"));
+    assert!(is_present.unwrap(), "the chunk in memory keeps it");
 }
 
 #[test]
-fn a_chunk_that_is_marked_is_never_written_and_may_leave() {
+fn a_transient_chunk_is_never_written_and_can_be_unloaded() {
     let rig = Rig::new();
     let chunk = rig.load(pos(0, 0));
-    assert!(chunk.is_dirty(), "it is new");
+    assert!(chunk.is_dirty(), "a generated chunk is dirty");
     chunk.edit(|chunk| chunk.set_raw("NonSerialized", &document(|_| ()))).unwrap().unwrap();
     assert!(rig.store.save_all().is_complete());
     assert_eq!((rig.writes(), chunk.is_dirty()), (0, false));
 }
 
-/// A component of a program: no registration is needed for it to be stored.
+/// A component of a mod. It is stored without being registered.
 #[derive(Clone, Debug, PartialEq)]
 struct Claim(String);
 
@@ -305,7 +309,7 @@ impl Component for Claim {
 }
 
 #[test]
-fn a_component_of_a_program_survives_saving_and_loading() {
+fn a_custom_component_survives_saving_and_loading() {
     let rig = Rig::new();
     let claim = Claim("Alice".to_owned());
     let chunk = rig.load(pos(0, 0));
@@ -319,9 +323,8 @@ fn a_component_of_a_program_survives_saving_and_loading() {
     assert_eq!(found.unwrap(), Some(claim));
 }
 
-/// As the game's store of entities: by UUID, and by a number for the protocol.
 #[test]
-fn they_are_found_by_network_id_too() {
+fn entities_are_found_by_network_id() {
     let rig = Rig::new();
     put(&rig, pos(0, 0), vec![entity(1, 5.0, 5.0), entity(2, 6.0, 6.0)]);
     let chunk = rig.load_ticking(pos(0, 0));
@@ -336,7 +339,7 @@ fn they_are_found_by_network_id_too() {
     assert_eq!(rig.store.network_id(ids[0]), None);
     let added = rig.store.add_entity(&entity(3, 7.0, 7.0)).unwrap();
     let AddedEntity::Alive(new) = added else { panic!("{added:?}") };
-    assert_eq!(rig.store.network_id(new), Some(numbers[0]), "free numbers are used again");
+    assert_eq!(rig.store.network_id(new), Some(numbers[0]), "free network ids are reused");
     rig.store.stop_ticking(&chunk);
     assert_eq!(rig.store.entity_by_network_id(numbers[1]), None);
 }

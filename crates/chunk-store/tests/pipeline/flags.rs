@@ -1,31 +1,31 @@
-//! What is known about a chunk in memory.
+//! Flags and generations of a chunk in memory.
 
 use hyworld_chunk_store::{ChunkFlags, RequestFlags};
 
 use crate::support::{Rig, block, edit, pos};
 
 #[test]
-fn a_chunk_in_the_store_has_both_marks_of_that() {
+fn a_chunk_in_the_store_has_both_init_flags() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
-    let (loaded, made) = (rig.load(pos(1, 1)), rig.load(pos(2, 2)));
+    let (loaded, generated) = (rig.load(pos(1, 1)), rig.load(pos(2, 2)));
     assert_eq!(loaded.flags(), ChunkFlags::START_INIT | ChunkFlags::INIT);
-    assert_eq!(made.flags(), loaded.flags() | ChunkFlags::NEWLY_GENERATED);
+    assert_eq!(generated.flags(), loaded.flags() | ChunkFlags::NEWLY_GENERATED);
 }
 
 #[test]
-fn only_a_save_in_this_session_puts_it_on_disk() {
+fn only_a_save_in_this_session_sets_on_disk() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
-    let (loaded, made) = (rig.load(pos(1, 1)), rig.load(pos(2, 2)));
-    assert!(!loaded.flags().contains(ChunkFlags::ON_DISK), "being loaded is not enough");
+    let (loaded, generated) = (rig.load(pos(1, 1)), rig.load(pos(2, 2)));
+    assert!(!loaded.flags().contains(ChunkFlags::ON_DISK), "loading does not set the flag");
     rig.half_seconds(2);
-    assert!(made.flags().contains(ChunkFlags::ON_DISK | ChunkFlags::NEWLY_GENERATED));
+    assert!(generated.flags().contains(ChunkFlags::ON_DISK | ChunkFlags::NEWLY_GENERATED));
     assert!(!loaded.flags().contains(ChunkFlags::ON_DISK));
 }
 
 #[test]
-fn new_chunks_are_dirty_if_they_are_to_be_saved() {
+fn new_chunks_are_dirty_if_new_chunks_are_saved() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     assert!(rig.load(pos(2, 2)).is_dirty() && !rig.load(pos(1, 1)).is_dirty());
@@ -35,13 +35,13 @@ fn new_chunks_are_dirty_if_they_are_to_be_saved() {
     assert_eq!((chunk.is_dirty(), rig.writes()), (false, 0));
     edit(&chunk, 80, "Rock_Stone");
     rig.half_seconds(2);
-    assert_eq!(rig.writes(), 1, "once something dirties it");
+    assert_eq!(rig.writes(), 1, "a changed chunk is saved");
     rig.store.set_save_new_chunks(true);
     assert!(rig.load(pos(3, 3)).is_dirty());
 }
 
 #[test]
-fn reading_is_not_a_change_and_a_change_is_seen_at_once() {
+fn reading_does_not_dirty_a_chunk_and_changes_are_visible_immediately() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let chunk = rig.load(pos(1, 1));
@@ -50,7 +50,7 @@ fn reading_is_not_a_change_and_a_change_is_seen_at_once() {
     edit(&chunk, 80, "Rock_Stone");
     assert_eq!((block(&chunk, 80), chunk.is_dirty()), ("Rock_Stone".to_owned(), true));
     assert_eq!(chunk.generation(), before + 1);
-    // Through the document it is the same chunk.
+    // Changes of components and of blocks apply to the same chunk.
     chunk.edit(|document| document.remove("BlockHealthChunk")).unwrap();
     assert_eq!(block(&chunk, 80), "Rock_Stone");
     edit(&chunk, 81, "Soil_Dirt");
@@ -60,7 +60,7 @@ fn reading_is_not_a_change_and_a_change_is_seen_at_once() {
 }
 
 #[test]
-fn ticking_sets_the_time_to_live_back() {
+fn ticking_resets_the_unload_timer() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let chunk = rig.load(pos(1, 1));

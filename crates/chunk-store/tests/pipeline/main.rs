@@ -1,4 +1,4 @@
-//! Each rule of the pipeline, on a clock that stands still and without threads.
+//! Tests of each rule of the store, on a test clock and without threads.
 
 mod entities;
 mod flags;

@@ -1,5 +1,5 @@
-//! Chunks that keep their entities in sections, as games since 0.6 do. Made by hand: not proven on
-//! real data.
+//! Chunks that keep their entities in sections, as games since 0.6 do. The chunks are built by
+//! hand; none comes from a real world.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use hyworld_chunk::{Chunk, EntityLayout, EntitySection};
@@ -20,7 +20,7 @@ fn in_section(chunk: &Chunk, y: u8) -> usize {
 }
 
 #[test]
-fn entities_live_are_saved_and_stay_in_their_sections() {
+fn live_entities_are_saved_in_their_sections() {
     for document in [game_0_6_chunk(SectionNames::LIKELY), game_0_7_chunk()] {
         let rig = Rig::new();
         rig.storage.inner().inner().write(pos(0, 0), &document).unwrap();

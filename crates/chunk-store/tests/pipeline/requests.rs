@@ -1,4 +1,4 @@
-//! How a chunk is asked for: flags, shared futures, back-off.
+//! Requests: flags, shared futures, back-off.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ const SET_TICKING: RequestFlags = RequestFlags::SET_TICKING;
 const BYPASS: RequestFlags = RequestFlags::BYPASS_LOADED;
 
 #[test]
-fn what_is_stored_is_loaded_and_what_is_not_is_generated() {
+fn stored_chunks_are_loaded_and_missing_ones_are_generated() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     assert_eq!(block(&rig.load(pos(1, 1)), 100), "Empty");
@@ -29,7 +29,7 @@ fn what_is_stored_is_loaded_and_what_is_not_is_generated() {
 }
 
 #[test]
-fn what_is_in_memory_is_there_at_once() {
+fn a_chunk_in_memory_is_returned_immediately() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let chunk = rig.load(pos(1, 1));
@@ -39,7 +39,7 @@ fn what_is_in_memory_is_there_at_once() {
 }
 
 #[test]
-fn requests_at_the_same_time_touch_the_storage_once() {
+fn concurrent_requests_read_the_storage_once() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let futures: Vec<_> = (0..100).map(|_| rig.store.get(pos(1, 1), NONE)).collect();
@@ -51,7 +51,7 @@ fn requests_at_the_same_time_touch_the_storage_once() {
 }
 
 #[test]
-fn a_dropped_future_harms_nobody() {
+fn dropping_a_future_does_not_cancel_the_load() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     drop(rig.store.get(pos(1, 1), NONE));
@@ -59,7 +59,7 @@ fn a_dropped_future_harms_nobody() {
     drop(rig.store.get(pos(1, 1), NONE));
     rig.store.step_until_idle();
     assert!(kept.peek().unwrap().unwrap().is_some());
-    // And one that everybody dropped is loaded all the same.
+    // A chunk is loaded even if all its futures were dropped.
     drop(rig.store.get(pos(2, 2), NONE));
     rig.store.step_until_idle();
     assert!(rig.store.loaded(pos(2, 2)).is_some());
@@ -76,16 +76,16 @@ fn no_load_does_not_read_and_no_generate_does_not_generate() {
 }
 
 #[test]
-fn with_neither_it_only_looks() {
+fn no_load_and_no_generate_together_only_peek() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let look = NO_LOAD | NO_GENERATE;
     assert!(rig.store.get(pos(1, 1), look).peek().unwrap().unwrap().is_none());
     let loading = rig.store.get(pos(1, 1), NONE);
-    let looking = rig.store.get(pos(1, 1), look);
-    assert!(looking.peek().is_none(), "it waits for who is loading");
+    let peeking = rig.store.get(pos(1, 1), look);
+    assert!(peeking.peek().is_none(), "it waits for the load of another request");
     rig.store.step_until_idle();
-    assert!(loading.peek().is_some() && looking.peek().unwrap().unwrap().is_some());
+    assert!(loading.peek().is_some() && peeking.peek().unwrap().unwrap().is_some());
     assert!(rig.store.get(pos(1, 1), look).peek().unwrap().unwrap().is_some());
     let ticking = rig.store.get(pos(1, 1), look | SET_TICKING);
     assert!(ticking.peek().unwrap().unwrap().unwrap().is_ticking());
@@ -94,25 +94,25 @@ fn with_neither_it_only_looks() {
 }
 
 #[test]
-fn that_a_chunk_is_absent_is_remembered() {
+fn missing_chunks_are_remembered() {
     let rig = Rig::new();
     for _ in 0..5 {
         assert!(rig.get(pos(1, 1), NO_GENERATE).unwrap().is_none());
     }
     assert_eq!(rig.reads(), 1);
-    // Until somebody lets it be generated; that needs no second look either.
+    // A request that allows generating does not read the storage again either.
     assert!(rig.get(pos(1, 1), NONE).unwrap().is_some());
     assert_eq!((rig.reads(), rig.generator.calls()), (1, 1));
 }
 
 #[test]
-fn a_later_request_makes_the_chain_longer() {
+fn a_later_request_extends_the_chain() {
     let rig = Rig::new();
     let only_load = rig.store.get(pos(1, 1), NO_GENERATE);
     let generate = rig.store.get(pos(1, 1), NONE);
     let tick = rig.store.get(pos(1, 1), NO_GENERATE | SET_TICKING);
     rig.store.step_until_idle();
-    // Each gets what it asked for: the first is not kept waiting by the second.
+    // The first request does not wait for the stages of the second.
     assert!(only_load.peek().unwrap().unwrap().is_none());
     assert!(generate.peek().unwrap().unwrap().is_some());
     assert!(tick.peek().unwrap().unwrap().unwrap().is_ticking());
@@ -120,9 +120,9 @@ fn a_later_request_makes_the_chain_longer() {
 }
 
 #[test]
-fn loading_can_be_added_behind_generating() {
+fn a_load_can_follow_a_generation() {
     let rig = Rig::new();
-    rig.generator.gives_up.store(true, Ordering::SeqCst);
+    rig.generator.returns_none.store(true, Ordering::SeqCst);
     rig.put(pos(1, 1));
     let generate = rig.store.get(pos(1, 1), NO_LOAD);
     let load = rig.store.get(pos(1, 1), NO_GENERATE);
@@ -132,7 +132,7 @@ fn loading_can_be_added_behind_generating() {
 }
 
 #[test]
-fn bypass_replaces_what_is_in_memory() {
+fn bypass_replaces_the_chunk_in_memory() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let old = rig.load_ticking(pos(1, 1));
@@ -143,14 +143,14 @@ fn bypass_replaces_what_is_in_memory() {
     assert_eq!(rig.reads(), 1);
     let events = rig.events.take();
     assert_eq!(events[1..3], ["ticking false", "removed Remove"]);
-    // The old one is no longer of the store, and says so.
+    // The replaced chunk rejects changes.
     assert_eq!(old.mark_dirty(), Err(ChunkError::Unloaded { at: pos(1, 1) }));
     assert!(!old.is_ticking() && !old.is_loaded());
     assert!(Arc::ptr_eq(&rig.load(pos(1, 1)), &new));
 }
 
 #[test]
-fn a_failed_load_never_falls_through_to_generation() {
+fn a_chunk_that_cannot_be_read_is_never_generated() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     rig.storage.inner().fail_reads(true);
@@ -167,7 +167,7 @@ fn a_failed_load_never_falls_through_to_generation() {
 }
 
 #[test]
-fn neither_does_one_that_cannot_be_decoded() {
+fn a_chunk_that_cannot_be_decoded_is_never_generated() {
     let rig = Rig::new();
     let mut chunk = flat();
     chunk.remove("WorldChunk");
@@ -183,7 +183,7 @@ fn neither_does_one_that_cannot_be_decoded() {
 }
 
 #[test]
-fn failures_hold_requests_back_with_the_square_of_their_number() {
+fn the_wait_after_a_failure_grows_with_the_square_of_failures() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     rig.storage.inner().fail_reads(true);
@@ -192,11 +192,11 @@ fn failures_hold_requests_back_with_the_square_of_their_number() {
         assert_eq!(rig.reads(), failures);
         let wait = Duration::from_millis(failures * failures);
         rig.clock.advance(wait.saturating_sub(Duration::from_nanos(1)));
-        assert!(rig.get(pos(1, 1), NONE).is_err(), "the same error, at once");
+        assert!(rig.get(pos(1, 1), NONE).is_err(), "the same error, without a read");
         assert_eq!(rig.reads(), failures, "too soon");
         rig.clock.advance(Duration::from_nanos(1));
     }
-    // Success sets it back.
+    // Success resets the wait.
     rig.storage.inner().fail_reads(false);
     assert!(rig.get(pos(1, 1), NONE).is_ok());
     rig.storage.inner().fail_reads(true);
@@ -219,12 +219,12 @@ fn ten_seconds_is_the_longest_wait() {
 }
 
 #[test]
-fn a_loaded_chunk_ticks_at_once_on_the_worlds_thread() {
+fn a_loaded_chunk_ticks_immediately_on_the_worlds_thread() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let chunk = rig.load(pos(1, 1));
     let future = rig.store.get(pos(1, 1), SET_TICKING | RequestFlags::NO_SET_TICKING_SYNC);
-    assert!(future.peek().is_none() && !chunk.is_ticking(), "only from the queue");
+    assert!(future.peek().is_none() && !chunk.is_ticking(), "it starts ticking from the queue");
     rig.store.step();
     assert!(future.peek().is_some() && chunk.is_ticking());
     assert!(rig.store.stop_ticking(&chunk));
@@ -232,7 +232,7 @@ fn a_loaded_chunk_ticks_at_once_on_the_worlds_thread() {
 }
 
 #[test]
-fn on_another_thread_it_ticks_from_the_queue() {
+fn a_request_from_another_thread_starts_ticking_from_the_queue() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let chunk = rig.load(pos(1, 1));
@@ -244,9 +244,9 @@ fn on_another_thread_it_ticks_from_the_queue() {
     assert!(future.peek().is_some() && chunk.is_ticking());
 }
 
-/// Asked for from inside of an edit, it must not wait for the edit.
+/// A request from inside an edit must not wait for that edit.
 #[test]
-fn a_chunk_in_use_ticks_later() {
+fn a_locked_chunk_starts_ticking_later() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     let chunk = rig.load(pos(1, 1));
@@ -257,7 +257,7 @@ fn a_chunk_in_use_ticks_later() {
 }
 
 #[test]
-fn after_the_end_there_is_nothing() {
+fn requests_after_shutdown_return_none() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     rig.load(pos(1, 1));
@@ -267,7 +267,7 @@ fn after_the_end_there_is_nothing() {
 }
 
 #[test]
-fn a_state_ends_with_its_chunk() {
+fn unloading_a_chunk_drops_its_load_state() {
     let rig = Rig::new();
     rig.put(pos(1, 1));
     rig.load(pos(1, 1));

@@ -1,4 +1,4 @@
-//! Saving: when, what, and what happens when it fails.
+//! Saving: scheduling, batches, failures, flush and shutdown.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::Ordering;
@@ -32,13 +32,13 @@ fn dirty_chunks_are_saved_every_half_second() {
         rig.store.tick(tick);
         rig.store.step_until_idle();
     }
-    assert_eq!(rig.writes(), 0, "not before");
+    assert_eq!(rig.writes(), 0, "nothing is saved before half a second has passed");
     rig.store.tick(tick);
     rig.store.step_until_idle();
     assert_eq!((rig.writes(), chunk.is_dirty()), (1, false));
     assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Rock_Stone"));
     rig.half_seconds(5);
-    assert_eq!(rig.writes(), 1, "what is clean is not saved again");
+    assert_eq!(rig.writes(), 1, "a clean chunk is not saved again");
     let metrics = rig.store.metrics();
     assert_eq!((metrics.saved, metrics.save_times.count, metrics.saves_in_flight), (1, 1, 0));
 }
@@ -57,7 +57,7 @@ fn an_untouched_chunk_is_stored_as_it_was() {
 }
 
 #[test]
-fn a_listener_can_put_a_save_off() {
+fn a_listener_can_postpone_a_save() {
     let (rig, chunk) = rig_with_dirty_chunk();
     rig.events.cancels_saves.store(true, Ordering::SeqCst);
     rig.half_seconds(3);
@@ -76,17 +76,17 @@ fn a_change_during_a_save_is_in_the_next_one() {
     rig.store.tick(Duration::from_millis(1));
     edit(&chunk, 81, "Soil_Dirt");
     rig.store.step_until_idle();
-    assert!(chunk.is_dirty(), "the change made meanwhile is not saved");
+    assert!(chunk.is_dirty(), "the later change is not saved yet");
     rig.half_seconds(2);
     assert!(!chunk.is_dirty());
     assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Rock_Stone"));
     assert_eq!(rig.stored_block(pos(1, 1), 81).as_deref(), Some("Soil_Dirt"));
 }
 
-/// Changed blocks stay decoded after a save, and go into the document when that is needed: when
-/// somebody asks for it, also during a save, and when nobody is near any more.
+/// Changed blocks stay decoded after a save. They are written into the document when the program
+/// reads it, even during a save, and when no viewer is near any more.
 #[test]
-fn saved_blocks_stay_whatever_is_asked_for_next() {
+fn saved_blocks_survive_every_later_access() {
     let (rig, chunk) = rig_with_dirty_chunk();
     let viewer = rig.store.add_viewer(pos(1, 1), 2);
     let in_document = |y| {
@@ -103,7 +103,7 @@ fn saved_blocks_stay_whatever_is_asked_for_next() {
     rig.half_seconds(2);
     expect(80, "Rock_Stone");
     edit(&chunk, 81, "Soil_Dirt");
-    // The document is asked for after the snapshot was taken and before it is stored.
+    // The document is read after the snapshot was taken and before it is stored.
     rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
     drop(rig.store.get(pos(5, 5), RequestFlags::NO_GENERATE));
     rig.store.tick(Duration::from_nanos(1));
@@ -112,7 +112,7 @@ fn saved_blocks_stay_whatever_is_asked_for_next() {
     expect(81, "Soil_Dirt");
     edit(&chunk, 82, "Wood_Oak");
     rig.half_seconds(2);
-    // Out of reach: what is decoded goes.
+    // No viewer is near, so the decoded blocks are dropped.
     rig.store.move_viewer(viewer, pos(30, 30), 2);
     rig.half_seconds(2);
     for (y, name) in [(80, "Rock_Stone"), (81, "Soil_Dirt"), (82, "Wood_Oak")] {
@@ -122,7 +122,7 @@ fn saved_blocks_stay_whatever_is_asked_for_next() {
     assert_eq!((rig.writes(), chunk.is_dirty()), (3, false));
 }
 
-/// What is stored is the chunk at one moment, however long encoding takes.
+/// A save stores the chunk as it was when the snapshot was taken.
 #[test]
 fn a_snapshot_does_not_see_later_changes() {
     let (rig, chunk) = rig_with_dirty_chunk();
@@ -130,7 +130,7 @@ fn a_snapshot_does_not_see_later_changes() {
         rig.storage.inner().fail_writes(false);
         rig.clock.advance(HALF_SECOND);
         rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
-        // Tick, but let no worker run: `tick` itself runs one job, so keep it busy with a load.
+        // `tick` runs one job, so queue a load first to keep the save waiting.
         drop(rig.store.get(pos(5, 5), RequestFlags::NO_GENERATE));
         drop(rig.store.get(pos(6, 5), RequestFlags::NO_GENERATE));
         rig.store.tick(Duration::from_nanos(1));
@@ -143,7 +143,7 @@ fn a_snapshot_does_not_see_later_changes() {
 }
 
 #[test]
-fn a_failed_save_stays_dirty_and_is_tried_again_later() {
+fn a_failed_save_leaves_the_chunk_dirty_and_is_retried() {
     let (rig, chunk) = rig_with_dirty_chunk();
     rig.storage.inner().fail_writes(true);
     rig.half_seconds(1);
@@ -175,7 +175,7 @@ fn nothing_is_saved_while_saving_is_off_or_suspended() {
     rig.half_seconds(3);
     drop(one);
     rig.half_seconds(3);
-    assert_eq!((rig.writes(), chunk.is_dirty()), (0, true), "still suspended once");
+    assert_eq!((rig.writes(), chunk.is_dirty()), (0, true), "one suspension is left");
     assert!(chunk.is_loaded(), "dirty chunks stay");
     drop(other);
     rig.half_seconds(1);
@@ -202,7 +202,7 @@ fn the_number_of_saves_in_flight_is_bounded() {
     assert_eq!(rig.writes(), 50);
 }
 
-/// Records how chunks were written together. The last says whether it wants that.
+/// Records the batches in which chunks were written. The last field is `shares_writes`.
 #[derive(Debug, Default)]
 struct Batches(Mutex<Vec<Vec<ChunkPos>>>, hyworld_providers::MemoryStorage, bool);
 
@@ -249,7 +249,7 @@ impl BatchStorage for Batches {
     }
 }
 
-/// How ten chunks of two regions are written.
+/// Returns the batches in which ten chunks of two regions are written.
 fn batches(shares_writes: bool) -> Vec<Vec<ChunkPos>> {
     let storage = Arc::new(Batches { 2: shares_writes, ..Batches::default() });
     let rig = Rig::new();
@@ -282,7 +282,7 @@ fn chunks_of_a_region_are_written_together_where_that_is_cheaper() {
 }
 
 #[test]
-fn what_was_saved_becomes_durable_within_ten_seconds() {
+fn saves_are_synced_within_ten_seconds() {
     let (rig, chunk) = rig_with_dirty_chunk();
     let _pin = chunk.pin().unwrap();
     let syncs = || rig.storage.counts().syncs;
@@ -291,7 +291,7 @@ fn what_was_saved_becomes_durable_within_ten_seconds() {
     rig.half_seconds(1);
     assert_eq!(syncs(), 1);
     rig.half_seconds(50);
-    assert_eq!(syncs(), 1, "nothing new");
+    assert_eq!(syncs(), 1, "no sync without new saves");
     edit(&chunk, 81, "Soil_Dirt");
     rig.half_seconds(1);
     assert!(!chunk.is_dirty());
@@ -300,7 +300,7 @@ fn what_was_saved_becomes_durable_within_ten_seconds() {
     assert_eq!((syncs(), rig.events.count("sync_failed")), (2, 1));
     assert_eq!(rig.store.metrics().failed_syncs, 1);
     rig.half_seconds(19);
-    assert_eq!(syncs(), 2, "not at once again");
+    assert_eq!(syncs(), 2, "a failed sync is not retried immediately");
     rig.storage.inner().fail_writes(false);
     rig.half_seconds(1);
     assert_eq!((syncs(), rig.events.count("sync_failed")), (3, 1));
@@ -320,7 +320,7 @@ fn a_flush_saves_everything_at_once() {
 }
 
 #[test]
-fn a_shutdown_says_what_could_not_be_saved_and_can_be_repeated() {
+fn a_shutdown_reports_unsaved_chunks_and_can_be_repeated() {
     let (rig, chunk) = rig_with_dirty_chunk();
     rig.storage.inner().fail_writes(true);
     let report = rig.store.shut_down();
@@ -328,14 +328,14 @@ fn a_shutdown_says_what_could_not_be_saved_and_can_be_repeated() {
     let unsaved = &report.unsaved[0];
     assert_eq!((report.unsaved.len(), unsaved.at), (1, pos(1, 1)));
     assert!(matches!(&unsaved.reason, UnsavedReason::Failed(_)), "{unsaved:?}");
-    assert_eq!(rig.writes(), 3, "it was tried more than once");
+    assert_eq!(rig.writes(), 3, "a flush tries three times");
     rig.storage.inner().fail_writes(false);
     let report = rig.store.shut_down();
     assert!(report.is_complete() && !chunk.is_dirty());
     assert_eq!(rig.stored_block(pos(1, 1), 80).as_deref(), Some("Rock_Stone"));
 }
 
-/// Says when it begins, and needs a while.
+/// Signals when it starts, and is slow.
 #[derive(Debug)]
 struct SlowGenerator(Mutex<Sender<()>>);
 
@@ -348,7 +348,7 @@ impl ChunkGenerator for SlowGenerator {
 }
 
 #[test]
-fn a_shutdown_waits_for_chunks_that_are_being_made() {
+fn a_shutdown_waits_for_chunks_being_generated() {
     let (begins, begun) = channel();
     let rig = Rig::with(|options| {
         options.executor = Some(Arc::new(ThreadPool::of_all_cores().unwrap()));
@@ -362,17 +362,17 @@ fn a_shutdown_waits_for_chunks_that_are_being_made() {
 }
 
 #[test]
-fn a_shutdown_with_saving_off_saves_nothing_and_says_so() {
+fn a_shutdown_with_saving_off_saves_nothing_and_reports_it() {
     let (rig, _) = rig_with_dirty_chunk();
     rig.store.set_saving_chunks(false);
     let report = rig.store.shut_down();
     assert_eq!((rig.writes(), report.unsaved.len()), (0, 1));
     assert!(matches!(report.unsaved[0].reason, UnsavedReason::SavingIsOff));
-    assert_eq!(rig.storage.counts().syncs, 1, "what was saved before stays");
+    assert_eq!(rig.storage.counts().syncs, 1, "earlier saves are synced");
 }
 
 #[test]
-fn a_veto_holds_in_a_flush_too() {
+fn a_veto_applies_to_a_flush() {
     let (rig, _) = rig_with_dirty_chunk();
     rig.events.cancels_saves.store(true, Ordering::SeqCst);
     let report = rig.store.save_all();
@@ -382,9 +382,9 @@ fn a_veto_holds_in_a_flush_too() {
 
 /// Two saves of one chunk could end in the wrong order.
 #[test]
-fn a_chunk_on_its_way_is_not_saved_a_second_time() {
+fn a_chunk_in_flight_is_not_saved_a_second_time() {
     let (rig, chunk) = rig_with_dirty_chunk();
-    // The only worker has other things to do first.
+    // Keep the only worker busy.
     for x in 10..20 {
         drop(rig.store.get(pos(x, 0), RequestFlags::NO_GENERATE));
     }
@@ -400,13 +400,13 @@ fn a_chunk_on_its_way_is_not_saved_a_second_time() {
     assert_eq!(rig.stored_block(pos(1, 1), 81).as_deref(), Some("Soil_Dirt"));
 }
 
-/// The save of a chunk that was replaced meanwhile must not come after that of its successor.
+/// A replaced chunk must not be written after its successor.
 #[test]
 fn one_position_is_saved_once_at_a_time() {
     let (rig, old) = rig_with_dirty_chunk();
     rig.clock.advance(HALF_SECOND);
     rig.store.tick(HALF_SECOND.saturating_sub(Duration::from_nanos(1)));
-    // The regeneration is before the save in the queue of the only worker.
+    // The regeneration is queued before the save.
     let regenerate = RequestFlags::NO_LOAD | RequestFlags::BYPASS_LOADED;
     let future = rig.store.get(pos(1, 1), regenerate);
     rig.store.tick(Duration::from_nanos(1));

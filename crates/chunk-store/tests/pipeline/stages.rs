@@ -1,4 +1,4 @@
-//! Generating, and what happens between a document and a chunk in memory.
+//! Generation, and the stages between a document and a chunk in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,7 +32,7 @@ fn a_shutdown_ends_the_wait_for_a_generator() {
 }
 
 #[test]
-fn a_new_generator_counts_anew() {
+fn setting_a_generator_resets_the_counters() {
     let rig = Rig::new();
     rig.load(pos(1, 1));
     assert_eq!(rig.store.metrics().generated, 1);
@@ -41,7 +41,7 @@ fn a_new_generator_counts_anew() {
 }
 
 #[test]
-fn the_generator_gets_the_low_half_of_the_seed() {
+fn the_generator_gets_the_low_32_bits_of_the_seed() {
     let rig = Rig::new();
     rig.load(pos(1, 1));
     assert_eq!(*rig.generator.last_seed.lock().unwrap(), Some(42));
@@ -51,23 +51,23 @@ fn the_generator_gets_the_low_half_of_the_seed() {
 }
 
 #[test]
-fn what_is_wanted_only_for_viewers_is_generated_only_for_viewers() {
+fn a_polled_request_generates_only_while_a_viewer_is_near() {
     let rig = Rig::new();
     let is_made = |flags, x| rig.get(pos(x, 0), flags).unwrap().is_some();
     assert!(is_made(RequestFlags::NONE, 1) && is_made(RequestFlags::NO_LOAD, 2));
     assert!(!is_made(POLL, 3) && !is_made(POLL | RequestFlags::NO_LOAD, 4));
-    assert_eq!(rig.generator.calls(), 2, "what no viewer wants is not begun");
+    assert_eq!(rig.generator.calls(), 2, "generation does not start without a viewer");
     rig.store.add_viewer(pos(3, 2), 4);
     assert!(is_made(POLL, 3) && is_made(POLL | RequestFlags::NO_LOAD, 4));
     assert_eq!(*rig.generator.last_poll.lock().unwrap(), Some(true));
 }
 
 #[test]
-fn a_request_that_wants_the_chunk_anyway_keeps_a_generation_alive() {
+fn an_unpolled_request_keeps_a_generation_running() {
     let rig = Rig::new();
     let flags = [POLL, RequestFlags::NONE, POLL];
     let futures = flags.map(|flags| rig.store.get(pos(5, 5), flags));
-    // It does not allow generating, so it does not matter.
+    // This request does not allow generating, so it does not keep the generation.
     let looks = rig.store.get(pos(6, 6), POLL);
     drop(rig.store.get(pos(6, 6), RequestFlags::NO_GENERATE));
     rig.store.step_until_idle();
@@ -76,7 +76,7 @@ fn a_request_that_wants_the_chunk_anyway_keeps_a_generation_alive() {
 }
 
 #[test]
-fn a_shutdown_drops_what_has_not_begun() {
+fn a_shutdown_drops_queued_generations() {
     let rig = Rig::new();
     rig.put(pos(-1, 0));
     let futures: Vec<_> = (-1..100).map(|x| rig.store.get(pos(x, 0), RequestFlags::NONE)).collect();
@@ -87,20 +87,20 @@ fn a_shutdown_drops_what_has_not_begun() {
 }
 
 #[test]
-fn a_generator_that_gave_up_is_asked_again() {
+fn a_generator_that_returned_none_is_called_again() {
     let rig = Rig::new();
-    rig.generator.gives_up.store(true, Ordering::SeqCst);
+    rig.generator.returns_none.store(true, Ordering::SeqCst);
     assert!(rig.get(pos(1, 1), RequestFlags::NONE).unwrap().is_none());
-    rig.generator.gives_up.store(false, Ordering::SeqCst);
+    rig.generator.returns_none.store(false, Ordering::SeqCst);
     assert!(rig.get(pos(1, 1), RequestFlags::NONE).unwrap().is_some());
 }
 
 #[test]
-fn a_generator_that_fails_holds_requests_back() {
+fn a_generator_failure_delays_the_next_attempt() {
     let rig = Rig::new();
     rig.generator.fails.store(true, Ordering::SeqCst);
     let error = rig.get(pos(1, 1), RequestFlags::NONE).unwrap_err();
-    assert!(error.to_string().contains("told to fail"), "{error}");
+    assert!(error.to_string().contains("injected failure"), "{error}");
     assert!(rig.get(pos(1, 1), RequestFlags::NONE).is_err());
     assert_eq!(rig.generator.calls(), 1);
 }
@@ -116,7 +116,7 @@ fn listeners_see_a_chunk_before_and_after_it_is_in_the_store() {
 }
 
 #[test]
-fn a_region_is_generated_ahead_a_few_chunks_at_a_time() {
+fn a_region_is_pregenerated_a_few_chunks_at_a_time() {
     // Not aligned: it touches chunks -1 to 2 in both directions.
     let region = BlockRect::new(ColumnPos::new(-1, -1), ColumnPos::new(64, 64));
     let rig = Rig::with(|options| options.pregenerate_region = Some(region));

@@ -1,4 +1,4 @@
-//! A store that does nothing by itself, and sees everything.
+//! A store without threads, on a test clock, with a listener that records all events.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,12 +48,12 @@ impl Rig {
         };
         change(&mut options);
         let store = ChunkStore::new(Arc::clone(&storage), options).unwrap();
-        // This is the world's thread.
+        // Makes this thread the world's thread.
         store.step();
         Self { store, clock, storage, events, generator }
     }
 
-    /// Stores a chunk, past the store.
+    /// Writes a chunk directly to the storage.
     pub(crate) fn put(&self, at: ChunkPos) {
         let document = flat().encode();
         self.storage.inner().inner().write(at, &document).unwrap();
@@ -71,7 +71,7 @@ impl Rig {
         self.get(at, RequestFlags::SET_TICKING).unwrap().unwrap()
     }
 
-    /// Half a second passes; what that starts is done by the workers, if there are any.
+    /// Advances the world by half a second, without waiting for the jobs this starts.
     pub(crate) fn half_second(&self) {
         self.clock.advance(HALF_SECOND);
         self.store.tick(HALF_SECOND);
@@ -84,7 +84,7 @@ impl Rig {
         }
     }
 
-    /// The block at a height of the stored chunk.
+    /// Returns the block at height `y` of the stored chunk.
     pub(crate) fn stored_block(&self, at: ChunkPos, y: u16) -> Option<String> {
         let document = self.storage.inner().inner().read(at).unwrap()?;
         let chunk = Chunk::decode(document).unwrap();
@@ -114,7 +114,7 @@ pub(crate) fn cell(y: u16) -> ChunkBlock {
     ChunkBlock::new(1, y, 2).unwrap()
 }
 
-/// Puts a block at a height.
+/// Sets the block at height `y`.
 pub(crate) fn edit(chunk: &LoadedChunk, y: u16, name: &str) {
     let name = AssetKey::new(name).unwrap();
     chunk.edit(|chunk| chunk.set_block(cell(y), name)).unwrap().unwrap();
@@ -124,15 +124,15 @@ pub(crate) fn block(chunk: &LoadedChunk, y: u16) -> String {
     chunk.read(|chunk| chunk.block(cell(y)).unwrap().name().to_owned()).unwrap()
 }
 
-/// Makes flat chunks with gold at height 100, and counts.
+/// Generates flat chunks with gold at height 100, and counts its calls.
 #[derive(Debug, Default)]
 pub(crate) struct Generator {
     pub(crate) calls: AtomicU64,
     pub(crate) fails: AtomicBool,
     pub(crate) last_seed: Mutex<Option<i32>>,
-    /// What the last request said about being still needed.
+    /// The result of `still_needed` in the last request.
     pub(crate) last_poll: Mutex<Option<bool>>,
-    pub(crate) gives_up: AtomicBool,
+    pub(crate) returns_none: AtomicBool,
 }
 
 impl Generator {
@@ -148,9 +148,9 @@ impl ChunkGenerator for Generator {
         let poll = request.still_needed.as_ref().map(|is_needed| is_needed());
         *self.last_poll.lock().unwrap() = poll;
         if self.fails.load(Ordering::SeqCst) {
-            return Err("told to fail".into());
+            return Err("injected failure".into());
         }
-        if self.gives_up.load(Ordering::SeqCst) || request.is_abandoned() {
+        if self.returns_none.load(Ordering::SeqCst) || request.is_abandoned() {
             return Ok(None);
         }
         let mut chunk = flat();
@@ -159,7 +159,7 @@ impl ChunkGenerator for Generator {
     }
 }
 
-/// Writes down what happens, and vetoes when it is told to.
+/// Records all events, and vetoes saves and unloads as configured.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     seen: Mutex<Vec<String>>,
@@ -172,7 +172,7 @@ impl Recorder {
         self.seen.lock().unwrap().push(event);
     }
 
-    /// What happened since this was last asked, without the arguments.
+    /// Returns the events since the last call, without arguments.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.seen.lock().unwrap())
     }

@@ -1,4 +1,4 @@
-//! Unloading: who stays, who goes, and when.
+//! Unloading: timers, viewers, pins and vetoes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ fn rig_with_chunk(x: i32) -> (Rig, Arc<hyworld_chunk_store::LoadedChunk>) {
 }
 
 #[test]
-fn what_nobody_sees_leaves_after_seven_and_a_half_seconds() {
+fn a_chunk_out_of_view_is_unloaded_after_seven_and_a_half_seconds() {
     let (rig, chunk) = rig_with_chunk(1);
     rig.half_seconds(14);
     assert!(chunk.is_loaded() && chunk.is_ticking());
@@ -25,7 +25,7 @@ fn what_nobody_sees_leaves_after_seven_and_a_half_seconds() {
     assert!(!chunk.is_loaded() && !chunk.is_ticking());
     assert_eq!(rig.events.take(), ["before_unload", "ticking false", "removed Unload"]);
     assert_eq!((rig.store.metrics().unloaded, rig.store.metrics().in_memory), (1, 0));
-    // It refuses changes rather than forget them, but what it was can still be read.
+    // An unloaded chunk rejects changes but can still be read.
     assert_eq!(chunk.mark_dirty(), Err(ChunkError::Unloaded { at: pos(1, 0) }));
     assert_eq!(chunk.edit(|_| ()), Err(ChunkError::Unloaded { at: pos(1, 0) }));
     assert!(chunk.pin().is_err());
@@ -33,7 +33,7 @@ fn what_nobody_sees_leaves_after_seven_and_a_half_seconds() {
 }
 
 #[test]
-fn near_a_viewer_it_stays_and_ticks() {
+fn a_chunk_near_a_viewer_stays_loaded_and_ticks() {
     let (rig, chunk) = rig_with_chunk(8);
     let viewer = rig.store.add_viewer(pos(0, 0), 20);
     assert_eq!(rig.store.visibility(pos(8, 0)), Visibility::Hot);
@@ -45,7 +45,7 @@ fn near_a_viewer_it_stays_and_ticks() {
 }
 
 #[test]
-fn far_from_a_viewer_it_stays_but_stops_to_tick() {
+fn a_chunk_far_from_a_viewer_stays_loaded_but_stops_ticking() {
     let (rig, chunk) = rig_with_chunk(9);
     let viewer = rig.store.add_viewer(pos(0, 0), 9);
     assert_eq!(rig.store.visibility(pos(9, 0)), Visibility::Cold);
@@ -61,7 +61,7 @@ fn far_from_a_viewer_it_stays_but_stops_to_tick() {
 }
 
 #[test]
-fn a_viewer_who_comes_near_sets_the_time_to_tick_back() {
+fn an_approaching_viewer_resets_the_ticking_timer() {
     let (rig, chunk) = rig_with_chunk(9);
     let viewer = rig.store.add_viewer(pos(0, 0), 9);
     rig.half_seconds(14);
@@ -87,9 +87,9 @@ fn a_dirty_chunk_is_never_unloaded() {
     assert_eq!(rig.stored_block(pos(1, 0), 80).as_deref(), Some("Rock_Stone"));
 }
 
-/// A change between the decision and the act: the listener makes it.
+/// The listener changes the chunk between the decision and the unload.
 #[test]
-fn not_even_one_that_becomes_dirty_at_the_last_moment() {
+fn a_chunk_that_a_listener_makes_dirty_is_not_unloaded() {
     #[derive(Debug)]
     struct Edits;
     impl hyworld_chunk_store::StoreListener for Edits {
@@ -121,8 +121,8 @@ fn a_pinned_chunk_stays() {
 }
 
 #[test]
-fn a_region_can_be_kept() {
-    // The corner block of chunk (2, 0) is in it.
+fn the_keep_loaded_region_is_never_unloaded() {
+    // It touches only the first blocks of chunk (2, 0), at x = 64.
     let region = BlockRect::new(ColumnPos::new(0, 0), ColumnPos::new(64, 5));
     let rig = Rig::with(|options| options.keep_loaded_region = Some(region));
     for x in -1..=3 {
@@ -141,17 +141,17 @@ fn a_listener_can_keep_a_chunk() {
     *rig.events.unload.lock().unwrap() = Some(UnloadDecision::Keep);
     rig.half_seconds(45);
     assert!(chunk.is_loaded());
-    assert_eq!(rig.events.count("before_unload"), 3, "asked each time the timer is over");
+    assert_eq!(rig.events.count("before_unload"), 3, "asked each time the timer ends");
     *rig.events.unload.lock().unwrap() = Some(UnloadDecision::KeepForNow);
     rig.half_seconds(20);
-    assert_eq!(rig.events.count("before_unload"), 9, "asked with every look");
+    assert_eq!(rig.events.count("before_unload"), 9, "asked in every round");
     *rig.events.unload.lock().unwrap() = None;
     rig.half_seconds(1);
     assert!(!chunk.is_loaded());
 }
 
 #[test]
-fn it_can_be_turned_off() {
+fn unloading_can_be_turned_off() {
     let (rig, chunk) = rig_with_chunk(1);
     rig.store.set_unloading_chunks(false);
     rig.half_seconds(100);
@@ -159,7 +159,7 @@ fn it_can_be_turned_off() {
 }
 
 #[test]
-fn when_memory_is_short_chunks_leave_sooner() {
+fn chunks_are_unloaded_sooner_when_memory_is_short() {
     let percent = Arc::new(AtomicU64::new(0));
     let gauge = Arc::clone(&percent);
     let rig = Rig::with(|options| {
@@ -179,7 +179,7 @@ fn when_memory_is_short_chunks_leave_sooner() {
 }
 
 #[test]
-fn a_chunk_in_use_is_not_unloaded() {
+fn a_locked_chunk_is_not_unloaded() {
     let (rig, chunk) = rig_with_chunk(1);
     rig.store.stop_ticking(&chunk);
     chunk.read(|_| rig.half_seconds(20)).unwrap();

@@ -1,11 +1,11 @@
-//! Advice is something that can be done: every command in it can be typed as it is.
+//! Every command in advice can be run as printed.
 
 use hyworld_testkit::manifest;
 
 use crate::converting::world;
 use crate::run::Sandbox;
 
-/// The commands between backticks. Whatever is quoted like that must be a whole command.
+/// Returns the commands between backticks. All text in backticks must be a complete command.
 fn commands(text: &str) -> Vec<Vec<String>> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted
@@ -17,7 +17,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Runs every command of the advice for a fixture, each beside a fresh copy of it.
+/// Runs every command of the advice for a fixture, each with a new copy of it.
 fn follow(fixture: &str, text: &str) -> usize {
     let commands = commands(text);
     for command in &commands {
@@ -39,7 +39,7 @@ fn every_command_in_advice_about_region_files_runs() {
             let (verb, rest) = verb.split_first().unwrap();
             let sandbox = Sandbox::with(fixture, "a.bin");
             let run = sandbox.run(&[&["region", verb, "a.bin"], rest].concat());
-            // What describes a table in one word is not advice.
+            // A one-word description of a table is not advice.
             let text = run.text().replace("see `salvage`", "");
             followed += follow(fixture, &text) + follow(fixture, &run.err);
         }
@@ -53,7 +53,7 @@ fn every_command_in_advice_about_region_files_runs() {
     assert!(followed > 40, "{followed} commands");
 }
 
-/// Runs every command of a text where it was given; returns how many there were.
+/// Runs every command of a text in the sandbox. Returns the number of commands.
 fn run_all(sandbox: &Sandbox, text: &str) -> usize {
     let commands = commands(text);
     for command in &commands {

@@ -1,4 +1,4 @@
-//! Files that are none of ours: one line, the right exit code, and nothing changes.
+//! Files that are not region files: one line, the right exit code, and no changes.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use hyworld_testkit::fixture;
 
 use crate::run::Sandbox;
 
-/// Every verb, with what it needs besides the file.
+/// Every command, with its arguments besides the file.
 const VERBS: [&[&str]; 14] = [
     &["info"],
     &["info", "--json"],
@@ -34,15 +34,15 @@ fn run_all(sandbox: &Sandbox, file: &str, code: i32, expected: &str) {
     }
 }
 
-fn with_content() -> Sandbox {
+fn with_document() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.file("content", b"content");
     sandbox
 }
 
 #[test]
-fn a_picture() {
-    let sandbox = with_content();
+fn a_picture_is_rejected() {
+    let sandbox = with_document();
     let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
     png.resize(5000, 7);
     sandbox.file("a.png", &png);
@@ -50,9 +50,9 @@ fn a_picture() {
 }
 
 #[test]
-fn a_file_cut_off_inside_its_header() {
+fn a_file_truncated_inside_its_header_is_rejected() {
     for len in ["10", "20", "31"] {
-        let sandbox = with_content();
+        let sandbox = with_document();
         let name = format!("original/corrupt/truncated_at_{len}.region.bin");
         sandbox.file("a.bin", &fixture(&name));
         let expected =
@@ -62,8 +62,8 @@ fn a_file_cut_off_inside_its_header() {
 }
 
 #[test]
-fn a_header_with_absurd_numbers() {
-    let sandbox = with_content();
+fn a_header_with_impossible_numbers_is_rejected() {
+    let sandbox = with_document();
     let mut bytes = fixture("original/v1/empty.region.bin");
     bytes[24..28].copy_from_slice(&[0x7F, 0xFF, 0xFF, 0xFF]);
     sandbox.file("a.bin", &bytes);
@@ -71,17 +71,17 @@ fn a_header_with_absurd_numbers() {
 }
 
 #[test]
-fn versions_that_do_not_exist() {
+fn unknown_versions_are_rejected() {
     for (name, version) in [("version_2", "2"), ("version_negative", "-1")] {
-        let sandbox = with_content();
+        let sandbox = with_document();
         sandbox.file("a.bin", &fixture(&format!("original/corrupt/{name}.region.bin")));
         run_all(&sandbox, "a.bin", 1, &format!("a.bin: unsupported format version {version}"));
     }
 }
 
 #[test]
-fn a_folder() {
-    let sandbox = with_content();
+fn a_folder_is_rejected() {
+    let sandbox = with_document();
     fs::create_dir(sandbox.path("folder")).unwrap();
     run_all(&sandbox, "folder", 2, "folder: not a regular file");
     assert_eq!(fs::read_dir(sandbox.path("folder")).unwrap().count(), 0);
@@ -89,16 +89,16 @@ fn a_folder() {
 
 #[cfg(unix)]
 #[test]
-fn devices() {
-    let sandbox = with_content();
+fn devices_are_rejected() {
+    let sandbox = with_document();
     for device in ["/dev/null", "/dev/zero"] {
         run_all(&sandbox, device, 2, &format!("{device}: not a regular file"));
     }
 }
 
 #[test]
-fn a_file_that_does_not_exist_is_only_made_by_put() {
-    let sandbox = with_content();
+fn a_missing_file_is_created_only_by_put() {
+    let sandbox = with_document();
     for verb in VERBS.iter().filter(|verb| verb[0] != "put") {
         let (name, rest) = verb.split_first().unwrap();
         let line = sandbox.run(&[&["region", name, "none.bin"], rest].concat()).fails(2);
@@ -111,8 +111,8 @@ fn a_file_that_does_not_exist_is_only_made_by_put() {
 }
 
 #[test]
-fn an_empty_file_is_only_filled_by_put() {
-    let sandbox = with_content();
+fn an_empty_file_is_filled_only_by_put() {
+    let sandbox = with_document();
     sandbox.file("a.bin", b"");
     let before = sandbox.state();
     for verb in VERBS.iter().filter(|verb| verb[0] != "put") {
@@ -140,7 +140,7 @@ fn a_name_with_a_line_break_stays_on_one_line() {
 }
 
 #[test]
-fn command_lines_that_mean_nothing() {
+fn invalid_command_lines_are_rejected() {
     let sandbox = Sandbox::new();
     for wrong in [&[][..], &["region"]] {
         let run = sandbox.run(wrong).ends(2);

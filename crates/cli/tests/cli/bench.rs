@@ -1,11 +1,11 @@
-//! `bench`: it measures, leaves nothing behind, and its numbers fit together.
+//! `bench`: consistent numbers, and no files left.
 
 use hyworld_testkit::fixture;
 
 use crate::run::{Sandbox, keys};
 
 #[test]
-fn measurements_fit_together_and_leave_nothing_behind() {
+fn measurements_are_consistent_and_leave_no_files() {
     let sandbox = Sandbox::with("v1/multiseg", "0.0.region.bin");
     let before = sandbox.names();
     let command =
@@ -30,11 +30,11 @@ fn measurements_fit_together_and_leave_nothing_behind() {
 fn a_file_without_blobs_cannot_be_measured() {
     let sandbox = Sandbox::with("v1/empty", "0.0.region.bin");
     let error = sandbox.run(&["bench", "region", "0.0.region.bin"]).fails(3);
-    assert_eq!(error, "0.0.region.bin: cannot measure: the file holds no blobs");
+    assert_eq!(error, "0.0.region.bin: cannot measure: the file has no blobs");
 }
 
 #[test]
-fn chunks_are_measured_against_their_decompression() {
+fn decoding_is_compared_with_decompression() {
     let sandbox = Sandbox::new();
     sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
     let object = sandbox.run(&["bench", "chunk", ".", "--rounds", "1", "--json"]).json();
@@ -52,7 +52,7 @@ fn chunks_are_measured_against_their_decompression() {
 }
 
 #[test]
-fn providers_are_measured_against_region_files() {
+fn providers_are_compared_with_region_files() {
     let sandbox = Sandbox::new();
     sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
     let before = sandbox.names();
@@ -68,7 +68,7 @@ fn providers_are_measured_against_region_files() {
 }
 
 #[test]
-fn the_cost_of_a_chunk_is_measured_at_both_ends_of_a_large_copy() {
+fn the_cost_of_a_chunk_is_measured_at_the_start_and_end_of_a_copy() {
     let sandbox = Sandbox::new();
     let arguments = ["bench", "providers", "--scale", "3000", "--scratch", "."];
     let object = sandbox.run(&[&arguments[..], &["--json"]].concat()).ends(0).json();
@@ -76,7 +76,7 @@ fn the_cost_of_a_chunk_is_measured_at_both_ends_of_a_large_copy() {
     assert_eq!(object["providers"][0]["provider"], "region files");
     assert!(object["providers"][0]["copy"]["first_tenth_us"].is_u64(), "{object}");
     assert!(sandbox.run(&arguments).ok().contains("last tenth"));
-    assert!(sandbox.names().is_empty(), "what was made is removed");
+    assert!(sandbox.names().is_empty(), "all created files are removed");
     sandbox.run(&["bench", "providers"]).ends(2);
 }
 
@@ -88,7 +88,7 @@ fn a_chunk_that_cannot_be_decoded_cannot_be_measured() {
 }
 
 #[test]
-fn the_store_is_measured_and_nothing_is_left_behind() {
+fn measuring_the_store_leaves_no_files() {
     let sandbox = Sandbox::new();
     sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
     let before = sandbox.state();
@@ -110,7 +110,7 @@ fn the_store_is_measured_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn loads_are_measured_while_others_are_saved() {
+fn loads_are_measured_during_saves() {
     let sandbox = crate::generated::world("Flat", false);
     sandbox.run(&["pregen", "world", "--radius", "5"]).ends(0);
     let options = ["--rounds", "1", "--latency-seconds", "0.7", "--walk-chunks", "0"];

@@ -1,4 +1,4 @@
-//! `block`: one block in words and as JSON.
+//! `block`: one block as text and as JSON.
 
 use hyworld_chunk::bson::Document;
 use hyworld_chunk::{AssetKey, Chunk, FluidRef};
@@ -9,7 +9,7 @@ use crate::run::Sandbox;
 use crate::world::{self, FILE, sample, with_chunk};
 
 #[test]
-fn the_upper_half_of_a_door() {
+fn the_upper_half_of_a_door_is_shown() {
     let sandbox = with_chunk(&sample());
     let run = sandbox.run(&["block", "world", "-91", "66", "233"]).ends(0);
     let expected = "  \
@@ -34,7 +34,7 @@ fn the_upper_half_of_a_door() {
 }
 
 #[test]
-fn what_else_there_can_be() {
+fn other_kinds_of_blocks_are_shown() {
     let sandbox = with_chunk(&sample());
     let line = |words: &[&str], name: &str| {
         let text = sandbox.run(&[&["block", "world"], words].concat()).ok();
@@ -57,7 +57,7 @@ fn what_else_there_can_be() {
 }
 
 #[test]
-fn as_json() {
+fn a_block_is_printed_as_json() {
     let sandbox = with_chunk(&sample());
     let run = sandbox.run(&["block", FILE, "-91", "66", "233", "--json"]).ends(0);
     let light = json!({"red": 1, "green": 2, "blue": 3, "sky": 15, "stored": true,
@@ -72,11 +72,11 @@ fn as_json() {
         "cell": 2 * 1024 + 9 * 32 + 5, "file": FILE, "region": {"x": -1, "z": 0}, "slot": 253,
         "block_entity": null,
     });
-    assert_eq!(run.text(), format!("{expected}\n"), "also the order of the keys");
+    assert_eq!(run.text(), format!("{expected}\n"), "including the order of the keys");
 }
 
 #[test]
-fn the_block_entity_comes_back_from_its_json() {
+fn the_block_entity_is_restored_from_its_json() {
     let sandbox = with_chunk(&sample());
     let run = sandbox.run(&["block", "world", "-96", "64", "224", "--json"]).ends(0);
     assert_eq!(run.json()["block"], "Chest");
@@ -86,11 +86,11 @@ fn the_block_entity_comes_back_from_its_json() {
 }
 
 #[test]
-fn blocks_that_the_game_wrote() {
+fn blocks_of_the_game_match_the_library() {
     let sandbox = Sandbox::with("chunks/synthetic_v6", "0.0.region.bin");
     let region = RegionPos::new(0, 0);
     let mut checked = 0;
-    for (slot, document) in sandbox.content("0.0.region.bin") {
+    for (slot, document) in sandbox.documents("0.0.region.bin") {
         let local = RegionSlot::from_index(u16::try_from(slot).unwrap()).unwrap();
         let at = region.chunk(local).unwrap();
         let chunk = Chunk::decode(document).unwrap();
@@ -124,7 +124,7 @@ fn blocks_that_the_game_wrote() {
 }
 
 #[test]
-fn heights_outside_of_the_world_and_other_mistakes() {
+fn invalid_positions_are_rejected() {
     let sandbox = with_chunk(&sample());
     for y in ["-1", "320", "-2147483648"] {
         let line = sandbox.run(&["block", "world", "-96", y, "224"]).fails(2);
@@ -135,11 +135,11 @@ fn heights_outside_of_the_world_and_other_mistakes() {
         sandbox.run(&[&["block", "world"], words].concat()).ends(2);
     }
     let line = sandbox.run(&["block", "world", "-97", "5", "224"]).fails(1);
-    assert!(line.starts_with("world/chunks/-1.0.region.bin: chunk -4,7 is not there: slot 252"));
+    assert!(line.starts_with("world/chunks/-1.0.region.bin: chunk -4,7 is not stored: slot 252"));
 }
 
 #[test]
-fn a_chunk_that_cannot_be_decoded() {
+fn a_chunk_that_cannot_be_decoded_is_an_error() {
     let mut chunk = sample();
     chunk.set_raw("BlockChunk", &Document::new().to_bytes()).unwrap();
     let sandbox = with_chunk(&chunk);

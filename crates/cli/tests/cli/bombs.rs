@@ -1,4 +1,4 @@
-//! A small region file whose blobs decompress to gigabytes passes through every verb in little
+//! Every command processes a small region file whose blobs decompress to gigabytes in little
 //! memory.
 
 use std::fs;
@@ -14,12 +14,10 @@ const RAW_BYTES: u32 = 250_000_000;
 const PART_BYTES: u32 = RAW_BYTES / 25;
 const MEMORY_MAX: u64 = 512_000_000;
 
-/// The most memory that a verb may take from the system for addresses: a verb that wants more is
-/// ended by it, as the first version was.
+/// The limit of the address space of a command. A command that needs more is aborted.
 const ADDRESS_KILOBYTES: u64 = 4_000_000;
 
-/// Writes a region file of 32 blobs, each of 25 frames of zeros. `first` is the document that the
-/// zeros follow.
+/// Writes a region file of 32 blobs, each of 25 frames of zeros after the bytes `first`.
 fn write_bombs(sandbox: &Sandbox, name: &str, first: &[u8]) {
     let mut zeros = vec![0; PART_BYTES as usize];
     let part = EncodedBlob::compress(&zeros, 3).unwrap();
@@ -39,7 +37,7 @@ fn write_bombs(sandbox: &Sandbox, name: &str, first: &[u8]) {
     assert!(file.file_bytes().unwrap() < 800_000);
 }
 
-/// The most memory that a process had, while it runs.
+/// Returns the peak memory of a running process.
 fn peak(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -66,7 +64,7 @@ fn run_bounded(sandbox: &Sandbox, arguments: &[&str], codes: &[i32]) {
 }
 
 #[test]
-fn decompression_bombs_pass_through_every_verb() {
+fn every_command_survives_decompression_bombs() {
     if !cfg!(target_os = "linux") {
         return;
     }
@@ -82,7 +80,7 @@ fn decompression_bombs_pass_through_every_verb() {
     run_bounded(&sandbox, &["convert", "bombs", "anew", "--verify-only", "-j", "8"], &[0]);
 }
 
-/// Documents that can be decoded: each is one huge, unknown component.
+/// The documents can be decoded: each is one huge, unknown component.
 #[test]
 fn huge_documents_are_decoded_without_a_copy() {
     if !cfg!(target_os = "linux") {
@@ -90,7 +88,7 @@ fn huge_documents_are_decoded_without_a_copy() {
     }
     let sandbox = Sandbox::new();
     let length = |bytes: u32| bytes.to_le_bytes();
-    // {"Components": {"mod:Huge": {"Data": binary}}}, whose ends are zeros as well.
+    // {"Components": {"mod:Huge": {"Data": binary}}}; the terminators are zeros too.
     let mut document = length(RAW_BYTES).to_vec();
     document.extend(b"\x03Components\0");
     document.extend(length(RAW_BYTES - 17));

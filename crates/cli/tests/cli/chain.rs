@@ -1,5 +1,5 @@
-//! Real worlds go from region files to RocksDB, onto a real object store, and back to region
-//! files; each conversion is killed at random moments and continued.
+//! Converts real worlds from region files to RocksDB, to an object store and back to region files.
+//! Each conversion is killed at random moments and continued.
 
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -12,15 +12,15 @@ use hyworld_testkit::{Random, WORLDS, region_files, sha256};
 use crate::converting::frames;
 use crate::run::Sandbox;
 
-/// How often each conversion of a world is killed: 20 times a world.
+/// How often each conversion of a world is killed, 20 times in total.
 const KILLS: [u32; 3] = [7, 7, 6];
 
-/// A place from which commands reach the server.
+/// A sandbox with access to the server.
 struct Chain<'a> {
     sandbox: &'a Sandbox,
     server: &'a WeedServer,
     random: Random,
-    /// How often a command was killed, and how many at last had something to continue with.
+    /// How often a command was killed, and how many final runs continued an unfinished copy.
     killed: u32,
     continued: u32,
 }
@@ -43,8 +43,8 @@ impl Chain<'_> {
         sha256(self.output(&["fingerprint", storage, "--json"]).as_bytes())
     }
 
-    /// Converts to the first of the targets that `target` names that was not whole before it could
-    /// be killed for the last time; returns it.
+    /// Converts to `target(n)` for the first n whose conversion did not complete before its last
+    /// kill. Returns that target.
     fn convert(&mut self, source: &str, target: impl Fn(u32) -> String, kills: u32) -> String {
         let whole = target(0);
         let started = Instant::now();
@@ -58,7 +58,7 @@ impl Chain<'_> {
             if self.is_killed(&["convert", source, &name, "-q"], moment) {
                 left -= 1;
             }
-            // What can be read must be whole.
+            // A target that can be read must be complete.
             if self.command(&["ls", &name]).output().unwrap().status.success() {
                 self.output(&["convert", source, &name, "--verify-only"]);
                 attempt += 1;
@@ -73,7 +73,7 @@ impl Chain<'_> {
         name
     }
 
-    /// Whether the command was still running when it was killed.
+    /// Kills the command after `moment`. Returns whether it was still running.
     fn is_killed(&mut self, arguments: &[&str], moment: Duration) -> bool {
         let mut child = self.command(arguments).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(moment);
@@ -85,7 +85,7 @@ impl Chain<'_> {
 }
 
 #[test]
-fn real_worlds_go_round_all_providers_though_they_are_killed() {
+fn killed_conversions_of_real_worlds_through_all_providers_lose_nothing() {
     if region_files(WORLDS[0]).is_none() || !seaweedfs::is_available() {
         return;
     }
@@ -114,5 +114,5 @@ fn real_worlds_go_round_all_providers_though_they_are_killed() {
         println!("{world}: killed {} times, {} continued", chain.killed, chain.continued);
         continued += chain.continued;
     }
-    assert!(continued > 0, "nothing was ever there to continue with");
+    assert!(continued > 0, "no run continued an unfinished copy");
 }

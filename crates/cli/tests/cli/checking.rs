@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::run::{Sandbox, keys};
 
 #[test]
-fn files_of_the_game_are_whole() {
+fn files_of_the_game_are_intact() {
     for prefix in ["v1/", "v0/", "v0_migrated/"] {
         for known in manifest(prefix) {
-            // These end where the original's creation was interrupted.
+            // The game was interrupted while creating these files.
             if known.file.contains("header_only") {
                 continue;
             }
@@ -27,7 +27,7 @@ fn files_of_the_game_are_whole() {
     }
 }
 
-/// Slot and class of every finding.
+/// Returns the slot and class of every finding.
 fn findings(run: &[Value]) -> Vec<(Option<u64>, String)> {
     let findings = run.iter().filter(|object| object["type"] == "finding");
     findings
@@ -79,7 +79,7 @@ fn every_kind_of_damage_has_its_class() {
 }
 
 #[test]
-fn a_finding_says_where_what_and_what_to_do() {
+fn a_finding_has_a_location_a_description_and_advice() {
     let sandbox = Sandbox::with("corrupt/zstd_magic_broken", "a.bin");
     let run = sandbox.run(&["region", "verify", "a.bin"]).ends(1);
     let expected = "\
@@ -96,7 +96,7 @@ a.bin: 8 blobs checked, 7 intact, 1 finding; 0 sealed
 #[test]
 fn findings_name_local_x_and_z() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
-    let slot = *sandbox.content("a.bin").keys().max().unwrap();
+    let slot = *sandbox.documents("a.bin").keys().max().unwrap();
     let mut bytes = sandbox.bytes("a.bin");
     let entry = 32 + 4 * slot as usize;
     bytes[entry..entry + 4].copy_from_slice(&[0xFF; 4]);
@@ -121,7 +121,7 @@ fn a_file_that_ends_inside_its_index_table_is_not_clean() {
         assert!(line.contains("the file ends inside its index table"), "{line}");
         sandbox.run(&["region", "info", "a.bin"]).ends(1);
     }
-    // With entries: what is missing may not be taken for empty slots.
+    // With entries: the missing ones must not be read as empty slots.
     let sandbox = Sandbox::with("corrupt/truncated_at_100", "a.bin");
     let before = sandbox.bytes("a.bin");
     for verb in ["verify", "ls", "info", "compact"] {
@@ -135,7 +135,7 @@ fn a_file_that_ends_inside_its_index_table_is_not_clean() {
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing_in_the_output() {
+fn the_output_does_not_depend_on_the_number_of_threads() {
     let sandbox = Sandbox::with("corrupt/crosslink_same_segment", "a.bin");
     let one = sandbox.run(&["region", "verify", "a.bin", "-j", "1"]).ends(1);
     let many = sandbox.run(&["-j", "9", "region", "verify", "a.bin"]).ends(1);
@@ -144,7 +144,7 @@ fn the_number_of_threads_changes_nothing_in_the_output() {
 }
 
 #[test]
-fn quiet_leaves_only_findings() {
+fn quiet_prints_only_findings() {
     let sandbox = Sandbox::with("corrupt/base", "a.bin");
     let run = sandbox.run(&["region", "verify", "a.bin", "-q"]).ends(0);
     assert_eq!((run.text(), run.err.as_str()), ("", ""));
@@ -155,7 +155,7 @@ fn quiet_leaves_only_findings() {
 }
 
 #[test]
-fn verbose_tells_the_time_on_stderr() {
+fn verbose_prints_the_time_on_stderr() {
     let sandbox = Sandbox::with("corrupt/base", "a.bin");
     let run = sandbox.run(&["region", "verify", "a.bin", "-v"]).ends(0);
     assert!(run.err.starts_with("took ") && run.err.ends_with("s\n"), "{}", run.err);

@@ -1,4 +1,4 @@
-//! `chunk`: the summary, the JSON, single components, the bytes; and chunks that are not there.
+//! `chunk`: summary, JSON, single components, bytes, and missing chunks.
 
 use std::fs;
 
@@ -21,14 +21,14 @@ fn run(sandbox: &Sandbox, more: &[&str]) -> crate::run::Run {
 }
 
 #[test]
-fn the_summary() {
+fn a_chunk_is_summarized() {
     let run = run(&with_chunk(&sample()), &[]).ends(0);
     assert_eq!(run.text(), include_str!("chunk_summary.txt"));
     assert_eq!(run.err, "");
 }
 
 #[test]
-fn the_json_is_that_of_the_library_with_the_place_before_it() {
+fn the_json_is_that_of_the_library_with_the_location_first() {
     let chunk = sample();
     let sandbox = with_chunk(&chunk);
     let run = run(&sandbox, &["--json"]).ends(0);
@@ -90,24 +90,24 @@ fn every_kind_of_path_finds_the_chunk() {
 }
 
 #[test]
-fn of_several_worlds_one_must_be_named() {
+fn a_save_with_several_worlds_needs_a_choice() {
     let sandbox = with_chunk(&sample());
     for world in ["hills", "caves"] {
         fs::create_dir_all(sandbox.path(&format!("save/universe/worlds/{world}/chunks"))).unwrap();
     }
     let line = sandbox.run(&["chunk", "save", "--chunk", "0,0"]).fails(2);
-    let expected = "save: 2 worlds are here, caves, hills; name one of them, as in \
+    let expected = "save: contains 2 worlds: caves, hills; choose one by path, as in \
                     save/universe/worlds/caves, or with --world";
     assert_eq!(line, expected);
     let line = sandbox.run(&["chunk", "save/universe/worlds/hills", "--chunk", "0,0"]).fails(1);
-    assert!(line.starts_with("save/universe/worlds/hills: no region files here"), "{line}");
+    assert!(line.starts_with("save/universe/worlds/hills: no region files found here"), "{line}");
     fs::remove_dir_all(sandbox.path("save/universe/worlds/hills")).unwrap();
     let line = sandbox.run(&["chunk", "save", "--chunk", "0,0"]).fails(1);
     assert_eq!(line, "save/universe/worlds/caves: this world has no region files");
 }
 
 #[test]
-fn one_component_as_json_that_leads_back() {
+fn a_component_is_restored_from_its_json() {
     let chunk = sample();
     let sandbox = with_chunk(&chunk);
     let read = |bytes: RawDocument<'_>| Document::from_raw(bytes).unwrap();
@@ -125,7 +125,7 @@ fn one_component_as_json_that_leads_back() {
 }
 
 #[test]
-fn components_that_are_not_there() {
+fn missing_components_are_reported() {
     let sandbox = with_chunk(&sample());
     let name = format!("{FILE}: chunk -3,7 (slot {SLOT})");
     let line = run(&sandbox, &["--component", "Block"]).fails(1);
@@ -141,7 +141,7 @@ fn components_that_are_not_there() {
 }
 
 #[test]
-fn the_exact_bytes() {
+fn bson_has_the_exact_bytes() {
     let sandbox = with_chunk(&sample());
     let expected = sample().encode();
     let done = run(&sandbox, &["--bson", "out.bson"]).ends(0);
@@ -158,32 +158,32 @@ fn the_exact_bytes() {
 }
 
 #[test]
-fn a_chunk_that_is_not_there() {
+fn a_missing_chunk_is_reported_with_its_neighbours() {
     let sandbox = with_chunk(&sample());
     let at = |chunk: &str, path: &str| sandbox.run(&["chunk", path, "--chunk", chunk]);
     let line = at("-5,9", "world").fails(1);
     let expected = format!(
-        "{FILE}: chunk -5,9 is not there: slot 315 (x 27, z 9) is empty; near it are -3,7, and the \
-         file has 1 chunk within x -3 to -3, z 7 to 7"
+        "{FILE}: chunk -5,9 is not stored: slot 315 (x 27, z 9) is empty; nearest: -3,7; the file \
+         has 1 chunk within x -3 to -3, z 7 to 7"
     );
     assert_eq!(line, expected);
     let line = at("100,-40", "world").fails(1);
-    let expected = "world: chunk 100,-40 is not there: no file 3.-2.region.bin; the nearest, \
-                    -1.0.region.bin, is for chunks x -32 to -1, z 0 to 31";
+    let expected = "world: chunk 100,-40 is not stored: no file 3.-2.region.bin; the nearest file, \
+                    -1.0.region.bin, covers chunks x -32 to -1, z 0 to 31";
     assert_eq!(line, expected);
     let line = at("3,7", FILE).fails(2);
     let expected = format!(
-        "{FILE}: chunk 3,7 is not in this file, which is for chunks x -32 to -1, z 0 to 31; it \
+        "{FILE}: chunk 3,7 is not in this file, which covers chunks x -32 to -1, z 0 to 31; it \
          belongs in 0.0.region.bin"
     );
     assert_eq!(line, expected);
     sandbox.run(&["region", "rm", FILE, "253"]).ok();
     let line = at("-3,7", "world").fails(1);
-    assert!(line.ends_with("slot 253 (x 29, z 7) is empty, as all of them are"), "{line}");
+    assert!(line.ends_with("slot 253 (x 29, z 7) is empty, like all slots of the file"), "{line}");
 }
 
 #[test]
-fn arguments_that_mean_nothing() {
+fn invalid_arguments_are_rejected() {
     let sandbox = with_chunk(&sample());
     for chunk in ["", "3", "3,", "3,4,5", "a,b", "2147483648,0", "--json"] {
         sandbox.run(&["chunk", "world", "--chunk", chunk]).ends(2);
@@ -197,14 +197,14 @@ fn arguments_that_mean_nothing() {
 }
 
 #[test]
-fn documents_that_are_none() {
+fn malformed_documents_are_reported() {
     let name = format!("{FILE}: chunk -3,7 (slot {SLOT})");
-    let sandbox = with_document(b"no document at all");
+    let sandbox = with_document(b"not a document at all");
     for more in [&[][..], &["--json"], &["--component", "BlockChunk"]] {
         let line = run(&sandbox, more).fails(1);
         assert!(line.starts_with(&format!("{name}: ")) && line.contains("at byte 0"), "{line}");
     }
-    assert_eq!(run(&sandbox, &["--bson", "-"]).ends(0).out, b"no document at all");
+    assert_eq!(run(&sandbox, &["--bson", "-"]).ends(0).out, b"not a document at all");
     let line = run(&with_document(b""), &[]).fails(1);
     assert!(line.starts_with(&format!("{name}: its blob has no bytes")), "{line}");
     let sandbox = with_chunk(&sample());
@@ -218,7 +218,7 @@ fn documents_that_are_none() {
 }
 
 #[test]
-fn what_is_bad_in_a_chunk_does_not_hide_the_rest() {
+fn a_damaged_part_does_not_hide_the_rest() {
     let mut chunk = sample();
     let bad = document(&[("Data", Bson::Binary { subtype: 0, bytes: vec![1, 2, 3] })]);
     chunk.set_raw("EnvironmentChunk", &bad.to_bytes()).unwrap();
@@ -255,10 +255,10 @@ fn a_component_that_is_malformed_is_printed_as_its_bytes() {
 }
 
 #[test]
-fn chunks_that_the_game_wrote_fit_on_a_terminal() {
+fn summaries_of_real_chunks_fit_on_a_terminal() {
     for name in ["synthetic_v6", "synthetic_old_versions", "synthetic_migrations"] {
         let sandbox = Sandbox::with(&format!("chunks/{name}"), "0.0.region.bin");
-        for slot in sandbox.content("0.0.region.bin").into_keys() {
+        for slot in sandbox.documents("0.0.region.bin").into_keys() {
             let local = RegionSlot::from_index(u16::try_from(slot).unwrap()).unwrap();
             let at = RegionPos::new(0, 0).chunk(local).unwrap();
             let chunk = format!("{},{}", at.x, at.z);
@@ -275,7 +275,7 @@ fn chunks_that_the_game_wrote_fit_on_a_terminal() {
 }
 
 #[test]
-fn names_cannot_give_orders_to_the_terminal() {
+fn control_characters_in_names_are_escaped() {
     let evil = "a\u{1b}[31m\nb";
     let mut chunk = Chunk::new();
     let mut section = BlockSection::new(0);
@@ -295,7 +295,7 @@ fn names_cannot_give_orders_to_the_terminal() {
 }
 
 #[test]
-fn there_can_be_a_lot_of_everything() {
+fn large_lists_are_shortened() {
     let mut chunk = Chunk::new();
     let mut entities = EntityChunk::default();
     entities.entities.resize_with(500, Holder::new);

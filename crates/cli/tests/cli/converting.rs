@@ -1,5 +1,4 @@
-//! `convert` and `ls`: every chunk arrives, a target has its name only when it is intact, and a
-//! killed conversion is continued.
+//! `convert` and `ls`: complete copies, unfinished targets, and killed conversions.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use hyworld_testkit::{Random, WORLDS, region_files, sample};
 
 use crate::run::Sandbox;
 
-/// A world of 200 chunks in six regions, compressed at a level that the game does not use.
+/// Creates a world of 200 chunks in six regions, compressed at a level that the game does not use.
 pub(crate) fn world(sandbox: &Sandbox) {
     let options = RegionFilesOptions::new().compression_level(7);
     let storage = options.open(&sandbox.path("world/chunks")).unwrap();
@@ -21,7 +20,7 @@ pub(crate) fn world(sandbox: &Sandbox) {
     storage.sync().unwrap();
 }
 
-/// The frames of all chunks of a folder of region files.
+/// Returns the frames of all chunks of a folder of region files.
 pub(crate) fn frames(sandbox: &Sandbox, folder: &str) -> Vec<(ChunkPos, Vec<u8>)> {
     let storage = RegionFiles::open_read_only(&sandbox.path(folder)).unwrap();
     let positions: Vec<_> = storage.positions().map(Result::unwrap).collect();
@@ -49,17 +48,17 @@ fn region_files_to_region_files_are_copied_frame_by_frame() {
 }
 
 #[test]
-fn one_region_file_can_be_a_source_but_no_target() {
+fn a_region_file_can_be_a_source_but_not_a_target() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     let object = sandbox.run(&["convert", "world/chunks/-1.0.region.bin", "part", "--json"]).json();
     assert_eq!(object["chunks"], 25);
     let error = sandbox.run(&["convert", "world", "world/chunks/0.0.region.bin"]).fails(2);
-    assert!(error.contains("not a file"), "{error}");
+    assert!(error.contains("this is a file"), "{error}");
 }
 
 #[test]
-fn nothing_is_written_over_and_a_dry_run_writes_nothing() {
+fn nothing_is_overwritten_and_a_dry_run_writes_nothing() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     let dry = sandbox.run(&["convert", "world", "copy", "--dry-run"]).ok();
@@ -87,7 +86,7 @@ fn chunks_that_cannot_be_read_keep_the_target_unfinished() {
 }
 
 #[test]
-fn differences_are_named() {
+fn differences_are_listed() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     sandbox.run(&["convert", "world", "copy"]).ends(0);
@@ -107,8 +106,8 @@ fn differences_are_named() {
     }
 }
 
-/// Kills a conversion at `times` random moments, and lets it end. Says how often it was killed
-/// before it was done.
+/// Kills a conversion at `times` random moments, then lets it finish. Returns how often it was
+/// killed before it was finished.
 fn convert_with_kills(sandbox: &Sandbox, arguments: &[&str], times: u32, most: Duration) -> u32 {
     let mut random = Random::new(11);
     let mut killed = 0;
@@ -123,7 +122,7 @@ fn convert_with_kills(sandbox: &Sandbox, arguments: &[&str], times: u32, most: D
         }
         killed += 1;
         let target = sandbox.path("copy/chunks");
-        assert!(!target.exists(), "it has its name though it was killed");
+        assert!(!target.exists(), "a killed conversion must not create the target");
     }
     if !sandbox.path("copy/chunks").exists() {
         sandbox.run(arguments).ends(0);
@@ -132,7 +131,7 @@ fn convert_with_kills(sandbox: &Sandbox, arguments: &[&str], times: u32, most: D
 }
 
 #[test]
-fn killed_at_random_moments_and_continued_the_result_is_the_same() {
+fn a_killed_and_continued_conversion_gives_the_same_result() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     let arguments = ["convert", "world", "copy", "--recompress", "--level", "19", "-q"];
@@ -172,7 +171,7 @@ fn chunks_are_listed_with_their_sizes() {
 }
 
 #[test]
-fn the_provider_of_a_world_stands_in_its_files() {
+fn the_provider_is_read_from_the_files_of_the_world() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     sandbox.file("world/config.json", br#"{"Version": 4, "ChunkStorage": {"Type": "Empty"}}"#);
@@ -193,7 +192,7 @@ fn a_world_is_found_in_the_folder_of_a_server_and_without_its_configuration() {
     let worlds = "server/universe/worlds";
     fs::create_dir_all(sandbox.path(&format!("{worlds}/empty"))).unwrap();
     fs::rename(sandbox.path("world"), sandbox.path(&format!("{worlds}/default"))).unwrap();
-    // The server's own configuration does not make its folder a world.
+    // The server's configuration file must not make its folder a world.
     sandbox.file("server/config.json", b"{\"Version\": 4}");
     let count = |path: &str| sandbox.run(&["ls", path, "--json"]).ends(0).json_lines().len();
     for path in ["server", "server/universe", worlds, "server/universe/worlds/default"] {
@@ -206,13 +205,13 @@ fn a_world_is_found_in_the_folder_of_a_server_and_without_its_configuration() {
     fs::create_dir(sandbox.path(&format!("{worlds}/default/resources"))).unwrap();
     let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;
     sandbox.file(&format!("{worlds}/default/resources/ChunkStorage.json"), current);
-    assert_eq!(count("server"), 200, "the resource says where the chunks are");
+    assert_eq!(count("server"), 200, "the resource names the provider");
     sandbox.file(&format!("{config}.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
     assert_eq!(count("server"), 200, "the chunks have not been moved yet");
 }
 
 #[test]
-fn where_nothing_says_it_the_chunks_that_are_there_count() {
+fn without_a_configured_provider_the_existing_chunks_decide() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     sandbox.file("world/config.json", br#"{"ChunkStorage": {"Type": "RocksDb"}}"#);

@@ -1,4 +1,4 @@
-//! `demo`: it runs, and what it claims is so.
+//! `demo`: the tour runs, and its claims are true.
 
 use std::fs;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::run::{Sandbox, keys};
 
-/// How many chunks the demo makes, and how many commands it runs.
+/// The number of chunks the demo generates, and of commands it runs.
 const CHUNKS: usize = 112;
 const COMMANDS: usize = 14;
 
 const WORLD_FILE: &str = "tour/universe/worlds/sample/chunks/0.0.region.bin";
 
 #[test]
-fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
+fn the_tour_runs_and_its_commands_can_be_repeated() {
     let sandbox = Sandbox::new();
     let run = sandbox.run(&["demo", "tour"]).ends(0);
     let text = run.text().to_owned();
@@ -36,7 +36,7 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
     ] {
         assert!(text.contains(claim), "{claim}\n{text}");
     }
-    files_are_as_the_tour_says(&sandbox);
+    check_files(&sandbox);
     let mut checked = 0;
     for command in text.lines().filter_map(|line| line.strip_prefix("$ hyworld ")) {
         let words: Vec<&str> = command.split(' ').collect();
@@ -48,8 +48,9 @@ fn the_tour_runs_its_claims_hold_and_its_commands_can_be_repeated() {
     assert_eq!(checked, COMMANDS);
 }
 
-/// The world is as it was saved, the copy is sealed, and of the damaged copy one slot is lost.
-fn files_are_as_the_tour_says(sandbox: &Sandbox) {
+/// Checks that the world is unchanged, the copy is sealed, and one slot of the damaged copy is
+/// lost.
+fn check_files(sandbox: &Sandbox) {
     let open = |name: &str| IndexedStorageFile::open_read_only(sandbox.path(name)).unwrap();
     let world = open(WORLD_FILE);
     let (copy, damaged) = (open("tour/copy/0.0.region.bin"), open("tour/damaged/0.0.region.bin"));
@@ -65,18 +66,18 @@ fn files_are_as_the_tour_says(sandbox: &Sandbox) {
             assert_eq!(damaged.read(slot).unwrap(), world.read(slot).unwrap(), "{slot:?}");
         }
     }
-    assert!(world.contains(Slot::new(528)).unwrap(), "the world itself lost nothing");
+    assert!(world.contains(Slot::new(528)).unwrap(), "the world itself is unchanged");
 }
 
-/// What every chunk holds, sorted by position.
+/// Returns the fingerprint of each chunk, sorted by position.
 fn fingerprints(sandbox: &Sandbox, path: &str) -> Vec<Value> {
     sandbox.run(&["fingerprint", path, "--json"]).ends(0).json_lines()
 }
 
 #[test]
-fn a_world_of_the_demo_survives_everything() {
+fn the_world_of_the_demo_survives_conversions() {
     let sandbox = Sandbox::new();
-    // An empty folder will do.
+    // An empty folder is accepted.
     fs::create_dir(sandbox.path("empty")).unwrap();
     sandbox.run(&["demo", "empty", "-q"]).ends(0);
     let world = "empty/universe/worlds/sample";
@@ -94,7 +95,7 @@ fn a_world_of_the_demo_survives_everything() {
         assert_eq!((&lines[0]["chunks"], &lines[0]["errors"]), (&CHUNKS.into(), &0.into()));
     }
     let file = |world: &str| sandbox.bytes(&format!("{world}/chunks/0.0.region.bin"));
-    assert!(file("anew") != file("back"), "the level makes a difference");
+    assert!(file("anew") != file("back"), "the level changes the bytes");
     sandbox.run(&["world", "copy", "empty", "sample", "second"]).ok();
     for copy in ["copy", "anew", "back", "empty/universe/worlds/second"] {
         sandbox.run(&["convert", world, copy, "--verify-only"]).ok();
@@ -118,7 +119,7 @@ fn a_folder_that_is_not_empty_is_refused() {
 }
 
 #[test]
-fn by_default_it_takes_a_new_folder_for_temporary_files() {
+fn the_default_is_a_new_temporary_folder() {
     let sandbox = Sandbox::new();
     let folder = sandbox.path("");
     let mut worlds = Vec::new();
@@ -136,6 +137,6 @@ fn by_default_it_takes_a_new_folder_for_temporary_files() {
         assert!(steps.iter().all(|step| keys(step) == ["title", "command", "exit", "ms"]));
         worlds.push(object["world"].as_str().unwrap().to_owned());
     }
-    // The same seed makes the same world.
+    // The same seed gives the same world.
     sandbox.run(&["convert", &worlds[0], &worlds[1], "--verify-only"]).ok();
 }

@@ -1,4 +1,4 @@
-//! What is generated from the definitions, and the manual that must agree with them.
+//! Generated completions and man pages, and the manual that must match the options.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn manual() -> String {
 }
 
 #[test]
-fn completions_know_every_verb() {
+fn completions_contain_every_command() {
     let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = sandbox.run(&["completions", shell]).ok();
@@ -27,7 +27,7 @@ fn completions_know_every_verb() {
 }
 
 #[test]
-fn man_pages() {
+fn man_pages_are_generated() {
     let sandbox = Sandbox::new();
     let page = sandbox.run(&["man"]).ok();
     assert!(page.contains(".TH hyworld 1"), "{page}");
@@ -42,16 +42,16 @@ fn man_pages() {
     assert_eq!(options(&main), options(&page));
 }
 
-/// Options of every verb.
+/// Options that every command has.
 const GLOBAL: [&str; 5] = ["--jobs", "--quiet", "--verbose", "--world", "--help"];
 
-/// Verbs of one word.
+/// Commands of one word.
 const PLAIN: [&str; 13] = [
     "info", "saves", "chunk", "dump", "block", "demo", "ls", "verify", "convert", "migrate",
     "upgrade", "pregen", "stress",
 ];
 
-/// The part of the manual about one verb.
+/// Returns the section of the manual about one command.
 fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
     let after = manual.split_once(&format!("\n{heading}\n"));
     let after = after.unwrap_or_else(|| unreachable!("the manual has no {heading:?}")).1;
@@ -83,7 +83,7 @@ fn the_manual_has_every_option_and_refers_to_the_json() {
 }
 
 #[test]
-fn help_and_version() {
+fn help_and_version_are_printed() {
     let sandbox = Sandbox::new();
     let help = sandbox.run(&["--help"]).ok();
     assert!(help.contains("Exit codes:"), "{help}");

@@ -11,7 +11,7 @@ use hyworld_testkit::{WORLDS, region_files};
 use crate::run::{Run, Sandbox};
 use crate::world::sample;
 
-/// A save with the worlds `caves` (4 chunks in 2 regions) and `hills` (1 chunk).
+/// Creates a save with the worlds `caves` (4 chunks in 2 regions) and `hills` (1 chunk).
 fn save() -> Sandbox {
     let sandbox = Sandbox::new();
     for (world, positions) in
@@ -27,7 +27,7 @@ fn save() -> Sandbox {
     sandbox
 }
 
-/// The positions in lines of `dump` or `chunk`.
+/// Returns the positions in lines of `dump` or `chunk`.
 fn positions(run: &Run) -> Vec<(i64, i64)> {
     let at = |line: &serde_json::Value| {
         (line["chunk"]["x"].as_i64().unwrap(), line["chunk"]["z"].as_i64().unwrap())
@@ -38,7 +38,7 @@ fn positions(run: &Run) -> Vec<(i64, i64)> {
 const CAVES: &str = "save/universe/worlds/caves";
 
 #[test]
-fn lines_are_those_of_chunk_in_order_whatever_the_number_of_threads() {
+fn dump_prints_the_lines_of_chunk_in_order_with_any_number_of_threads() {
     let sandbox = save();
     let dump = sandbox.run(&["dump", CAVES, "--json", "-j", "8"]).ok();
     assert_eq!(dump, sandbox.run(&["dump", CAVES, "-j", "1"]).ok());
@@ -94,7 +94,7 @@ fn damage_is_reported_and_the_rest_is_written() {
 }
 
 #[test]
-fn all_worlds_of_a_save_or_one_by_its_name() {
+fn all_worlds_of_a_save_or_one_by_name_are_dumped() {
     let sandbox = save();
     let dump = sandbox.run(&["dump", "save"]).ends(0);
     assert_eq!(positions(&dump).last(), Some(&(5, 5)));
@@ -125,15 +125,14 @@ fn all_worlds_of_a_save_or_one_by_its_name() {
     ] {
         sandbox.run(&[words, &["--world", "hills"]].concat()).ends(0);
         let error = sandbox.run(&[words, &["--world", "none"]].concat()).fails(2);
-        assert!(error.contains("the worlds here are caves, hills"), "{error}");
+        assert!(error.contains("existing worlds: caves, hills"), "{error}");
     }
     assert_eq!(fs::read_dir(sandbox.path("copy/chunks")).unwrap().count(), 1);
     let error = sandbox.run(&["completions", "bash", "--world", "hills"]).fails(2);
     assert!(error.contains("does not take a world"), "{error}");
 }
 
-/// One process per chunk is what users had to do before. This only checks that `dump` is faster:
-/// the factor depends on the world and on how busy the machine is.
+/// Only checks that `dump` is faster: the factor depends on the world and the load of the machine.
 #[test]
 fn a_real_world_is_dumped_faster_than_by_one_process_per_chunk() {
     let Some(files) = region_files(WORLDS[0]) else { return };

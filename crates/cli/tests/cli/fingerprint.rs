@@ -1,4 +1,4 @@
-//! `fingerprint`: the digests of chunks that the game's own codecs wrote, from every kind of path.
+//! `fingerprint`: the digests of chunks written by the game, from every kind of path.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn world() -> Sandbox {
 }
 
 #[test]
-fn every_kind_of_path_gives_the_same_lines_sorted_by_z_then_x() {
+fn every_kind_of_path_prints_the_same_lines_sorted_by_z_then_x() {
     let sandbox = world();
     let lines = sandbox.run(&["fingerprint", "world", "--json"]).ends(0).json_lines();
     let at: Vec<_> =
@@ -46,7 +46,7 @@ fn the_table_has_a_line_for_each_chunk() {
 }
 
 #[test]
-fn a_bad_file_and_a_bad_chunk_do_not_hide_the_others() {
+fn a_damaged_file_and_a_damaged_chunk_do_not_hide_the_others() {
     let sandbox = world();
     sandbox.file("world/chunks/5.5.region.bin", b"nothing");
     sandbox.file("document", b"no document");
@@ -59,10 +59,10 @@ fn a_bad_file_and_a_bad_chunk_do_not_hide_the_others() {
 }
 
 #[test]
-fn paths_without_chunks() {
+fn paths_without_chunks_are_rejected() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("empty")).unwrap();
     let line = sandbox.run(&["fingerprint", "empty", "--json"]).fails(1);
-    assert_eq!(line, "empty: no region files here or in chunks/, and no worlds");
+    assert_eq!(line, "empty: no region files found here or in chunks/, and no worlds");
     sandbox.run(&["fingerprint", "missing.txt", "--json"]).fails(2);
 }

@@ -1,4 +1,4 @@
-//! A world that a generator of ours made, for the verbs that run worlds.
+//! A world with a built-in generator, for the commands that run worlds.
 
 use hyworld_providers::ProviderConfig;
 use hyworld_world::{
@@ -7,13 +7,13 @@ use hyworld_world::{
 
 use crate::run::Sandbox;
 
-/// A folder with the world `world`, which has no chunks yet.
-pub(crate) fn world(generator: &str, is_each_write: bool) -> Sandbox {
+/// Creates a folder with the world `world`, which has no chunks yet.
+pub(crate) fn world(generator: &str, syncs_each_write: bool) -> Sandbox {
     let sandbox = Sandbox::new();
     let universe = Universe::create(&sandbox.path("universe")).unwrap();
     let mut settings = WorldSettings::default();
     settings.seed = Some(77);
-    settings.chunk_storage = ProviderConfig::hytale().with("FlushOnWrite", is_each_write.into());
+    settings.chunk_storage = ProviderConfig::hytale().with("FlushOnWrite", syncs_each_write.into());
     let path = universe.create_world(&WorldName::new("made").unwrap(), settings).unwrap();
     let generator = BuiltInGenerator::ALL.into_iter().find(|known| known.name() == generator);
     let resources = Resources::in_folder(&OsFileSystem, path.join("resources"));

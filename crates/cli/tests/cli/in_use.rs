@@ -1,4 +1,4 @@
-//! A world that another program has open: every verb that would change it refuses.
+//! Every command that would change a world refuses if another program has it open.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ impl Program {
         Self(command.arg("600").stdout(file).stdin(Stdio::null()).spawn().unwrap())
     }
 
-    /// How errors name it.
+    /// Returns the name of the program in errors.
     pub(crate) fn name(&self) -> String {
         format!("process {}, sleep, has ", self.0.id())
     }
@@ -34,7 +34,7 @@ impl Drop for Program {
     }
 }
 
-/// A world `world` whose chunk is sealed and whose entry for it is lost, and the same world in a
+/// Creates a world `world` with a sealed chunk whose index entry is lost, and the same world in a
 /// universe `u`.
 fn worlds() -> Sandbox {
     let sandbox = with_chunk(&sample());
@@ -52,7 +52,7 @@ fn worlds() -> Sandbox {
     sandbox
 }
 
-/// Every file at any depth, with its bytes.
+/// Returns every file at any depth, with its bytes.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -66,7 +66,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Everything that changes a file of the world, and that works while no program has it open.
+/// All commands that change a file of the world, and that work if no program has it open.
 const WRITING: [&[&str]; 10] = [
     &["region", "put", FILE, "6", "content"],
     &["region", "put", FILE, "6", "content", "--seal"],
@@ -95,7 +95,7 @@ fn refuses(run: Run, program: &Program) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_verb_changes_a_world_that_another_program_has_open() {
+fn no_command_changes_a_world_that_another_program_has_open() {
     let sandbox = worlds();
     let before = files(&sandbox.path("."));
     for (file, verbs) in [(FILE, &WRITING[..]), (UNIVERSE_FILE, &WRITING_UNIVERSE)] {
@@ -113,7 +113,7 @@ fn no_verb_changes_a_world_that_another_program_has_open() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn region_files_without_a_world_are_guarded_too() {
+fn region_files_outside_a_world_are_guarded() {
     let sandbox = Sandbox::new();
     sandbox.file("content", b"content");
     sandbox.run(&["region", "put", "a.bin", "5", "content"]).ends(0);
@@ -129,10 +129,10 @@ fn region_files_without_a_world_are_guarded_too() {
     assert!(!sandbox.path(".hyworld.lock").exists());
 }
 
-/// Who knows that the program is no server may say so, where that cannot lose what it writes.
+/// `--force` ignores the other program, except where its writes would be lost.
 #[cfg(target_os = "linux")]
 #[test]
-fn force_writes_all_the_same() {
+fn force_ignores_the_other_program() {
     for verb in &WRITING[..7] {
         let sandbox = worlds();
         let _program = Program::with_open(&sandbox.path(FILE));
@@ -151,7 +151,7 @@ fn force_writes_all_the_same() {
 }
 
 #[test]
-fn our_own_lock_counts_and_is_never_forced() {
+fn the_lock_of_hyworld_is_never_forced() {
     let sandbox = worlds();
     let permit = WritePermit::of_world(&sandbox.path("world"), ServerCheck::Refuse).unwrap();
     let before = files(&sandbox.path("."));
@@ -168,7 +168,7 @@ fn our_own_lock_counts_and_is_never_forced() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn other_files_in_the_folder_are_no_sign() {
+fn other_open_files_in_the_folder_are_ignored() {
     let sandbox = worlds();
     write_file(&sandbox.path("world/out.txt"), b"");
     let _program = Program::with_open(&sandbox.path("world/out.txt"));

@@ -1,4 +1,4 @@
-//! `info`: what it says about every kind of path, and that what cannot be read hides nothing else.
+//! `info`: every kind of path, and data that cannot be read.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::run::{Sandbox, keys};
 use crate::world::{sample, with_chunk};
 
-/// The folder of `world::sample()` as a save, with what the game keeps around a world.
+/// Creates a save with the world of `world::sample()` and the game's other files.
 fn save() -> Sandbox {
     let sandbox = with_chunk(&sample());
     for folder in ["universe/worlds", "universe/players", "backup/archive", "world/resources"] {
@@ -28,7 +28,7 @@ fn save() -> Sandbox {
     sandbox
 }
 
-/// A backup of one world.
+/// Creates a backup of one world.
 pub(crate) fn backup(sandbox: &Sandbox, name: &str) {
     let mut zip = zip::ZipWriter::new(File::create(sandbox.path(name)).unwrap());
     let options = zip::write::SimpleFileOptions::default();
@@ -37,10 +37,9 @@ pub(crate) fn backup(sandbox: &Sandbox, name: &str) {
     zip.finish().unwrap();
 }
 
-/// What `verify` and the others take, `info` takes too.
 #[cfg(feature = "rocksdb")]
 #[test]
-fn a_database_has_information_too() {
+fn info_accepts_a_database() {
     let sandbox = with_chunk(&sample());
     sandbox.run(&["convert", "world", "rocksdb:elsewhere"]).ends(0);
     let object = info(&sandbox, "rocksdb:elsewhere", 0);
@@ -49,7 +48,7 @@ fn a_database_has_information_too() {
     assert_eq!((&storage["chunks"], &storage["contents"]["entities"]), (&json!(1), &json!(1)));
 }
 
-/// A broken backup is reported before it is needed.
+/// A damaged backup is reported before it is needed.
 #[test]
 fn the_newest_backup_is_opened() {
     let sandbox = save();
@@ -70,7 +69,7 @@ fn info(sandbox: &Sandbox, path: &str, code: i32) -> Value {
 }
 
 #[test]
-fn a_save_with_everything() {
+fn a_complete_save_is_described() {
     let sandbox = save();
     let text = sandbox.run(&["info", "."]).ok();
     for line in [
@@ -109,7 +108,7 @@ fn a_save_with_everything() {
 }
 
 #[test]
-fn every_kind_of_path_is_understood() {
+fn every_kind_of_path_is_recognized() {
     let sandbox = save();
     for (path, kind, is_part) in [
         (".", "a save", false),
@@ -137,7 +136,7 @@ fn every_kind_of_path_is_understood() {
 }
 
 #[test]
-fn fast_reads_no_chunk() {
+fn fast_does_not_read_chunks() {
     let sandbox = save();
     sandbox.file("rubbish", b"no document");
     let file = format!("{WORLD}/chunks/-1.0.region.bin");
@@ -153,7 +152,7 @@ fn fast_reads_no_chunk() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_once_and_the_rest_is_shown() {
+fn unreadable_parts_are_reported_once_and_the_rest_is_shown() {
     let sandbox = save();
     let other = "universe/worlds/other";
     fs::create_dir_all(sandbox.path(other)).unwrap();
@@ -173,7 +172,7 @@ fn what_cannot_be_read_is_said_once_and_the_rest_is_shown() {
 }
 
 #[test]
-fn a_backup_that_stands_in_and_a_pending_migration_are_said() {
+fn a_used_config_backup_and_a_pending_migration_are_reported() {
     let sandbox = save();
     sandbox.file(&format!("{WORLD}/config.json.bak"), br#"{"ChunkStorage": {"Type": "Empty"}}"#);
     sandbox.file(&format!("{WORLD}/config.json"), b"");
@@ -191,7 +190,7 @@ fn a_backup_that_stands_in_and_a_pending_migration_are_said() {
 }
 
 #[test]
-fn a_provider_that_is_not_known_hides_no_configuration() {
+fn the_configuration_is_shown_for_an_unknown_provider() {
     let sandbox = save();
     let config = br#"{"Version": 4, "Seed": 9, "ChunkStorage": {"Type": "x:Cloud"}}"#;
     sandbox.file(&format!("{WORLD}/config.json"), config);
@@ -201,10 +200,10 @@ fn a_provider_that_is_not_known_hides_no_configuration() {
     assert!(object["findings"][0].as_str().unwrap().contains("x:Cloud"), "{object}");
 }
 
-/// Only Linux says which files others have open.
+/// Only Linux lists the open files of other processes.
 #[cfg(target_os = "linux")]
 #[test]
-fn who_writes_the_world_is_named() {
+fn the_program_that_writes_the_world_is_shown() {
     let sandbox = save();
     let file = sandbox.path(WORLD).join("chunks/-1.0.region.bin");
     let open = File::options().write(true).open(file).unwrap();
@@ -217,7 +216,7 @@ fn who_writes_the_world_is_named() {
 }
 
 #[test]
-fn real_worlds_have_what_an_independent_decoder_counted() {
+fn counts_of_real_worlds_match_an_independent_decoder() {
     for name in WORLDS {
         let Some(folder) = shared(&format!("worlds/{name}")) else { return };
         let oracle = shared(&format!("oracle/{name}.json")).unwrap();
@@ -234,7 +233,7 @@ fn real_worlds_have_what_an_independent_decoder_counted() {
 }
 
 #[test]
-fn everything_that_is_kept_and_not_read_is_named() {
+fn other_files_are_listed() {
     let sandbox = save();
     for folder in ["universe/resources", "universe/auctions", "mods/Group_Shop"] {
         fs::create_dir_all(sandbox.path(folder)).unwrap();
@@ -275,7 +274,7 @@ fn everything_that_is_kept_and_not_read_is_named() {
 }
 
 #[test]
-fn a_universe_in_the_install_folder_of_the_launcher_gets_a_warning() {
+fn a_universe_in_the_launchers_installation_gets_a_warning() {
     let sandbox = Sandbox::new();
     let universe = "Hytale/install/release/package/game/latest/Server/universe";
     fs::create_dir_all(sandbox.path(&format!("{universe}/worlds"))).unwrap();

@@ -1,5 +1,5 @@
-//! Killed at any moment, a world loses nothing that was acknowledged and holds no chunk that is a
-//! mixture: `stress` edits and saves, and is killed over and over on the same world.
+//! `stress` edits and saves a world and is killed repeatedly. No acknowledged save may be lost, and
+//! no chunk may contain parts of two states.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![cfg(unix)]
 
@@ -22,12 +22,12 @@ use crate::run::Sandbox;
 
 const KILLS: u32 = 100;
 
-/// What the log says about the edits of a chunk.
+/// The logged edits of a chunk.
 #[derive(Clone, Copy, Default, Debug)]
 struct Edits {
-    /// The last that was begun.
+    /// The last edit that was started.
     begun: u64,
-    /// The last whose save was acknowledged.
+    /// The last edit whose save was acknowledged.
     acknowledged: u64,
 }
 
@@ -36,16 +36,16 @@ struct Totals {
     kills: u32,
     chunks_checked: u64,
     edits_checked: u64,
-    /// Chunks that had an edit which was stored but not acknowledged when the process was killed.
+    /// Chunks with an edit that was stored but not yet acknowledged when the process was killed.
     ahead: u64,
-    /// What the generator makes, where it was asked already.
+    /// Documents of the generator, as far as they were needed.
     generated: BTreeMap<ChunkPos, Chunk>,
 }
 
 fn read_log(sandbox: &Sandbox) -> (BTreeMap<ChunkPos, Edits>, u64) {
     let log = if sandbox.path("log").exists() { sandbox.bytes("log") } else { Vec::new() };
     let log = String::from_utf8(log).unwrap();
-    assert!(log.is_empty() || log.ends_with('\n'), "lines are written whole");
+    assert!(log.is_empty() || log.ends_with('\n'), "the log ends with a complete line");
     let (mut chunks, mut saves) = (BTreeMap::<ChunkPos, Edits>::new(), 0);
     for line in log.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -72,16 +72,16 @@ fn wait_for_edits(sandbox: &Sandbox, log_bytes_before: u64) {
     }
 }
 
-/// Runs for a moment and is killed.
-fn live_and_die(sandbox: &Sandbox, random: &mut Random) {
+/// Runs `stress` for a short time and kills it.
+fn run_and_kill(sandbox: &Sandbox, random: &mut Random) {
     let seed = random.number().to_string();
     let load = ["--viewers", "2", "--radius", "1", "--area", "2", "--edits-per-second", "1000"];
     let rest = ["--speed", "50", "--seconds", "60", "--log", "log", "--seed", &seed, "--yes"];
     let log_bytes = log_bytes(sandbox);
     let mut command = sandbox.command(&[&["stress", "world"], &load[..], &rest].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    // Most lives are counted from the first edit, however busy the machine is; the others are
-    // ended while the world is opened and the first chunks are made.
+    // Most runs are timed from their first edit, so that a busy machine does not matter; the others
+    // are killed while the world is opened and the first chunks are generated.
     if random.below(4) > 0 {
         wait_for_edits(sandbox, log_bytes);
     }
@@ -92,10 +92,10 @@ fn live_and_die(sandbox: &Sandbox, random: &mut Random) {
     assert!(output.status.code().is_none() && err.is_empty(), "it ended by itself: {err}");
 }
 
-/// Every chunk reads, decodes, and is exactly a state that was written.
+/// Checks that every chunk can be decoded and has exactly one written state.
 fn check(sandbox: &Sandbox, totals: &mut Totals) {
     let (chunks, _) = read_log(sandbox);
-    // For writing, as the next process has to.
+    // Opened for writing, like the next process does.
     let world = WorldFolder::open(&sandbox.path("world"), Access::ReadWrite).unwrap();
     let mut findings = Vec::new();
     let mut tell = |finding: &Finding| findings.push(finding.clone());
@@ -108,9 +108,9 @@ fn check(sandbox: &Sandbox, totals: &mut Totals) {
         let found = mark::read(&chunk, *at);
         let Edits { begun, acknowledged } = chunks.get(at).copied().unwrap_or_default();
         let number = match found {
-            MarkState::Whole(number) => number,
-            MarkState::Absent => 0,
-            MarkState::Mixed => unreachable!("{at}: a mixture"),
+            MarkState::Complete(number) => number,
+            MarkState::Missing => 0,
+            MarkState::Mixed => unreachable!("{at}: parts of different edits"),
         };
         assert!(number >= acknowledged, "{at}: holds {number}, lost {acknowledged}");
         assert!(number <= begun, "{at}: holds {number}, but only {begun} was begun");
@@ -123,21 +123,21 @@ fn check(sandbox: &Sandbox, totals: &mut Totals) {
         totals.edits_checked += u64::from(number > 0);
     }
     let lost = chunks.iter().find(|(at, edits)| edits.acknowledged > 0 && !stored.contains(at));
-    assert!(lost.is_none(), "{lost:?} is not there");
+    assert!(lost.is_none(), "{lost:?} is missing");
     totals.chunks_checked += stored.len() as u64;
 }
 
-fn kill_over_and_over(is_each_write: bool, seed: u64) {
-    let sandbox = generated::world("Sample", is_each_write);
+fn kill_repeatedly(syncs_each_write: bool, seed: u64) {
+    let sandbox = generated::world("Sample", syncs_each_write);
     let (mut random, mut totals) = (Random::new(seed), Totals::default());
     for _ in 0..KILLS {
-        live_and_die(&sandbox, &mut random);
+        run_and_kill(&sandbox, &mut random);
         totals.kills += 1;
         check(&sandbox, &mut totals);
     }
     let (chunks, saves) = read_log(&sandbox);
     let message = format!(
-        "FlushOnWrite {is_each_write}: {} kills, {saves} acknowledged saves of {} chunks; {} \
+        "FlushOnWrite {syncs_each_write}: {} kills, {saves} acknowledged saves of {} chunks; {} \
          chunks checked, {} of them edited, {} with an edit that was stored but not acknowledged\n",
         totals.kills,
         chunks.len(),
@@ -146,15 +146,15 @@ fn kill_over_and_over(is_each_write: bool, seed: u64) {
         totals.ahead,
     );
     std::io::stderr().write_all(message.as_bytes()).unwrap();
-    assert!(saves > u64::from(KILLS) && chunks.len() > 10, "there was little to lose");
+    assert!(saves > u64::from(KILLS) && chunks.len() > 10, "the test did too little");
 }
 
 #[test]
-fn each_write_synced() {
-    kill_over_and_over(true, 1);
+fn kills_with_synced_writes_lose_nothing() {
+    kill_repeatedly(true, 1);
 }
 
 #[test]
-fn relaxed() {
-    kill_over_and_over(false, 2);
+fn kills_with_relaxed_durability_lose_nothing() {
+    kill_repeatedly(false, 2);
 }

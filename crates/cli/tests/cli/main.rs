@@ -1,5 +1,5 @@
-//! The real binary, run in temporary folders: what it prints, where to, how it ends, and what it
-//! leaves on disk. One program, so that the topics can share `run`.
+//! Runs the real binary in temporary folders, and checks its output, exit code and files. All tests
+//! are in one program so that they can share `run`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! `migrate`: the chunks move, both files of the world say so, the old chunks stay, and a killed
-//! migration leaves a world that opens and is continued by the same command.
+//! `migrate`: the switch of the provider, the kept source, and killed migrations, which the same
+//! command continues.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::converting::world;
 use crate::run::Sandbox;
 
-/// A world with 200 chunks that says where they are.
+/// Creates a world with 200 chunks and a configured provider.
 fn configured() -> Sandbox {
     let sandbox = Sandbox::new();
     world(&sandbox);
@@ -24,14 +24,14 @@ fn json_of(sandbox: &Sandbox, name: &str) -> Value {
     serde_json::from_slice(&sandbox.bytes(name)).unwrap()
 }
 
-/// What both files say about the provider.
+/// Returns the provider in the configuration and in the resource.
 fn providers(sandbox: &Sandbox) -> [Value; 2] {
     let config = json_of(sandbox, "world/config.json")["ChunkStorage"].clone();
     [config, json_of(sandbox, "world/resources/ChunkStorage.json")["CurrentProvider"].clone()]
 }
 
 #[test]
-fn options_of_the_provider_reach_both_files() {
+fn options_of_the_provider_are_written_to_both_files() {
     let sandbox = configured();
     let words = ["migrate", "world", "--to", "IndexedStorage", "--set", "FlushOnWrite=true"];
     let before = sandbox.bytes("world/chunks/0.0.region.bin");
@@ -39,15 +39,15 @@ fn options_of_the_provider_reach_both_files() {
     let indexed = json!({"Type": "IndexedStorage", "FlushOnWrite": true});
     assert_eq!(providers(&sandbox), [indexed.clone(), indexed]);
     assert_eq!(json_of(&sandbox, "world/config.json")["Own"], json!([1]));
-    assert_eq!(sandbox.bytes("world/chunks/0.0.region.bin"), before, "no chunk was touched");
+    assert_eq!(sandbox.bytes("world/chunks/0.0.region.bin"), before, "no chunk was changed");
 }
 
 #[test]
-fn what_cannot_be_a_target_is_refused_and_nothing_changes() {
+fn invalid_targets_are_rejected_and_nothing_changes() {
     let sandbox = configured();
     for (to, problem) in [
-        ("Empty", "it keeps no chunks"),
-        ("Migration", "it combines other providers"),
+        ("Empty", "this provider does not store chunks"),
+        ("Migration", "this provider combines others"),
         ("x:Y", "unknown type"),
     ] {
         let error = sandbox.run(&["migrate", "world", "--to", to]).fails(3);
@@ -71,7 +71,7 @@ mod to_rocksdb {
     use crate::converting::frames;
 
     #[test]
-    fn a_world_moves_there_and_back_with_every_chunk() {
+    fn a_world_is_migrated_there_and_back_with_every_chunk() {
         let sandbox = configured();
         let frames_before = frames(&sandbox, "world/chunks");
         let dry = sandbox.run(&["migrate", "world", "--to", "RocksDb", "--dry-run"]).ok();
@@ -89,9 +89,8 @@ mod to_rocksdb {
         assert_eq!(providers(&sandbox), [json!({"Type": "Hytale"}), json!({"Type": "Hytale"})]);
     }
 
-    /// The journey of a new user: `stress` runs on the world in its new storage.
     #[test]
-    fn stress_runs_on_a_world_that_was_moved() {
+    fn stress_runs_on_a_migrated_world() {
         let sandbox = crate::generated::world("Flat", false);
         sandbox.run(&["pregen", "world", "--radius", "3"]).ends(0);
         sandbox.run(&["migrate", "world", "--to", "RocksDb"]).ends(0);
@@ -103,12 +102,12 @@ mod to_rocksdb {
         assert!(report["saved"].as_u64().unwrap() > 0, "{report}");
         let chunks = fs::read_dir(sandbox.path("world/chunks")).unwrap();
         let after: Vec<_> = chunks.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
-        assert!(before == after, "the old chunks are not written any more");
+        assert!(before == after, "the old chunks are no longer written");
         sandbox.run(&["verify", "world"]).ends(0);
     }
 
     #[test]
-    fn killed_at_random_moments_the_world_opens_and_the_next_run_continues() {
+    fn after_a_kill_the_world_opens_and_the_next_run_continues() {
         let sandbox = configured();
         let words = ["migrate", "world", "--to", "RocksDb", "-q"];
         let (mut random, mut killed) = (Random::new(5), 0);
@@ -117,14 +116,14 @@ mod to_rocksdb {
             std::thread::sleep(Duration::from_micros(u64::from(random.below(150_000))));
             child.kill().unwrap();
             let is_done = child.wait().unwrap().success();
-            // Wherever it was killed, the world has all of its chunks.
+            // The world has all of its chunks at any time.
             assert_eq!(sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines().len(), 200);
             if is_done {
                 break;
             }
             killed += 1;
         }
-        assert!(killed > 0, "it was never killed");
+        assert!(killed > 0, "no run was killed");
         sandbox.run(&words).ends(0);
         assert_eq!(providers(&sandbox), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
         let compare = ["convert", "world/chunks", "rocksdb:world", "--verify-only"];
@@ -132,10 +131,10 @@ mod to_rocksdb {
         assert!(!sandbox.path("world/.hyworld-migration.json").exists());
     }
 
-    /// Killed between the two files of the switch: reading finds every chunk, and the error of
-    /// those that write has the command that finishes it.
+    /// A kill between the two writes of the switch: every chunk can be read, and the error of a
+    /// write contains the command that finishes the switch.
     #[test]
-    fn killed_between_both_files_the_advice_finishes_the_switch() {
+    fn the_advice_finishes_a_switch_that_was_killed() {
         let sandbox = configured();
         sandbox.run(&["migrate", "world", "--to", "RocksDb"]).ends(0);
         let current = br#"{"CurrentProvider": {"Type": "Hytale"}}"#;

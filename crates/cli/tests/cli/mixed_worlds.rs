@@ -1,4 +1,4 @@
-//! An unfinished copy is continued only from the world that it was begun with.
+//! An unfinished copy is continued only from the same world.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use hyworld_testkit::{sample, write_file};
 
 use crate::run::{Run, Sandbox};
 
-/// A world at `path`, with a UUID if there is one, whose chunks begin at x.
+/// Creates a world at `path`, with an optional UUID, whose chunks start at `x`.
 fn world(sandbox: &Sandbox, path: &str, uuid: Option<&str>, x: i32) {
     let storage = RegionFiles::open(&sandbox.path(path).join("chunks")).unwrap();
     for n in 0..46 {
@@ -24,7 +24,7 @@ fn config(uuid: &str) -> String {
     format!(r#"{{"Version": 4, "UUID": {{"$binary": "{uuid}", "$type": "04"}}}}"#)
 }
 
-/// Begins a copy of `world` that stays unfinished, because a part of the world cannot be read.
+/// Starts a copy of `world` that stays unfinished because a part of the world cannot be read.
 fn interrupted(sandbox: &Sandbox, folder: &str, target: &str) {
     let damaged = sandbox.path(folder).join("world/chunks/9.9.region.bin");
     write_file(&damaged, b"this is no region file, but it is long enough");
@@ -56,7 +56,7 @@ fn another_world_of_the_same_relative_name_is_refused() {
     let refused = run_in(&sandbox, "b", "../copy").ends(3);
     assert!(refused.err.contains("is an unfinished copy of"), "{}", refused.err);
     assert!(refused.err.contains("a/world") && refused.err.contains("b/world"), "{}", refused.err);
-    assert_eq!(partial_chunks(&sandbox), 46, "nothing was mixed");
+    assert_eq!(partial_chunks(&sandbox), 46, "no chunk of the other world was added");
     assert!(!sandbox.path("copy/chunks").exists());
     run_in(&sandbox, "a", "../copy").ends(0);
     let copy = RegionFiles::open_read_only(&sandbox.path("copy/chunks")).unwrap();
@@ -76,7 +76,7 @@ fn another_world_at_the_same_path_is_refused_by_its_uuid() {
     assert_eq!(partial_chunks(&sandbox), 46);
 }
 
-/// Without a configuration only the chunks tell the worlds apart.
+/// Without a configuration, worlds differ only in their chunks.
 #[test]
 fn chunks_of_another_world_keep_the_target_unfinished() {
     let sandbox = Sandbox::new();
@@ -85,7 +85,7 @@ fn chunks_of_another_world_keep_the_target_unfinished() {
     fs::rename(sandbox.path("world"), sandbox.path("moved")).unwrap();
     world(&sandbox, "world", None, 100);
     let run = sandbox.run(&["convert", "world", "copy"]).ends(1);
-    assert!(run.err.contains("chunk 0,3: the target has it, the source does not"), "{}", run.err);
+    assert!(run.err.contains("chunk 0,3: only in the target, not in the source"), "{}", run.err);
     assert!(run.err.contains("remove it, and run the same command again"), "{}", run.err);
     assert!(!sandbox.path("copy/chunks").exists());
     let object = sandbox.run(&["convert", "world", "copy", "--skip-unreadable", "--json"]).ends(1);

@@ -1,5 +1,5 @@
-//! A world with chunks of games 0.5, 0.6 and 0.7, in every verb. Those of 0.6 and 0.7 are made by
-//! hand: not proven on real data.
+//! A world with chunks of games 0.5, 0.6 and 0.7 in every command. Those of 0.6 and 0.7 are built
+//! by hand; none comes from a real world.
 
 use std::fs;
 
@@ -13,8 +13,8 @@ use crate::world;
 const NEWER: &str = "written by game 0.7 or newer: Block version 7 is not supported yet";
 const FILE: &str = "world/chunks/0.0.region.bin";
 
-/// A world with chunk 0,0 of game 0.5, chunk 1,0 of 0.6, and 2,0 and 3,0 of 0.7 if they are
-/// wanted.
+/// Creates a world with chunk 0,0 of game 0.5, chunk 1,0 of 0.6, and if requested 2,0 and 3,0 of
+/// 0.7.
 fn mixed(with_0_7: bool) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.run(&["world", "create", "universe", "world", "--generator", "flat"]).ends(0);
@@ -36,7 +36,7 @@ fn run(sandbox: &Sandbox, words: &str) -> Run {
 }
 
 #[test]
-fn entities_are_counted_wherever_they_are() {
+fn entities_of_all_layouts_are_counted() {
     let sandbox = mixed(true);
     let info = run(&sandbox, "info world --json").ends(0).json();
     let contents = &info["worlds"][0]["storage"]["contents"];
@@ -49,7 +49,7 @@ fn entities_are_counted_wherever_they_are() {
 }
 
 #[test]
-fn a_chunk_says_where_its_entities_are_and_shows_them() {
+fn a_chunk_shows_its_entity_layout_and_entities() {
     let sandbox = mixed(true);
     let old = run(&sandbox, "chunk world --chunk 0,0").ok();
     assert!(old.contains("entities        stored in the chunk (up to game 0.5)"), "{old}");
@@ -71,7 +71,7 @@ fn a_chunk_says_where_its_entities_are_and_shows_them() {
 }
 
 #[test]
-fn what_needs_blocks_says_so_once() {
+fn commands_that_need_blocks_report_a_newer_chunk_once() {
     let sandbox = mixed(true);
     let shown = run(&sandbox, "chunk world --chunk 2,0").ends(1);
     assert_eq!(shown.err.matches("written by").count(), 1, "{}", shown.err);
@@ -81,21 +81,20 @@ fn what_needs_blocks_says_so_once() {
     assert_eq!(verify.text().matches(NEWER).count(), 1, "{}", verify.text());
     assert!(verify.text().contains("newer: 1 more finding"), "{}", verify.text());
     let lines = run(&sandbox, "verify world --json").ends(0).json_lines();
-    assert_eq!(lines.iter().filter(|line| line["message"] == NEWER).count(), 2, "one a chunk");
+    assert_eq!(lines.iter().filter(|line| line["message"] == NEWER).count(), 2, "one per chunk");
     let summary = lines.last().unwrap();
     assert_eq!((&summary["errors"], &summary["warnings"]), (&0.into(), &2.into()));
     let kept = &summary["entities_kept_in_chunks"];
     assert_eq!((&kept["chunk"], &kept["sections"]), (&1.into(), &3.into()));
     let digests = run(&sandbox, "fingerprint world --json").ends(1);
     assert_eq!(digests.json_lines().len(), 2);
-    assert_eq!(digests.err.matches(NEWER).count(), 2, "one a chunk: {}", digests.err);
+    assert_eq!(digests.err.matches(NEWER).count(), 2, "one per chunk: {}", digests.err);
 }
 
-/// What needs no blocks does not notice.
 #[test]
-fn what_needs_no_blocks_works_on_all_of_them() {
+fn commands_that_need_no_blocks_work_on_newer_chunks() {
     let sandbox = mixed(true);
-    let before = sandbox.content(FILE);
+    let before = sandbox.documents(FILE);
     assert_eq!(before.len(), 4);
     assert_eq!(run(&sandbox, "ls world --json").ends(0).json_lines().len(), 4);
     for words in ["region info", "region ls", "region verify", "region salvage"] {
@@ -104,10 +103,10 @@ fn what_needs_no_blocks_works_on_all_of_them() {
     assert_eq!(run(&sandbox, &format!("region get {FILE} 2")).ends(0).out, before[&2]);
     run(&sandbox, "convert world copy").ends(0);
     run(&sandbox, "convert world copy --verify-only").ends(0);
-    assert_eq!(sandbox.content("copy/chunks/0.0.region.bin"), before);
+    assert_eq!(sandbox.documents("copy/chunks/0.0.region.bin"), before);
     run(&sandbox, &format!("region seal {FILE}")).ends(0);
     run(&sandbox, &format!("region compact {FILE}")).ends(0);
-    assert_eq!(sandbox.content(FILE), before);
+    assert_eq!(sandbox.documents(FILE), before);
     let bson = run(&sandbox, "chunk world --chunk 2,0 --bson -").ends(0);
     assert_eq!(bson.out, game_0_7_chunk());
     assert!(
@@ -115,11 +114,11 @@ fn what_needs_no_blocks_works_on_all_of_them() {
     );
 }
 
-/// The store loads, ticks and saves chunks of both games and leaves each in its own form.
+/// The store loads, ticks and saves chunks of both games and keeps the format of each.
 #[test]
-fn a_mixed_world_of_released_games_works_in_every_verb() {
+fn a_mixed_world_of_released_games_works_in_every_command() {
     let sandbox = mixed(false);
-    let before = sandbox.content(FILE);
+    let before = sandbox.documents(FILE);
     let verify = run(&sandbox, "verify world").ok();
     assert!(verify.contains("all readable, no findings"), "{verify}");
     assert_eq!(run(&sandbox, "fingerprint world --json").ends(0).json_lines().len(), 2);
@@ -128,7 +127,7 @@ fn a_mixed_world_of_released_games_works_in_every_verb() {
     assert!(verify.contains("(up to game 0.5): 8 chunks\n"), "{verify}");
     assert!(verify.contains("(since game 0.6): 1 chunk\n"), "{verify}");
     for (slot, document) in before {
-        assert!(sandbox.content(FILE)[&slot] == document, "slot {slot}");
+        assert!(sandbox.documents(FILE)[&slot] == document, "slot {slot}");
     }
     let store = "stress world --seconds 1 --viewers 2 --radius 2 --area 2 --speed 30 --yes";
     run(&sandbox, store).ends(0);

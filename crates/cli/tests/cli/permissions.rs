@@ -1,4 +1,4 @@
-//! An ordinary user in folders of somebody else: what is not allowed is said, and nothing changes.
+//! Folders of another user: missing permissions are reported, and nothing changes.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,10 +9,10 @@ use std::process::Command;
 use crate::converting::world;
 use crate::run::{Run, Sandbox};
 
-/// The user `nobody`, for tests that run as root, to whom everything is allowed.
+/// The user `nobody`, because root ignores permissions.
 const NOBODY: u32 = 65_534;
 
-/// Gives a folder and everything in it these permissions.
+/// Sets the permissions of a folder and everything in it.
 fn set_mode(path: &Path, folders: u32, files: u32) {
     if !path.is_dir() {
         return fs::set_permissions(path, fs::Permissions::from_mode(files)).unwrap();
@@ -24,13 +24,13 @@ fn set_mode(path: &Path, folders: u32, files: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(folders)).unwrap();
 }
 
-/// Runs `hyworld` as somebody who is not root.
+/// Runs `hyworld` as a user other than root.
 fn run_as_user(sandbox: &Sandbox, arguments: &[&str]) -> Run {
     let is_root = fs::metadata(sandbox.path(".")).unwrap().uid() == 0;
     if !is_root {
         return sandbox.run(arguments);
     }
-    // Where the binary was built that user may not be able to go.
+    // That user may not have access to the build folder.
     let binary = sandbox.path("hyworld");
     if !binary.exists() {
         fs::copy(env!("CARGO_BIN_EXE_hyworld"), &binary).unwrap();
@@ -41,7 +41,7 @@ fn run_as_user(sandbox: &Sandbox, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn where_nothing_may_be_written_nothing_is() {
+fn nothing_is_written_without_permission() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     fs::create_dir(sandbox.path("closed")).unwrap();
@@ -61,7 +61,7 @@ fn where_nothing_may_be_written_nothing_is() {
 }
 
 #[test]
-fn what_may_only_be_read_is_read_and_what_may_not_is_an_error() {
+fn read_only_files_are_read_and_unreadable_ones_are_errors() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     let mut storages = vec![("world", "world")];

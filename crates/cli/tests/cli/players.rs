@@ -1,4 +1,4 @@
-//! `player` and `resource`: what is in the files beside the chunks, and that none of them is lost.
+//! `player` and `resource`: showing, removing, exporting and importing.
 
 use std::fs;
 use std::process::Command;
@@ -61,7 +61,7 @@ const FILE: &str = r#"{
   }
 }"#;
 
-/// A save with two worlds and the player Anna.
+/// Creates a save with two worlds and the player Anna.
 pub(crate) fn save() -> Sandbox {
     let sandbox = Sandbox::new();
     for folder in ["players", "resources", "worlds/one/resources", "worlds/two/resources"] {
@@ -78,7 +78,7 @@ pub(crate) fn save() -> Sandbox {
 }
 
 #[test]
-fn the_inventory_of_a_player_is_a_table() {
+fn the_inventory_of_a_player_is_shown_as_a_table() {
     let sandbox = save();
     let list = sandbox.run(&["player", "list", "."]).ok();
     let row = format!("{ANNA}  Anna  default  1.5 80.0 -3.0       1\n");
@@ -102,7 +102,7 @@ fn the_inventory_of_a_player_is_a_table() {
 }
 
 #[test]
-fn a_removed_player_is_kept_and_comes_back_byte_for_byte() {
+fn a_removed_player_is_kept_and_restored_byte_for_byte() {
     let sandbox = save();
     let name = format!("universe/players/{ANNA}.json");
     sandbox.file(&format!("{name}.bak"), b"{\"Components\": {}}");
@@ -120,7 +120,7 @@ fn a_removed_player_is_kept_and_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn an_exported_player_is_imported_as_another_one() {
+fn an_exported_player_can_be_imported_with_another_uuid() {
     let sandbox = save();
     let stdout = sandbox.run(&["player", "export", ".", "Anna"]).ok();
     assert_eq!(stdout.strip_suffix('\n'), Some(FILE));
@@ -155,7 +155,7 @@ fn players_are_not_changed_while_a_server_runs() {
     fs::create_dir(sandbox.path("universe/worlds/two/chunks")).unwrap();
     let region = sandbox.path("universe/worlds/two/chunks/0.0.region.bin");
     let file = fs::File::create(region).unwrap();
-    // The command, which has the file open too, ends with the statement.
+    // The command has the file open too, and ends with this statement.
     let mut program = Command::new("sleep").arg("600").stdout(file).spawn().unwrap();
     sandbox.file("anna.json", FILE.as_bytes());
     let removed = sandbox.run(&["player", "remove", ".", "Anna"]);
@@ -188,7 +188,7 @@ fn resources_of_the_universe_and_of_worlds_are_listed_and_shown() {
 }
 
 #[test]
-fn real_players_are_shown_and_exported_as_they_are_stored() {
+fn real_players_are_shown_and_exported_verbatim() {
     let Some(worlds) = shared("worlds") else { return };
     for world in ["ocean-2026-01", "flat-2026-02", "explored-2026-01"] {
         let path = worlds.join(world);

@@ -1,4 +1,4 @@
-//! `pregen`: what is missing is made, what is there stays, and it can be continued.
+//! `pregen`: missing chunks are generated, stored ones are kept.
 
 use hyworld_chunk::Chunk;
 use hyworld_chunk_store::{ChunkGenerator, GenerateRequest, SampleTerrain};
@@ -15,7 +15,7 @@ fn slot(at: ChunkPos) -> Slot {
 }
 
 #[test]
-fn a_square_is_made_and_what_is_there_is_kept() {
+fn a_square_is_generated_and_stored_chunks_are_kept() {
     let sandbox = generated::world("Sample", false);
     let command = ["pregen", "world", "--radius", "2", "--center", "-1,1", "--json"];
     let dry = sandbox.run(&[&command[..], &["--dry-run"]].concat()).ends(0).json();
@@ -47,13 +47,13 @@ fn a_square_is_made_and_what_is_there_is_kept() {
     let file = IndexedStorageFile::open(sandbox.path(name)).unwrap();
     let stored = Chunk::decode(file.read(slot(at)).unwrap().unwrap()).unwrap();
     assert_eq!(stored, SampleTerrain.generate(&request(at)).unwrap().unwrap());
-    // One is lost, another has changed: the first is made again, the second stays.
+    // One chunk is removed, another is changed: the first is generated again, the second is kept.
     file.remove(slot(ChunkPos::new(-2, 0))).unwrap();
     file.write(slot(at), &world::sample().encode()).unwrap();
     file.close().unwrap();
     let again = sandbox.run(&command).ends(0).json();
     assert_eq!((&again["already"], &again["generated"]), (&24.into(), &1.into()));
-    assert_eq!(sandbox.content(name)[&slot(at).get()], world::sample().encode());
+    assert_eq!(sandbox.documents(name)[&slot(at).get()], world::sample().encode());
     let text = sandbox.run(&["pregen", "world", "--radius", "3", "--center", "-1,1"]).ok();
     let expected = "world: 49 chunks, (-4, -2) to (2, 4): 25 already there, 24 generated, 24 \
                     saved, 0 failed, in ";
@@ -69,14 +69,14 @@ fn memory_is_bounded() {
 }
 
 #[test]
-fn chunks_of_a_damaged_region_are_not_made_anew() {
+fn chunks_of_a_damaged_region_are_not_generated_again() {
     let sandbox = generated::world("Flat", false);
     sandbox.run(&["pregen", "world", "--radius", "1"]).ends(0);
     let name = "world/chunks/0.0.region.bin";
     let whole = sandbox.bytes(name);
     let mut no_region_file = whole.clone();
     no_region_file[3] ^= 1;
-    // Chunks 2,0 and others have their entries behind this, and could be taken for missing.
+    // The entries of chunk 2,0 and others are after this position, and could look empty.
     let cut_off = whole[..40].to_vec();
     for bytes in [no_region_file, cut_off] {
         sandbox.file(name, &bytes);
@@ -87,7 +87,7 @@ fn chunks_of_a_damaged_region_are_not_made_anew() {
 }
 
 #[test]
-fn only_worlds_of_ours_are_continued() {
+fn only_worlds_with_a_built_in_generator_are_pregenerated() {
     let sandbox = world::with_chunk(&world::sample());
     sandbox.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
     let error = sandbox.run(&["pregen", "world", "--radius", "1"]).fails(1);
@@ -100,7 +100,7 @@ fn only_worlds_of_ours_are_continued() {
 }
 
 #[test]
-fn a_world_that_somebody_writes_is_left_alone() {
+fn a_world_that_another_program_writes_is_refused() {
     let sandbox = generated::world("Flat", false);
     let path = sandbox.path("world");
     let permit = WritePermit::of_world(&path, ServerCheck::Skip).unwrap();

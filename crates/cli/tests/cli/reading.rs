@@ -9,7 +9,7 @@ use crate::run::{Sandbox, keys};
 const FILE: &str = "3.-2.region.bin";
 
 #[test]
-fn info_says_what_a_file_is_and_what_its_bytes_are_for() {
+fn info_shows_the_version_geometry_and_space_usage() {
     let sandbox = Sandbox::with("v1/shrunk", FILE);
     let run = sandbox.run(&["region", "info", FILE]).ends(0);
     let expected = "\
@@ -30,7 +30,7 @@ fn info_says_what_a_file_is_and_what_its_bytes_are_for() {
 }
 
 #[test]
-fn info_as_json() {
+fn info_is_printed_as_json() {
     let sandbox = Sandbox::with("v1/shrunk", FILE);
     let object = sandbox.run(&["region", "info", FILE, "--json"]).ends(0).json();
     let expected = json!({
@@ -43,11 +43,11 @@ fn info_as_json() {
         "segments": {"all": 8, "used": 3}, "blobs": {"all": 2, "sealed": 0},
         "damage": [], "interrupted": [], "leftovers": [],
     });
-    assert_eq!(object.to_string(), expected.to_string(), "also the order of the keys");
+    assert_eq!(object.to_string(), expected.to_string(), "including the order of the keys");
 }
 
 #[test]
-fn info_of_version_0_names_interrupted_writes_and_the_way_to_version_1() {
+fn info_of_version_0_shows_interrupted_writes_and_the_upgrade_command() {
     let sandbox = Sandbox::with("v0/crash_overwrite_midwrite", FILE);
     let text = sandbox.run(&["region", "info", FILE]).ok();
     assert!(text.contains("version 0, 1,024 slots"), "{text}");
@@ -58,7 +58,7 @@ fn info_of_version_0_names_interrupted_writes_and_the_way_to_version_1() {
 }
 
 #[test]
-fn info_names_files_that_were_left_over() {
+fn info_lists_temporary_files() {
     let sandbox = Sandbox::with("v1/basic", FILE);
     assert!(!sandbox.run(&["region", "info", FILE]).ok().contains(".old"));
     sandbox.file("3.-2.region.bin.old", b"");
@@ -69,7 +69,7 @@ fn info_names_files_that_were_left_over() {
 }
 
 #[test]
-fn info_shows_damage_and_ends_with_1() {
+fn info_shows_damage_and_exits_with_1() {
     let sandbox = Sandbox::with("corrupt/index_negative", "a.bin");
     let text = sandbox.run(&["region", "info", "a.bin"]).ends(1).text().to_owned();
     assert!(text.contains("damage         1 finding\nslot 6: index-negative at byte 56"), "{text}");
@@ -79,7 +79,7 @@ fn info_shows_damage_and_ends_with_1() {
 }
 
 #[test]
-fn ls_shows_a_table_and_a_sum() {
+fn ls_shows_a_table_and_totals() {
     let sandbox = Sandbox::with("v1/tiny", FILE);
     let run = sandbox.run(&["region", "ls", FILE]).ends(0);
     let expected = "\
@@ -94,7 +94,7 @@ slot  x  z  segment  count      raw  compressed     ratio  chunk
 }
 
 #[test]
-fn ls_as_json_has_exactly_these_keys_and_the_numbers_of_the_file() {
+fn ls_as_json_matches_the_file() {
     let sandbox = Sandbox::with("v1/fragmented", FILE);
     let run = sandbox.run(&["region", "ls", FILE, "--json"]).ends(0);
     assert_eq!(run.err, "");
@@ -126,7 +126,7 @@ fn ls_of_other_geometries_has_no_x_and_z() {
 }
 
 #[test]
-fn ls_names_damaged_slots_on_stderr_and_goes_on() {
+fn ls_reports_damaged_slots_on_stderr_and_continues() {
     let sandbox = Sandbox::with("corrupt/index_past_eof", "a.bin");
     let run = sandbox.run(&["region", "ls", "a.bin", "--json"]).ends(1);
     assert_eq!(run.json_lines().len(), 7);
@@ -139,7 +139,7 @@ fn ls_names_damaged_slots_on_stderr_and_goes_on() {
 }
 
 #[test]
-fn get_gives_what_the_game_wrote() {
+fn get_returns_the_documents_of_the_game() {
     let names = ["v1/basic", "v1/geometry_3x1", "v1/tiny", "v0/basic", "v0/geometry_16x64"];
     for name in names {
         let sandbox = Sandbox::with(name, FILE);
@@ -157,7 +157,7 @@ fn get_gives_what_the_game_wrote() {
 #[test]
 fn slots_can_be_given_as_local_x_and_z() {
     let sandbox = Sandbox::with("v1/basic", FILE);
-    let slots: Vec<u32> = sandbox.content(FILE).into_keys().collect();
+    let slots: Vec<u32> = sandbox.documents(FILE).into_keys().collect();
     for slot in slots {
         let local = format!("{},{}", slot % 32, slot / 32);
         let by_number = sandbox.run(&["region", "get", FILE, &slot.to_string()]).ends(0).out;
@@ -185,7 +185,7 @@ fn local_x_and_z_need_a_file_of_1024_slots() {
 #[test]
 fn get_writes_to_a_file() {
     let sandbox = Sandbox::with("v1/basic", FILE);
-    let (slot, content) = sandbox.content(FILE).pop_first().unwrap();
+    let (slot, content) = sandbox.documents(FILE).pop_first().unwrap();
     let slot = slot.to_string();
     let run = sandbox.run(&["region", "get", FILE, &slot, "-o", "out"]).ends(0);
     assert_eq!(run.text(), "");
@@ -200,7 +200,7 @@ fn get_writes_to_a_file() {
 }
 
 #[test]
-fn get_raw_gives_the_frames_as_they_are_stored() {
+fn get_raw_returns_the_stored_frames() {
     let sandbox = Sandbox::with("v1/payload_variants", FILE);
     let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     for slot in 0..7 {
@@ -211,7 +211,7 @@ fn get_raw_gives_the_frames_as_they_are_stored() {
 }
 
 #[test]
-fn get_of_an_empty_or_damaged_slot_ends_with_1_and_makes_no_file() {
+fn get_of_an_empty_or_damaged_slot_exits_with_1_and_creates_no_file() {
     let sandbox = Sandbox::with("corrupt/zstd_magic_broken", "a.bin");
     let line = sandbox.run(&["region", "get", "a.bin", "1", "-o", "out"]).fails(1);
     assert_eq!(line, "a.bin: slot 1 is empty");
@@ -222,7 +222,7 @@ fn get_of_an_empty_or_damaged_slot_ends_with_1_and_makes_no_file() {
 }
 
 #[test]
-fn get_does_not_write_over_the_region_file() {
+fn get_does_not_overwrite_the_region_file() {
     let sandbox = Sandbox::with("v1/basic", FILE);
     let before = sandbox.state();
     let line = sandbox.run(&["region", "get", FILE, "0", "-o", "./3.-2.region.bin"]).fails(2);
@@ -240,7 +240,7 @@ fn a_destroyed_header_does_not_hide_the_blobs() {
     let whole = Sandbox::with("corrupt/base", "a.bin");
     let listed = whole.run(&["region", "ls", "a.bin", "--json"]).ok();
     assert_eq!(with(&["ls", "a.bin", "--json"]).ok(), listed);
-    for (slot, content) in whole.content("a.bin") {
+    for (slot, content) in whole.documents("a.bin") {
         assert_eq!(with(&["get", "a.bin", &slot.to_string()]).ends(0).out, content);
     }
     assert!(with(&["info", "a.bin"]).ok().contains("assumed; the header was not read"));
@@ -253,7 +253,7 @@ fn a_destroyed_header_does_not_hide_the_blobs() {
 }
 
 #[test]
-fn names_that_begin_with_a_minus_are_files() {
+fn file_names_can_start_with_a_minus() {
     let sandbox = Sandbox::with("v1/basic", "-1.-7.region.bin");
     let text = sandbox.run(&["region", "info", "-1.-7.region.bin"]).ok();
     assert!(text.contains("region         -1,-7: chunks x -32 to -1, z -224 to -193"), "{text}");

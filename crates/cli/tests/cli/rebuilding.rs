@@ -7,7 +7,8 @@ use crate::run::{Sandbox, keys};
 const FILE: &str = "0.0.region.bin";
 const SLOTS: [&str; 3] = ["0", "33", "1023"];
 
-/// A sealed file whose index table was overwritten with zeros, and the same file before.
+/// Creates a sealed file whose index table is overwritten with zeros, and returns the original
+/// bytes.
 fn lost_index() -> (Sandbox, Vec<u8>) {
     let sandbox = Sandbox::new();
     for slot in SLOTS {
@@ -23,7 +24,7 @@ fn lost_index() -> (Sandbox, Vec<u8>) {
 }
 
 #[test]
-fn a_lost_index_table_is_put_back() {
+fn a_lost_index_table_is_rebuilt() {
     let (sandbox, whole) = lost_index();
     let damaged = sandbox.bytes(FILE);
     let text = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
@@ -43,7 +44,7 @@ index table changed; the old table is kept in 0.0.region.bin.index.bak
 }
 
 #[test]
-fn nothing_changes_before_somebody_says_so() {
+fn nothing_changes_without_yes() {
     let (sandbox, _) = lost_index();
     let before = sandbox.state();
     let dry = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--dry-run"]).ends(1);
@@ -54,7 +55,7 @@ fn nothing_changes_before_somebody_says_so() {
 }
 
 #[test]
-fn rebuilding_as_json() {
+fn a_rebuild_is_printed_as_json() {
     let (sandbox, whole) = lost_index();
     let run =
         sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes", "--json"]).ends(0);
@@ -82,10 +83,10 @@ fn rebuilding_as_json() {
 }
 
 #[test]
-fn a_wrong_entry_is_put_right_and_still_counts_as_found() {
+fn a_repaired_entry_is_still_reported_as_a_finding() {
     let (sandbox, whole) = lost_index();
     let mut crossed = whole.clone();
-    // Slot 0 points at the blob of slot 33 and the other way round.
+    // Slots 0 and 33 each point to the blob of the other.
     crossed.copy_within(32..36, 32 + 4 * 33);
     crossed[32..36].copy_from_slice(&whole[32 + 4 * 33..][..4]);
     sandbox.file(FILE, &crossed);
@@ -105,7 +106,7 @@ fn version_0_is_not_rebuilt() {
 }
 
 #[test]
-fn dry_run_and_yes_belong_to_rebuilding() {
+fn dry_run_and_yes_need_rebuild_index() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
     for wrong in [["--dry-run", "-v"], ["--yes", "-v"], ["--yes", "--dry-run"]] {
         let arguments = [["region", "verify"].as_slice(), &["a.bin"], &wrong].concat();
@@ -115,9 +116,9 @@ fn dry_run_and_yes_belong_to_rebuilding() {
     sandbox.run(&both).ends(2);
 }
 
-/// The game removes a chunk by emptying its entry: its sealed blob must not come back unasked.
+/// The game removes a chunk by emptying its entry: its sealed blob must not be restored by default.
 #[test]
-fn chunks_that_were_removed_since_come_back_only_when_asked_for() {
+fn removed_chunks_are_restored_only_on_request() {
     let (sandbox, whole) = lost_index();
     let mut removed = whole.clone();
     removed[32 + 4 * 33..][..4].fill(0);
@@ -131,7 +132,7 @@ fn chunks_that_were_removed_since_come_back_only_when_asked_for() {
 }
 
 #[test]
-fn a_destroyed_header_is_written_again() {
+fn a_destroyed_header_is_rebuilt() {
     let (sandbox, whole) = lost_index();
     let mut destroyed = whole.clone();
     destroyed[..32].fill(0xEE);
@@ -149,6 +150,6 @@ fn a_destroyed_header_is_written_again() {
     assert!(text.ends_with("the old bytes are kept in 0.0.region.bin.header.bak\n"), "{text}");
     assert_eq!(sandbox.bytes(FILE), whole);
     assert_eq!(sandbox.bytes("0.0.region.bin.header.bak"), [0xEE; 32]);
-    // A whole header is left alone.
+    // An intact header is left unchanged.
     sandbox.run(&[&assumed[..], &["--yes"]].concat()).ends(2);
 }

@@ -9,7 +9,7 @@ use crate::run::{Sandbox, keys};
 
 const FILE: &str = "4.0.region.bin";
 
-/// The frames of every slot.
+/// Returns the frames of every slot.
 fn frames(sandbox: &Sandbox) -> BTreeMap<u32, Vec<u8>> {
     let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     let frames = |slot| file.read_encoded(slot).unwrap().unwrap().frames().to_vec();
@@ -17,10 +17,10 @@ fn frames(sandbox: &Sandbox) -> BTreeMap<u32, Vec<u8>> {
 }
 
 #[test]
-fn compact_makes_the_file_as_small_as_it_said() {
+fn compact_shrinks_the_file_to_the_planned_size() {
     for name in ["v1/fragmented", "v1/shrunk", "v1/all_removed", "v1/geometry_16x64", "v1/tiny"] {
         let sandbox = Sandbox::with(name, FILE);
-        let (content, before) = (sandbox.content(FILE), sandbox.state());
+        let (content, before) = (sandbox.documents(FILE), sandbox.state());
         let dry = sandbox.run(&["region", "compact", FILE, "--dry-run", "--json"]).ends(0).json();
         assert_eq!(keys(&dry), ["before", "after", "blobs", "dropped", "orphans", "dry_run"]);
         assert_eq!(sandbox.state(), before);
@@ -29,13 +29,13 @@ fn compact_makes_the_file_as_small_as_it_said() {
             assert_eq!(dry[key], done[key], "{name}: {key}");
         }
         assert_eq!(done["after"], sandbox.bytes(FILE).len(), "{name}");
-        assert_eq!(sandbox.content(FILE), content, "{name}");
+        assert_eq!(sandbox.documents(FILE), content, "{name}");
         assert_eq!(sandbox.names(), [FILE]);
     }
 }
 
 #[test]
-fn compact_in_words() {
+fn compact_prints_a_summary() {
     let sandbox = Sandbox::with("v1/shrunk", FILE);
     let dry = sandbox.run(&["region", "compact", FILE, "--dry-run"]).ok();
     let tail = "13,242 bytes, was 33,151 (60.1 % less), with 2 blobs\n";
@@ -46,14 +46,14 @@ fn compact_in_words() {
 }
 
 #[test]
-fn compact_does_not_drop_damaged_slots_by_itself() {
+fn compact_drops_damaged_slots_only_on_request() {
     let sandbox = Sandbox::with("corrupt/index_negative", "a.bin");
     let before = sandbox.state();
     for more in [["--json", "--dry-run"], ["--json", "-q"]] {
         let line =
             sandbox.run(&[&["region", "compact", "a.bin"], more.as_slice()].concat()).fails(1);
         assert!(
-            line.starts_with("a.bin: cannot compact: 1 damaged slots would be dropped"),
+            line.starts_with("a.bin: cannot compact: 1 damaged slot would be dropped"),
             "{line}"
         );
         assert!(line.contains("--drop-damaged"), "{line}");
@@ -71,12 +71,12 @@ fn compact_does_not_drop_damaged_slots_by_itself() {
 }
 
 #[test]
-fn sealing_and_unsealing_gives_the_original_bytes_back() {
+fn sealing_and_unsealing_restores_the_original_bytes() {
     let sandbox = Sandbox::with("v1/fragmented", FILE);
-    let (original, content) = (frames(&sandbox), sandbox.content(FILE));
+    let (original, content) = (frames(&sandbox), sandbox.documents(FILE));
     let text = sandbox.run(&["region", "seal", FILE]).ok();
     assert!(text.starts_with("4.0.region.bin: 31 blobs sealed, 0 already sealed\n"), "{text}");
-    assert_eq!(sandbox.content(FILE), content);
+    assert_eq!(sandbox.documents(FILE), content);
     let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     for slot in file.occupied() {
         let seal = file.seal(slot).unwrap().unwrap();
@@ -95,15 +95,15 @@ fn sealing_and_unsealing_gives_the_original_bytes_back() {
     sandbox.run(&["region", "seal", FILE]).ends(0);
     let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     let seal = file.seal(file.occupied()[0]).unwrap().unwrap();
-    assert_eq!(seal.save_counter, 2, "the first seal is remembered as long as it is in the file");
+    assert_eq!(seal.save_counter, 2, "the counter continues from the orphaned seal");
 }
 
 #[test]
-fn a_flipped_bit_of_a_sealed_blob_is_found_or_costs_no_more_than_its_seal() {
+fn a_flipped_bit_in_a_sealed_blob_is_found_or_destroys_only_the_seal() {
     let sandbox = Sandbox::with("corrupt/base", FILE);
     sandbox.run(&["region", "seal", FILE]).ends(0);
     sandbox.run(&["region", "compact", FILE]).ends(0);
-    let (whole, content) = (sandbox.bytes(FILE), sandbox.content(FILE));
+    let (whole, content) = (sandbox.bytes(FILE), sandbox.documents(FILE));
     let file = IndexedStorageFile::open_read_only(sandbox.path(FILE)).unwrap();
     let stat = file.stat(file.occupied()[0]).unwrap().unwrap();
     let frames = 160 + 8 + (stat.segment.get() as usize - 1) * 256;
@@ -114,8 +114,8 @@ fn a_flipped_bit_of_a_sealed_blob_is_found_or_costs_no_more_than_its_seal() {
         sandbox.file(FILE, &bytes);
         let run = sandbox.run(&["region", "verify", FILE, "--json"]);
         if run.code == 0 {
-            assert_eq!(run.json()["sealed"], 7, "the seal is not recognised any more");
-            assert_eq!(sandbox.content(FILE), content);
+            assert_eq!(run.json()["sealed"], 7, "the seal is no longer recognized");
+            assert_eq!(sandbox.documents(FILE), content);
         } else {
             run.ends(1);
         }
@@ -123,7 +123,7 @@ fn a_flipped_bit_of_a_sealed_blob_is_found_or_costs_no_more_than_its_seal() {
 }
 
 #[test]
-fn seal_dry_run_and_json() {
+fn seal_prints_json_and_supports_dry_run() {
     let sandbox = Sandbox::with("v1/basic", FILE);
     let before = sandbox.state();
     let dry = sandbox.run(&["region", "seal", FILE, "--dry-run", "--json"]).ends(0).json();
@@ -141,7 +141,7 @@ fn seal_dry_run_and_json() {
 }
 
 #[test]
-fn seal_leaves_damaged_blobs_alone() {
+fn seal_leaves_damaged_blobs_unchanged() {
     for (name, class) in
         [("src_len_bigger", "content-shorter"), ("index_negative", "index-negative")]
     {
@@ -151,7 +151,7 @@ fn seal_leaves_damaged_blobs_alone() {
         assert_eq!(object["rewritten"], 7);
         assert_eq!(object["damaged"][0]["class"], class);
         let verified = sandbox.run(&["region", "verify", "a.bin", "--json"]).ends(1).json_lines();
-        assert_eq!(verified[0]["class"], class, "it is still known as damaged");
+        assert_eq!(verified[0]["class"], class, "it is still reported as damaged");
         assert_eq!(verified[1]["sealed"], 7);
     }
 }

@@ -1,4 +1,4 @@
-//! Running the binary in a folder of its own.
+//! Running the binary in a temporary folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,12 +11,12 @@ use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_testkit::{fixture, write_file};
 use serde_json::Value;
 
-/// A folder with files, in which commands run.
+/// A temporary folder in which commands run.
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
 }
 
-/// Bytes and modification time of every file, by name: what must not change.
+/// Bytes and modification time of every file, by name.
 pub(crate) type State = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
 
 impl Sandbox {
@@ -24,7 +24,7 @@ impl Sandbox {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A folder with one fixture of `fixtures/original`.
+    /// Creates a folder with one fixture of `fixtures/original`.
     pub(crate) fn with(fixture_name: &str, name: &str) -> Self {
         let sandbox = Self::new();
         sandbox.file(name, &fixture(&format!("original/{fixture_name}.region.bin")));
@@ -35,7 +35,7 @@ impl Sandbox {
         self.folder.path().join(name)
     }
 
-    /// Makes a file.
+    /// Creates a file.
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) {
         write_file(&self.path(name), bytes);
     }
@@ -44,7 +44,7 @@ impl Sandbox {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// Names of all files, sorted.
+    /// Returns the names of all files, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         self.state().into_keys().map(|path| path.to_str().unwrap().to_owned()).collect()
     }
@@ -60,14 +60,14 @@ impl Sandbox {
             .collect()
     }
 
-    /// What every slot of a file holds, as the library reads it.
-    pub(crate) fn content(&self, name: &str) -> BTreeMap<u32, Vec<u8>> {
+    /// Returns the document of every occupied slot of a region file.
+    pub(crate) fn documents(&self, name: &str) -> BTreeMap<u32, Vec<u8>> {
         let file = IndexedStorageFile::open_read_only(self.path(name)).unwrap();
         let read = |slot: Slot| (slot.get(), file.read(slot).unwrap().unwrap());
         file.occupied().into_iter().map(read).collect()
     }
 
-    /// The binary, ready to run in this folder.
+    /// Returns a command that runs the binary in this folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hyworld"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
@@ -79,7 +79,7 @@ impl Sandbox {
         Run::of(arguments, &self.command(arguments).output().unwrap())
     }
 
-    /// Runs `hyworld` with something on stdin.
+    /// Runs `hyworld` with `input` on stdin.
     pub(crate) fn run_with(&self, arguments: &[&str], input: &[u8]) -> Run {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -89,7 +89,7 @@ impl Sandbox {
     }
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Run {
     what: String,
@@ -112,7 +112,7 @@ impl Run {
         std::str::from_utf8(&self.out).unwrap()
     }
 
-    /// It must have ended with this code. Both outputs are shown if not.
+    /// Asserts the exit code. The panic message has both outputs.
     #[track_caller]
     pub(crate) fn ends(self, code: i32) -> Self {
         let (out, err) = (String::from_utf8_lossy(&self.out), &self.err);
@@ -120,14 +120,14 @@ impl Run {
         self
     }
 
-    /// Exit code 0; returns what it printed.
+    /// Asserts exit code 0, and returns stdout.
     #[track_caller]
     pub(crate) fn ok(self) -> String {
         self.ends(0).text().to_owned()
     }
 
-    /// It must have failed with this code, nothing on stdout and one line on stderr, which is
-    /// returned without the name of the program.
+    /// Asserts that the command failed with this exit code, an empty stdout and one line on stderr.
+    /// Returns that line without the name of the program.
     #[track_caller]
     pub(crate) fn fails(self, code: i32) -> String {
         let run = self.ends(code);
@@ -137,7 +137,7 @@ impl Run {
         line.strip_prefix("hyworld: ").unwrap().to_owned()
     }
 
-    /// The one JSON object that it printed.
+    /// Parses stdout as one JSON object.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let mut lines = self.json_lines();
@@ -145,13 +145,13 @@ impl Run {
         lines.remove(0)
     }
 
-    /// One JSON object a line.
+    /// Parses stdout as one JSON object per line.
     pub(crate) fn json_lines(&self) -> Vec<Value> {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
-/// The keys of an object, in their order.
+/// Returns the keys of an object, in order.
 pub(crate) fn keys(object: &Value) -> Vec<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
 }

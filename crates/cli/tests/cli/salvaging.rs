@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::run::{Sandbox, keys};
 
-/// A file in which slot 2 was written twice and slot 5 was removed, with the two contents that no
-/// slot refers to.
-fn left_overs() -> (Sandbox, [Vec<u8>; 2]) {
+/// Creates a file in which slot 2 was written twice and slot 5 was removed. Returns the documents
+/// of the two orphaned blobs too.
+fn with_orphaned_blobs() -> (Sandbox, [Vec<u8>; 2]) {
     let sandbox = Sandbox::new();
     let old = b"first version".repeat(100);
     let removed = b"removed".repeat(1000);
@@ -26,7 +26,7 @@ fn segments(sandbox: &Sandbox) -> Vec<Value> {
 
 #[test]
 fn old_and_removed_blobs_are_listed() {
-    let (sandbox, [old, removed]) = left_overs();
+    let (sandbox, [old, removed]) = with_orphaned_blobs();
     let before = sandbox.state();
     let run = sandbox.run(&["region", "salvage", "a.bin"]).ends(0);
     let mut lines = run.text().lines();
@@ -59,7 +59,7 @@ fn old_and_removed_blobs_are_listed() {
 
 #[test]
 fn one_blob_is_extracted() {
-    let (sandbox, [_, removed]) = left_overs();
+    let (sandbox, [_, removed]) = with_orphaned_blobs();
     let salvage = ["region", "salvage", "a.bin", "--segment", "2", "-o"];
     let run = sandbox.run(&[salvage.as_slice(), &["out"]].concat()).ends(0);
     assert_eq!((run.text(), run.err.as_str()), ("", "segment 2: 7,000 bytes written to out\n"));
@@ -71,7 +71,7 @@ fn one_blob_is_extracted() {
 
 #[test]
 fn all_blobs_are_extracted_and_nothing_is_replaced() {
-    let (sandbox, [old, removed]) = left_overs();
+    let (sandbox, [old, removed]) = with_orphaned_blobs();
     let all = ["region", "salvage", "a.bin", "--all", "-o", "found", "--json"];
     let objects = sandbox.run(&all).ends(0).json_lines();
     let found: Vec<Vec<u8>> =
@@ -87,8 +87,8 @@ fn all_blobs_are_extracted_and_nothing_is_replaced() {
 }
 
 #[test]
-fn a_blob_goes_back_into_its_slot() {
-    let (sandbox, [_, removed]) = left_overs();
+fn a_blob_is_restored_to_its_slot() {
+    let (sandbox, [_, removed]) = with_orphaned_blobs();
     let restore = ["region", "salvage", "a.bin", "--segment", "2", "--restore", "5"];
     let before = sandbox.state();
     let dry = sandbox.run(&[restore.as_slice(), &["--dry-run"]].concat()).ok();
@@ -101,8 +101,8 @@ fn a_blob_goes_back_into_its_slot() {
 }
 
 #[test]
-fn restoring_over_another_blob_needs_a_yes() {
-    let (sandbox, [old, _]) = left_overs();
+fn restoring_over_another_blob_needs_yes() {
+    let (sandbox, [old, _]) = with_orphaned_blobs();
     let restore = ["region", "salvage", "a.bin", "--segment", "1", "--restore", "2"];
     let before = sandbox.state();
     let line = sandbox.run(&restore).fails(1);
@@ -114,11 +114,11 @@ fn restoring_over_another_blob_needs_a_yes() {
         ["segment", "slot", "x", "z", "raw", "compressed", "replaced", "restored", "dry_run"];
     assert_eq!(keys(&object), expected);
     assert_eq!((&object["replaced"], &object["restored"]), (&json!(true), &json!(true)));
-    assert_eq!(sandbox.content("a.bin"), BTreeMap::from([(2, old)]));
+    assert_eq!(sandbox.documents("a.bin"), BTreeMap::from([(2, old)]));
 }
 
 #[test]
-fn a_sealed_blob_is_restored_only_where_it_belongs() {
+fn a_sealed_blob_is_restored_only_to_its_slot() {
     let sandbox = Sandbox::new();
     for content in [b"one", b"two"] {
         sandbox.run_with(&["region", "put", "a.bin", "7", "-", "--seal"], content).ends(0);
@@ -133,8 +133,8 @@ fn a_sealed_blob_is_restored_only_where_it_belongs() {
 }
 
 #[test]
-fn a_segment_without_a_blob_ends_with_1() {
-    let (sandbox, _) = left_overs();
+fn a_segment_without_a_blob_is_an_error() {
+    let (sandbox, _) = with_orphaned_blobs();
     for segment in ["4", "2147483647"] {
         let salvage = ["region", "salvage", "a.bin", "--segment", segment, "-o", "out"];
         let line = sandbox.run(&salvage).fails(1);
@@ -145,11 +145,11 @@ fn a_segment_without_a_blob_ends_with_1() {
 }
 
 #[test]
-fn what_a_crash_of_the_game_left_is_found() {
+fn blobs_left_by_a_crash_of_the_game_are_found() {
     let sandbox = Sandbox::with("v1/orphan_segments", "a.bin");
     let objects = segments(&sandbox);
     assert_eq!(objects.len(), 1);
-    // Version 0: the journal knows to which slot the old blob belonged.
+    // In version 0 the journal has the slot of the old blob.
     let sandbox = Sandbox::with("v0/crash_overwrite_before_clear", "a.bin");
     let objects = segments(&sandbox);
     assert_eq!((&objects[0]["slot"], &objects[0]["raw"]), (&json!(2), &json!(15_000)));
@@ -160,7 +160,7 @@ fn what_a_crash_of_the_game_left_is_found() {
 }
 
 #[test]
-fn options_that_need_each_other() {
+fn incomplete_options_are_rejected() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
     let wrong: [&[&str]; 7] = [
         &["--segment", "1"],

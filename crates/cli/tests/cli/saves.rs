@@ -1,10 +1,10 @@
-//! `saves`: what is found in the usual folders of the game, which the environment names.
+//! `saves`: finding saves and games in the folders named by the environment.
 
 use std::fs;
 
 use crate::run::{Run, Sandbox};
 
-/// Runs `saves` with a home that has two saves and an installed game.
+/// Runs `saves` with a home folder that has two saves and an installed game.
 pub(crate) fn found(options: &[&str]) -> Run {
     let sandbox = Sandbox::new();
     let home = ".var/app/com.hypixel.HytaleLauncher/data/Hytale";
@@ -26,7 +26,7 @@ fn run(sandbox: &Sandbox, options: &[&str]) -> Run {
 }
 
 #[test]
-fn saves_and_games_are_found_where_the_environment_says() {
+fn saves_and_games_are_found_through_the_environment() {
     let text = found(&[]).ok();
     for line in ["default        0  ", "a, b           0  ", "release  4 bytes  "] {
         assert!(text.lines().any(|found| found.starts_with(line)), "{line}\n{text}");
@@ -36,7 +36,7 @@ fn saves_and_games_are_found_where_the_environment_says() {
 }
 
 #[test]
-fn what_was_looked_for_is_said_where_nothing_is_found() {
+fn the_searched_folders_are_listed_if_nothing_is_found() {
     let sandbox = Sandbox::new();
     let found = run(&sandbox, &[]).ends(0);
     assert_eq!(found.text(), "");

@@ -1,6 +1,6 @@
-//! `docs/json.md` has the shape of what each verb prints with `--json`, and so has its man page.
+//! `docs/json.md` and the man pages contain the shape of each command's JSON output.
 //!
-//! `HYWORLD_WRITE_DOCS=1 cargo nextest run -p hyworld-cli shapes` writes the shapes anew.
+//! `HYWORLD_WRITE_DOCS=1 cargo nextest run -p hyworld-cli shapes` updates the shapes.
 
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -19,8 +19,8 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md")
 }
 
-/// The blocks of a verb: one for each shape that is told apart in words, with a line for each
-/// value of `type`.
+/// Returns the blocks of a command: one for each documented shape, with a line for each value of
+/// `type`.
 fn blocks(samples: &[Vec<Value>]) -> Vec<String> {
     let block = |values: &Vec<Value>| {
         let mut kinds: Vec<(&Value, Vec<Value>)> = Vec::new();
@@ -43,7 +43,7 @@ fn blocks(samples: &[Vec<Value>]) -> Vec<String> {
     samples.iter().map(block).collect()
 }
 
-/// The section of a verb with these blocks in place of its own.
+/// Returns the section of a command with its blocks replaced.
 fn filled(section: &str, blocks: &[String]) -> String {
     let mut parts = section.split("```");
     let mut filled = parts.next().unwrap().to_owned();
@@ -56,7 +56,7 @@ fn filled(section: &str, blocks: &[String]) -> String {
 }
 
 #[test]
-fn the_shapes_in_the_documentation_are_those_of_the_program() {
+fn documented_shapes_match_the_output() {
     let text = fs::read_to_string(page()).unwrap();
     let samples = samples::all();
     let mut written = text.split("\n## ").next().unwrap().to_owned();
@@ -79,7 +79,7 @@ fn the_shapes_in_the_documentation_are_those_of_the_program() {
 }
 
 #[test]
-fn the_man_page_of_every_verb_has_its_shape_and_the_help_refers_to_it() {
+fn man_pages_have_the_shapes_and_the_help_refers_to_them() {
     let (sandbox, text) = (Sandbox::new(), fs::read_to_string(page()).unwrap());
     sandbox.run(&["man", "pages"]).ends(0);
     for section in text.split("\n## ").skip(1) {

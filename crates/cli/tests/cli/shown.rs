@@ -1,4 +1,4 @@
-//! The commands that README and tour show are run, and must print what is shown there.
+//! Runs the commands in the README and the tour, and compares their output with the text.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn commands(text: &str) -> Vec<Shown> {
     found
 }
 
-/// Replaces what differs from run to run: numbers, UUIDs, units of time, the width of columns.
+/// Replaces the parts that differ between runs: numbers, UUIDs, units of time, column widths.
 fn normalized(line: &str) -> String {
     let word = |word: &str| {
         let is_uuid = word.len() == 36 && word.matches('-').count() == 4;
@@ -40,7 +40,7 @@ fn normalized(line: &str) -> String {
     line.split_whitespace().map(word).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A line that ends with `...` shows only the beginning.
+/// Compares a line; a shown line that ends with `...` is only a prefix.
 fn is_shown_as(line: &str, shown: &str) -> bool {
     match shown.strip_suffix("...") {
         Some(beginning) => line.starts_with(beginning),
@@ -48,7 +48,7 @@ fn is_shown_as(line: &str, shown: &str) -> bool {
     }
 }
 
-/// Compares lines; a line `...` stands for any number of them.
+/// Compares lines; a shown line `...` matches any number of lines.
 fn is_output(mut lines: &[&str], shown: &[String]) -> bool {
     let mut shown = shown.iter().peekable();
     while let Some(expected) = shown.next() {

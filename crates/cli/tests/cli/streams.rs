@@ -1,4 +1,4 @@
-//! Where output goes, readers that go away, locks and permissions.
+//! Stdout and stderr, closed pipes, locks and permissions.
 
 use std::fs;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use hyworld_testkit::sample;
 use crate::run::Sandbox;
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let sandbox = Sandbox::new();
     sandbox.file("content", &sample(3, 3_000_000));
     sandbox.run(&["region", "put", "a.bin", "0", "content"]).ends(0);
@@ -35,7 +35,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_under_stdout_is_an_error() {
+fn a_full_disk_behind_stdout_is_an_error() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
     for verb in ["info", "ls", "verify"] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
@@ -49,7 +49,7 @@ fn a_full_disk_under_stdout_is_an_error() {
 }
 
 #[test]
-fn a_file_that_somebody_writes_can_be_read_but_not_changed() {
+fn a_file_locked_by_a_writer_can_be_read_but_not_changed() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
     sandbox.file("content", b"x");
     let writer = IndexedStorageFile::open(sandbox.path("a.bin")).unwrap();
@@ -94,7 +94,7 @@ fn read_only_files_in_read_only_folders_can_be_read() {
         ["info", "ls", "verify", "salvage"].map(|verb| sandbox.run(&["region", verb, "a.bin"]));
     let get = sandbox.run(&["region", "get", "a.bin", "0"]);
     set(false);
-    assert_eq!(get.ends(0).out, sandbox.content("a.bin")[&0]);
+    assert_eq!(get.ends(0).out, sandbox.documents("a.bin")[&0]);
     for run in runs {
         run.ends(0);
     }
@@ -102,7 +102,7 @@ fn read_only_files_in_read_only_folders_can_be_read() {
 }
 
 #[test]
-fn data_goes_to_stdout_and_talk_to_stderr() {
+fn data_goes_to_stdout_and_messages_to_stderr() {
     let sandbox = Sandbox::with("v1/orphan_segments", "a.bin");
     for verb in ["ls", "salvage"] {
         let run = sandbox.run(&["region", verb, "a.bin"]).ends(0);
@@ -115,7 +115,7 @@ fn data_goes_to_stdout_and_talk_to_stderr() {
 }
 
 #[test]
-fn no_terminal_no_progress_and_no_colour() {
+fn without_a_terminal_there_is_no_progress_and_no_colour() {
     let sandbox = Sandbox::with("v1/fragmented", "a.bin");
     for verb in ["verify", "seal", "salvage", "compact"] {
         let run = sandbox.run(&["region", verb, "a.bin"]).ends(0);

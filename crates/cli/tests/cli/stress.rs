@@ -1,4 +1,4 @@
-//! `stress`: load that ends cleanly, and says what was done.
+//! `stress`: reports, interruption and refusals.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::generated;
 use crate::run::{Sandbox, keys};
 use crate::world;
 
-/// How often each kind of line is in the log.
+/// Returns the number of lines of each kind in the log.
 fn lines(sandbox: &Sandbox) -> BTreeMap<String, u64> {
     let log = String::from_utf8(sandbox.bytes("log")).unwrap();
     let mut lines = BTreeMap::new();
@@ -39,7 +39,7 @@ const LOAD: [&str; 14] = [
 ];
 
 #[test]
-fn everything_that_was_edited_is_stored_at_the_end() {
+fn all_edits_are_stored_at_the_end() {
     let sandbox = generated::world("Flat", false);
     let command = [&LOAD[..], &["--seconds", "1.5", "--yes", "--json"]].concat();
     let object = sandbox.run(&command).ends(0).json();
@@ -85,7 +85,7 @@ fn everything_that_was_edited_is_stored_at_the_end() {
 }
 
 #[test]
-fn nothing_is_edited_unless_somebody_says_so() {
+fn nothing_is_edited_without_yes() {
     let sandbox = generated::world("Flat", false);
     let error = sandbox.run(&LOAD).fails(2);
     assert!(error.contains("say --yes, or --edits-per-second 0"), "{error}");
@@ -93,27 +93,27 @@ fn nothing_is_edited_unless_somebody_says_so() {
 }
 
 #[test]
-fn a_world_of_the_game_is_walked_where_it_has_chunks() {
+fn in_a_world_of_the_game_viewers_walk_on_stored_chunks() {
     let sandbox = world::with_chunk(&world::sample());
     sandbox.file("world/config.json", b"{\"Version\": 4, \"Seed\": 1}");
-    let before = sandbox.content(world::FILE);
+    let before = sandbox.documents(world::FILE);
     let look = ["stress", "world", "--seconds", "0.4", "--edits-per-second", "0", "--json"];
     let object = sandbox.run(&look).ends(0).json();
     assert_eq!((&object["loaded"], &object["generated"]), (&1.into(), &0.into()));
     assert_eq!((&object["generator"], &object["saved"]), (&serde_json::Value::Null, &0.into()));
-    assert_eq!(sandbox.content(world::FILE), before);
+    assert_eq!(sandbox.documents(world::FILE), before);
     let file = IndexedStorageFile::open(sandbox.path(world::FILE)).unwrap();
     file.write(hyworld_indexed_storage::Slot::new(world::SLOT), b"no chunk").unwrap();
     file.close().unwrap();
     let run = sandbox.run(&look).ends(1);
     assert!(run.err.contains("chunk (-3, 7): "), "{}", run.err);
     assert!(run.json()["failed_loads"].as_u64().unwrap() > 0);
-    assert_eq!(sandbox.content(world::FILE)[&world::SLOT], b"no chunk");
+    assert_eq!(sandbox.documents(world::FILE)[&world::SLOT], b"no chunk");
 }
 
 #[cfg(unix)]
 #[test]
-fn it_can_be_interrupted_and_saves_everything_first() {
+fn an_interrupted_run_saves_everything() {
     let sandbox = generated::world("Flat", false);
     let arguments = [&LOAD[..], &["--seconds", "600", "--yes", "--json"]].concat();
     let mut command = sandbox.command(&arguments);
@@ -142,9 +142,9 @@ fn a_log_that_cannot_be_opened_is_an_error() {
     assert!(error.starts_with("none/log: cannot open: "), "{error}");
 }
 
-/// What has not begun is dropped: there is work for ten seconds in the queue.
+/// Queued work is dropped: the queue has work for ten seconds.
 #[test]
-fn a_store_under_load_shuts_down_soon() {
+fn a_store_under_load_shuts_down_quickly() {
     let sandbox = generated::world("Sample", false);
     let load = ["--viewers", "16", "--radius", "24", "--area", "200", "--seconds", "1"];
     let command = [&["stress", "world"], &load[..], &["--yes", "--json"]].concat();

@@ -1,4 +1,4 @@
-//! Paths that cannot be meant, and exit codes: the same in every verb and through every provider.
+//! Invalid paths and exit codes are the same for every command and every provider.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::converting::world;
 use crate::run::Sandbox;
 
 #[test]
-fn a_path_that_is_not_there_is_a_usage_error_in_every_verb() {
+fn a_missing_path_is_a_usage_error_in_every_command() {
     let sandbox = Sandbox::new();
     sandbox.file("content", b"x");
     let verbs: [&[&str]; 20] = [
@@ -46,7 +46,7 @@ fn a_path_that_is_not_there_is_a_usage_error_in_every_verb() {
 }
 
 #[test]
-fn targets_that_cannot_be_meant_are_refused_and_nothing_is_created() {
+fn invalid_targets_are_rejected_and_nothing_is_created() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     for folder in ["save/universe/worlds", "4.4.region.bin"] {
@@ -82,7 +82,7 @@ fn targets_that_cannot_be_meant_are_refused_and_nothing_is_created() {
     sandbox.run(&["convert", "save", "save/universe/worlds/copy"]).ends(0);
 }
 
-/// All files and folders.
+/// Returns all files and folders.
 fn tree(sandbox: &Sandbox) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![sandbox.path(".")];
@@ -99,7 +99,7 @@ fn tree(sandbox: &Sandbox) -> Vec<String> {
     found
 }
 
-/// A chunk with damage is exit code 1, whatever the provider, and advice fits the storage.
+/// A damaged chunk gives exit code 1 with every provider, and the advice fits the storage.
 #[test]
 fn damage_is_the_same_through_every_provider() {
     let sandbox = Sandbox::new();

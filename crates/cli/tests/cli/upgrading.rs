@@ -10,7 +10,7 @@ fn every_version_0_file_of_the_game_becomes_version_1() {
     for known in manifest("v0/") {
         let sandbox = Sandbox::new();
         sandbox.file("a.bin", &fixture(&format!("original/{}", known.file)));
-        let (content, before) = (sandbox.content("a.bin"), sandbox.state());
+        let (content, before) = (sandbox.documents("a.bin"), sandbox.state());
         let dry =
             sandbox.run(&["region", "upgrade", "a.bin", "--dry-run", "--json"]).ends(0).json();
         assert_eq!(keys(&dry), ["from", "copied", "damaged", "old", "dry_run"]);
@@ -20,7 +20,7 @@ fn every_version_0_file_of_the_game_becomes_version_1() {
         let plural = if content.len() == 1 { "" } else { "s" };
         let expected = format!("a.bin: now version 1, {} blob{plural} copied\n", content.len());
         assert_eq!(text, expected);
-        assert_eq!(sandbox.content("a.bin"), content, "{}", known.file);
+        assert_eq!(sandbox.documents("a.bin"), content, "{}", known.file);
         assert_eq!(sandbox.names(), ["a.bin"]);
         let info = sandbox.run(&["region", "info", "a.bin", "--json"]).ends(0).json();
         assert_eq!(info["version"], 1);
@@ -42,7 +42,7 @@ fn upgrading_again_does_nothing() {
 }
 
 #[test]
-fn damaged_blobs_keep_the_old_file() {
+fn a_file_with_damaged_blobs_is_kept() {
     let mut v0 = V0Writer::new(32, 256);
     v0.append(3, &b"whole".repeat(200));
     v0.append(4, &b"damaged".repeat(200));
@@ -66,15 +66,15 @@ fn damaged_blobs_keep_the_old_file() {
 }
 
 #[test]
-fn a_pair_that_the_game_left_behind_is_joined() {
+fn an_interrupted_upgrade_of_the_game_is_completed() {
     let sandbox = Sandbox::with("v0/basic", "a.bin.old");
-    let content = sandbox.content("a.bin.old");
+    let content = sandbox.documents("a.bin.old");
     let (slot, first) = content.first_key_value().unwrap();
     sandbox.run_with(&["region", "put", "b.bin", &slot.to_string(), "-"], first).ends(0);
     sandbox.file("a.bin", &sandbox.bytes("b.bin"));
     std::fs::remove_file(sandbox.path("b.bin")).unwrap();
     let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
     assert_eq!(text, "a.bin: 12 blobs copied from the old file\n");
-    assert_eq!(sandbox.content("a.bin"), content);
+    assert_eq!(sandbox.documents("a.bin"), content);
     assert_eq!(sandbox.names(), ["a.bin"]);
 }

@@ -1,4 +1,4 @@
-//! `upgrade` and `--assets`: renamed blocks and old sections, kept as they were, and undone.
+//! `upgrade` and `--assets`: renamed blocks, old sections, and undo.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -15,8 +15,8 @@ use crate::run::Sandbox;
 
 const WORLD: &str = "save/universe/worlds/default";
 
-/// A save whose world has the chunks of a fixture, and the migrations that the fixture was made
-/// with as an unpacked folder of assets.
+/// Creates a save with the chunks of a fixture, and an unpacked assets folder with the migrations
+/// of the fixture.
 fn save(name: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.path(&format!("{WORLD}/chunks"))).unwrap();
@@ -33,7 +33,7 @@ fn save(name: &str) -> Sandbox {
     sandbox
 }
 
-/// Packs migrations into a zip, as the game and mods have them.
+/// Packs migrations into a zip like those of the game and of mods.
 fn pack(sandbox: &Sandbox, name: &str, assets: &[(u32, &str)]) {
     let mut zip = zip::ZipWriter::new(fs::File::create(sandbox.path(name)).unwrap());
     for (number, text) in assets {
@@ -44,7 +44,7 @@ fn pack(sandbox: &Sandbox, name: &str, assets: &[(u32, &str)]) {
     zip.finish().unwrap();
 }
 
-/// All documents of the world.
+/// Returns all documents of the world.
 fn documents(sandbox: &Sandbox) -> Vec<(ChunkPos, Vec<u8>)> {
     let storage = RegionFiles::open_read_only(&sandbox.path(&format!("{WORLD}/chunks"))).unwrap();
     let positions = storage.all_positions().unwrap().into_iter();
@@ -61,7 +61,7 @@ pub(crate) fn samples() -> Vec<Value> {
 }
 
 #[test]
-fn blocks_are_renamed_and_the_old_chunks_can_be_put_back() {
+fn blocks_are_renamed_and_the_upgrade_can_be_undone() {
     let sandbox = save("synthetic_migrations");
     let before = documents(&sandbox);
     let words = ["upgrade", "save", "--assets", "assets"];
@@ -75,7 +75,7 @@ fn blocks_are_renamed_and_the_old_chunks_can_be_put_back() {
     assert_eq!((&report["written"], &report["failed"]), (&report["behind"], &0.into()));
     let kept = report["kept"].as_str().unwrap();
     assert!(kept.ends_with("worlds/default/hyworld-undo-1"), "{kept}");
-    // What was shown before with the assets is what is stored now.
+    // The stored names are those shown with `--assets` before.
     let names = |text: &str| -> Vec<Value> {
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let blocks = |line: Value| {
@@ -93,7 +93,7 @@ fn blocks_are_renamed_and_the_old_chunks_can_be_put_back() {
 }
 
 #[test]
-fn old_sections_are_upgraded_without_assets_too() {
+fn old_sections_are_upgraded_without_assets() {
     let sandbox = save("synthetic_old_versions");
     let report = sandbox.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
     assert!(report["old_versions"].as_u64().unwrap() > 0, "{report}");
@@ -123,7 +123,7 @@ fn assets_are_found_and_mods_override_them_by_number() {
         let new = |rename: &Value| (rename["from"] == "Lab_Mid").then(|| rename["to"].clone());
         renames.iter().find_map(new)
     };
-    // Nothing beside the save, nothing in the home.
+    // No assets beside the save or in the home folder.
     assert_eq!(run(&sandbox), None);
     fs::rename(sandbox.path("elsewhere/Assets.zip"), sandbox.path("save/Assets.zip")).unwrap();
     assert_eq!(run(&sandbox), Some("Of_The_Game".into()));
@@ -144,11 +144,11 @@ fn assets_are_found_and_mods_override_them_by_number() {
 }
 
 #[test]
-fn numbers_in_very_old_sections_become_names() {
+fn block_ids_in_very_old_sections_become_names() {
     let sandbox = save("synthetic_old_versions");
     let all = sandbox.run(&["dump", "save"]).ok();
     assert!(!all.contains("\"From_The_Map\""));
-    // A section of version 3 whose only block is called by its number.
+    // A section of version 3 whose only block has a numeric id.
     let storage = RegionFiles::open(&sandbox.path(&format!("{WORLD}/chunks"))).unwrap();
     let json = format!(
         r#"{{"Components": {{"ChunkColumn": {{"Sections": [{{"Components": {{"Block": {{
@@ -168,14 +168,14 @@ fn numbers_in_very_old_sections_become_names() {
     assert_eq!(block["block"], "From_The_Map");
 }
 
-/// The bytes of a section of version 3 in base64: half a byte for each cell, all with this block.
+/// Returns a section of version 3 in base64: half a byte per cell, all with this block.
 fn numbered_section(name: &str) -> String {
     let mut data = vec![1, 0, 1, 0];
     data.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
     data.extend(name.as_bytes());
     data.extend([0x80, 0]);
     data.extend(vec![0; 16384]);
-    // No ticking blocks, no light twice, no changes.
+    // No ticking blocks, no local or global light, no changes.
     data.extend([0; 4]);
     data.extend([0, 0, 0, 0, 0, 0]);
     data.extend([0; 4]);
@@ -197,7 +197,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn killed_at_random_moments_every_chunk_is_old_or_new_and_the_old_one_is_kept() {
+fn after_a_kill_every_chunk_is_old_or_new_and_the_old_one_is_kept() {
     let sandbox = save("synthetic_migrations");
     let chunks = sandbox.path(&format!("{WORLD}/chunks"));
     let (first, document) = documents(&sandbox).remove(0);
@@ -223,7 +223,7 @@ fn killed_at_random_moments_every_chunk_is_old_or_new_and_the_old_one_is_kept() 
             assert!(is_known, "{at}: neither old nor new");
         }
     }
-    assert!(killed > 0, "it was never killed");
+    assert!(killed > 0, "no run was killed");
     sandbox.run(&words).ends(0);
     let mut undo = Vec::new();
     for number in 1..20 {
@@ -233,5 +233,5 @@ fn killed_at_random_moments_every_chunk_is_old_or_new_and_the_old_one_is_kept() 
     for kept in undo.iter().rev() {
         sandbox.run(&["upgrade", "save", "--undo", kept]).ends(0);
     }
-    assert!(documents(&sandbox) == before, "all of it is put back");
+    assert!(documents(&sandbox) == before, "all chunks are restored");
 }

@@ -1,4 +1,4 @@
-//! `verify`: what is wrong with chunks, wherever they are stored.
+//! `verify`: findings in chunks of any storage.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn world(sandbox: &Sandbox) -> RegionFiles {
 }
 
 #[test]
-fn a_clean_world_is_clean() {
+fn a_clean_world_has_no_findings() {
     let sandbox = Sandbox::new();
     drop(world(&sandbox));
     let text = sandbox.run(&["verify", "world"]).ok();
@@ -34,7 +34,7 @@ fn a_clean_world_is_clean() {
 }
 
 #[test]
-fn findings_have_a_class_a_chunk_and_advice_and_do_not_end_the_run() {
+fn findings_have_a_class_a_chunk_and_advice() {
     let sandbox = Sandbox::new();
     let storage = world(&sandbox);
     storage.write(ChunkPos::new(1, 0), b"garbage").unwrap();
@@ -54,12 +54,14 @@ fn findings_have_a_class_a_chunk_and_advice_and_do_not_end_the_run() {
     }
     assert_eq!((lines.len(), &lines[2]["chunks"], &lines[2]["errors"]), (3, &5.into(), &2.into()));
     let run = sandbox.run(&["verify", "world"]).ends(1);
-    assert!(run.text().contains("error (missing): chunk 3,0: the component BlockChunk is missing"));
+    assert!(
+        run.text().contains("error (missing): chunk 3,0: required component BlockChunk is missing")
+    );
     assert!(run.text().contains("5 chunks, ") && run.text().contains("2 errors, 0 warnings"));
 }
 
 #[test]
-fn many_findings_of_one_kind_are_counted_not_listed() {
+fn many_findings_of_one_class_are_summarized() {
     let sandbox = Sandbox::new();
     let storage = world(&sandbox);
     for x in 0..30 {

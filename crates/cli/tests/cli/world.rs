@@ -1,4 +1,4 @@
-//! A made-up chunk in a made-up world, for the verbs that look into chunks.
+//! A synthetic world with one chunk, for the commands that read chunks.
 
 use std::fs;
 
@@ -13,17 +13,17 @@ use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 
 use crate::run::Sandbox;
 
-/// Where the chunk is: blocks x -96 to -65 and z 224 to 255.
+/// The position of the chunk: blocks x -96 to -65 and z 224 to 255.
 pub(crate) const AT: ChunkPos = ChunkPos::new(-3, 7);
 pub(crate) const SLOT: u32 = 7 * 32 + 29;
 pub(crate) const FILE: &str = "world/chunks/-1.0.region.bin";
 
-/// A folder with a world that has this chunk.
+/// Creates a folder with a world that has this chunk.
 pub(crate) fn with_chunk(chunk: &Chunk) -> Sandbox {
     with_document(&chunk.encode())
 }
 
-/// A folder with a world that has a chunk with this document.
+/// Creates a folder with a world that has a chunk with this document.
 pub(crate) fn with_document(document: &[u8]) -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.path("world/chunks")).unwrap();
@@ -45,7 +45,7 @@ pub(crate) fn document(fields: &[(&str, Value)]) -> Document {
     document
 }
 
-/// The document of the chest, with a float that not every reader of JSON gets right.
+/// The document of the chest, with a float that some JSON readers parse incorrectly.
 pub(crate) fn chest() -> Document {
     let container = document(&[
         ("Capacity", Value::Int32(18)),
@@ -69,8 +69,8 @@ fn entity() -> Holder {
     holder
 }
 
-/// A floor of stone, a door two blocks high, a pond, light, a chest, a sheep, and something that
-/// nobody knows.
+/// A floor of stone, a door two blocks high, a pond, light, a chest, a sheep, and an unknown
+/// component.
 pub(crate) fn sample() -> Chunk {
     let mut chunk = Chunk::new();
     let y = SectionY::new(2).unwrap();

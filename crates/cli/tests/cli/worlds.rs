@@ -1,4 +1,4 @@
-//! `world list | create | copy | delete`: what they make and leave alone.
+//! `world list | create | copy | delete`.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn settings(sandbox: &Sandbox, world: &str) -> WorldSettings {
     config.settings
 }
 
-/// A universe with a world that has a chunk.
+/// Creates a universe with a world that has a chunk.
 fn universe() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.run(&["world", "create", "u", "a", "--seed", "7"]).ok();
@@ -27,7 +27,7 @@ fn universe() -> Sandbox {
 }
 
 #[test]
-fn a_world_is_made_as_told_and_its_universe_with_it() {
+fn create_writes_the_given_settings_and_creates_the_universe() {
     let sandbox = Sandbox::new();
     let words = ["world", "create", "save/u", "new", "--generator", "flat", "--seed", "-7"];
     let more = ["--display-name", "My World", "--provider", "IndexedStorage"];
@@ -51,7 +51,7 @@ fn a_world_is_made_as_told_and_its_universe_with_it() {
 }
 
 #[test]
-fn without_a_generator_of_ours_the_game_has_its_own() {
+fn without_a_built_in_generator_the_game_generates() {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.path("save/universe/worlds")).unwrap();
     let object = sandbox.run(&["world", "create", "save", "b", "--json"]).ends(0).json();
@@ -77,7 +77,7 @@ fn without_a_generator_of_ours_the_game_has_its_own() {
 }
 
 #[test]
-fn nothing_is_made_over_something_or_outside() {
+fn create_refuses_existing_worlds_and_paths_outside_the_universe() {
     let sandbox = universe();
     sandbox.file("notes", b"mine");
     for (words, part) in [
@@ -96,7 +96,7 @@ fn nothing_is_made_over_something_or_outside() {
 }
 
 #[test]
-fn worlds_are_listed_and_a_bad_one_hides_no_other() {
+fn worlds_are_listed_despite_a_damaged_one() {
     let sandbox = universe();
     sandbox.run(&["world", "create", "u", "b", "--display-name", "Second"]).ok();
     let run = sandbox.run(&["world", "list", "u"]).ends(0);
@@ -139,7 +139,7 @@ fn a_copy_is_another_world_with_the_same_chunks() {
 }
 
 #[test]
-fn a_world_is_deleted_only_when_somebody_says_yes() {
+fn a_world_is_deleted_only_with_yes() {
     let sandbox = universe();
     let line = sandbox.run(&["world", "delete", "u", "a"]).fails(2);
     assert!(line.starts_with("u/worlds/a: 3 files, ") && line.contains("--yes"), "{line}");
@@ -156,9 +156,9 @@ fn a_world_is_deleted_only_when_somebody_says_yes() {
     sandbox.run(&["world", "delete", "u", "a", "--yes"]).fails(1);
 }
 
-/// The game may know it, so the world is made.
+/// The game may have the provider, so the world is created.
 #[test]
-fn a_provider_that_this_program_lacks_is_said_when_a_world_is_made() {
+fn creating_a_world_with_a_provider_that_is_not_built_warns() {
     let sandbox = Sandbox::new();
     let known = sandbox.run(&["world", "create", "u", "b", "--provider", "IndexedStorage"]).ends(0);
     assert_eq!(known.err, "");

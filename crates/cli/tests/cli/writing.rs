@@ -14,7 +14,7 @@ fn seal(sandbox: &Sandbox, name: &str, slot: u32) -> Option<Seal> {
 }
 
 #[test]
-fn put_makes_a_missing_file_and_get_gives_the_content_back() {
+fn put_creates_a_missing_file_and_get_returns_the_document() {
     let sandbox = Sandbox::new();
     let content = sample(1, 50_000);
     sandbox.file("content", &content);
@@ -27,13 +27,13 @@ fn put_makes_a_missing_file_and_get_gives_the_content_back() {
     let file = IndexedStorageFile::create(reference.path(FILE)).unwrap();
     file.write(Slot::new(33), &content).unwrap();
     file.close().unwrap();
-    assert_eq!(sandbox.bytes(FILE), reference.bytes(FILE), "as the library writes it");
+    assert_eq!(sandbox.bytes(FILE), reference.bytes(FILE), "same bytes as from the library");
 }
 
 #[test]
-fn put_writes_the_bytes_that_the_game_wrote() {
+fn put_writes_the_same_bytes_as_the_game() {
     let sandbox = Sandbox::with("v1/basic", "game.bin");
-    for (slot, content) in sandbox.content("game.bin") {
+    for (slot, content) in sandbox.documents("game.bin") {
         let slot = slot.to_string();
         sandbox.run_with(&["region", "put", "ours.bin", &slot, "-"], &content).ends(0);
         let raw = |name| sandbox.run(&["region", "get", name, &slot, "--raw"]).ends(0).out;
@@ -42,7 +42,7 @@ fn put_writes_the_bytes_that_the_game_wrote() {
 }
 
 #[test]
-fn put_replaces_and_says_so_as_json() {
+fn put_reports_a_replaced_blob_as_json() {
     let sandbox = Sandbox::new();
     sandbox.file("content", b"first");
     sandbox.file("other", b"second, longer");
@@ -70,7 +70,7 @@ fn put_replaces_and_says_so_as_json() {
 }
 
 #[test]
-fn put_takes_an_empty_file_for_a_missing_one() {
+fn put_treats_an_empty_file_as_missing() {
     let sandbox = Sandbox::new();
     sandbox.file("a.bin", b"");
     sandbox.run_with(&["region", "put", "a.bin", "0", "-"], b"content").ends(0);
@@ -78,18 +78,18 @@ fn put_takes_an_empty_file_for_a_missing_one() {
 }
 
 #[test]
-fn put_with_another_geometry() {
+fn put_creates_a_file_with_another_geometry() {
     let sandbox = Sandbox::new();
     let put = ["region", "put", "a.bin", "15", "-", "--geometry", "16x64"];
     sandbox.run_with(&put, b"content").ends(0);
     let info = sandbox.run(&["region", "info", "a.bin", "--json"]).ends(0).json();
     assert_eq!((&info["slots"], &info["segment_bytes"]), (&json!(16), &json!(64)));
-    // An existing file has its own geometry, whatever the option says.
+    // An existing file keeps its geometry, regardless of the option.
     sandbox.run_with(&["region", "put", "a.bin", "16", "-"], b"content").fails(2);
 }
 
 #[test]
-fn put_that_cannot_work_makes_no_file() {
+fn a_failed_put_creates_no_file() {
     let sandbox = Sandbox::new();
     sandbox.file("content", b"x");
     let line = sandbox.run(&["region", "put", "a.bin", "1024", "content"]).fails(2);
@@ -116,7 +116,7 @@ fn put_dry_run_changes_nothing() {
 }
 
 #[test]
-fn put_takes_levels_and_durability() {
+fn put_accepts_levels_and_durability() {
     let sandbox = Sandbox::new();
     let content = sample(5, 60_000);
     sandbox.file("content", &content);
@@ -144,7 +144,7 @@ fn put_raw_stores_frames_verbatim() {
 }
 
 #[test]
-fn put_raw_refuses_what_is_no_whole_frame() {
+fn put_raw_rejects_incomplete_frames() {
     let sandbox = Sandbox::with("v1/payload_variants", "a.bin");
     let before = sandbox.state();
     let whole = sandbox.run(&["region", "get", "a.bin", "0", "--raw"]).ends(0).out;
@@ -161,7 +161,7 @@ fn put_raw_refuses_what_is_no_whole_frame() {
 }
 
 #[test]
-fn put_raw_does_not_allocate_what_a_frame_merely_claims() {
+fn put_raw_does_not_allocate_the_size_claimed_by_a_frame() {
     let sandbox = Sandbox::new();
     // Single segment, 8 bytes of content size: 1 GiB, then one empty last block.
     let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0xE0];
@@ -186,7 +186,7 @@ fn put_seals_with_the_position_of_the_chunk_and_counts_saves() {
     assert_eq!((first.save_counter, first.slot.get()), (1, 95));
     assert!(first.time_ms > 1_600_000_000_000, "{}", first.time_ms);
     assert_eq!(put(FILE).save_counter, 2);
-    // A copy that was removed must not look newer than the next one.
+    // A removed blob must not look newer than the next one.
     sandbox.run(&["region", "rm", FILE, "31,2"]).ends(0);
     assert_eq!(put(FILE).save_counter, 3);
     assert_eq!(put("notes.bin").identity, b"notes.bin");
@@ -195,7 +195,7 @@ fn put_seals_with_the_position_of_the_chunk_and_counts_saves() {
 }
 
 #[test]
-fn put_raw_keeps_a_seal_in_its_slot_and_refuses_it_elsewhere() {
+fn put_raw_keeps_a_seal_in_its_slot_and_rejects_it_elsewhere() {
     let sandbox = Sandbox::new();
     sandbox.run_with(&["region", "put", "a.bin", "4", "-", "--seal"], b"content").ends(0);
     let frames = sandbox.run(&["region", "get", "a.bin", "4", "--raw"]).ends(0).out;
@@ -209,24 +209,24 @@ fn put_raw_keeps_a_seal_in_its_slot_and_refuses_it_elsewhere() {
 #[test]
 fn rm_empties_a_slot() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
-    let mut expected = sandbox.content("a.bin");
+    let mut expected = sandbox.documents("a.bin");
     let (&slot, content) = expected.iter().next().unwrap();
     let (name, len) = (slot.to_string(), content.len());
     let dry = sandbox.run(&["region", "rm", "a.bin", &name, "--dry-run"]).ok();
     assert!(dry.contains("would be emptied"), "{dry}");
-    assert_eq!(sandbox.content("a.bin"), expected);
+    assert_eq!(sandbox.documents("a.bin"), expected);
     let text = sandbox.run(&["region", "rm", "a.bin", &name]).ok();
     assert!(text.contains(&format!("emptied ({len} bytes in 1 segment)")), "{text}");
     expected.remove(&slot);
-    assert_eq!(sandbox.content("a.bin"), expected);
+    assert_eq!(sandbox.documents("a.bin"), expected);
     let line = sandbox.run(&["region", "rm", "a.bin", &name]).fails(1);
     assert!(line.ends_with("is already empty"), "{line}");
 }
 
 #[test]
-fn rm_as_json() {
+fn rm_is_printed_as_json() {
     let sandbox = Sandbox::with("v1/basic", "a.bin");
-    let slot = sandbox.content("a.bin").into_keys().next().unwrap();
+    let slot = sandbox.documents("a.bin").into_keys().next().unwrap();
     let name = slot.to_string();
     let rm =
         |more: &[&str]| sandbox.run(&[&["region", "rm", "a.bin", &name, "--json"], more].concat());
@@ -247,7 +247,7 @@ fn rm_empties_a_damaged_slot_and_the_file_is_clean_again() {
 }
 
 #[test]
-fn random_content_of_many_sizes_comes_back() {
+fn random_documents_of_many_sizes_are_read_back() {
     let sandbox = Sandbox::new();
     let mut random = Random::new(9);
     for (slot, len) in [0, 1, 4083, 4084, 4085, 300_000].into_iter().enumerate() {

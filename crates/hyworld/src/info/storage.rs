@@ -1,4 +1,4 @@
-//! How much is stored: region files, chunks, and what is in them.
+//! [`StorageInfo`]: region files, chunks and their contents.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use serde::Serialize;
 
 use super::InfoOptions;
 
-/// What a storage of chunks comes to.
+/// A summary of a chunk storage.
 #[derive(Debug, Serialize)]
 pub struct StorageInfo {
-    /// What errors call it.
+    /// The location as shown in errors.
     pub location: String,
-    /// Its chunks.
+    /// The number of chunks.
     pub chunks: u64,
-    /// Its region files; `None` for other storages.
+    /// The region files; `None` for other storages.
     pub regions: Option<RegionTotals>,
-    /// What is in the chunks; `None` if they were not read.
+    /// The contents of the chunks; `None` if they were not read.
     pub contents: Option<Contents>,
 }
 
 impl StorageInfo {
-    /// Looks at a storage, of which `files` are the region files.
+    /// Summarizes a storage; `files` are its region files.
     pub(super) fn of(
         storage: &dyn ChunkStorage,
         files: Option<&RegionFiles>,
@@ -37,11 +37,11 @@ impl StorageInfo {
         let contents = (!options.fast).then(|| {
             progress.expect(regions.map(|regions| regions.chunks));
             let before = found.seen.clone();
-            let mut tell = |finding: &Finding| found.add(finding, &before);
-            count_contents(storage, &options.scan, &mut tell, progress)
+            let mut report = |finding: &Finding| found.add(finding, &before);
+            count_contents(storage, &options.scan, &mut report, progress)
         });
         let location = storage.location();
-        // A migration has chunks elsewhere too.
+        // A migration also has chunks outside of the region files.
         let is_all_in_files = files.is_some_and(|files| files.location() == location);
         let chunks = match (&contents, regions) {
             (Some(contents), _) => contents.chunks,
@@ -52,13 +52,13 @@ impl StorageInfo {
     }
 }
 
-/// What two passes over the same chunks found, each thing once.
+/// Collects the findings of two passes over the same chunks, without duplicates.
 struct Found<'a> {
     add: &'a mut dyn FnMut(Finding),
     seen: Seen,
 }
 
-/// Class and position of findings. Positions of damaged chunks only, so it stays small.
+/// Class and position of findings. Only damaged chunks are in it, so it stays small.
 type Seen = BTreeSet<(&'static str, Option<(i32, i32)>)>;
 
 impl Found<'_> {
@@ -67,11 +67,11 @@ impl Found<'_> {
             (self.add)(Finding::new(Class::Storage, error));
             Vec::new()
         });
-        let mut tell = |finding: &Finding| self.add(finding, &Seen::new());
-        region_totals(files.folder(), &regions, &options.scan, &mut tell)
+        let mut report = |finding: &Finding| self.add(finding, &Seen::new());
+        region_totals(files.folder(), &regions, &options.scan, &mut report)
     }
 
-    /// Adds a finding, unless the pass before made it too.
+    /// Adds a finding, unless the previous pass reported it.
     fn add(&mut self, finding: &Finding, before: &Seen) {
         let key = (finding.class.name(), finding.chunk.map(|at| (at.x, at.z)));
         self.seen.insert(key);

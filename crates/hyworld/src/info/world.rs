@@ -1,4 +1,4 @@
-//! What a world says about itself.
+//! [`WorldInfo`]: the configuration, resources and files of a world.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use super::{InfoOptions, OtherInfo, StorageInfo, others};
 use crate::location::CHUNKS_FOLDER;
 
-/// A world. What is `None` could not be read.
+/// A world. Fields that could not be read are `None`.
 #[derive(Debug, Serialize)]
 pub struct WorldInfo {
     /// Its name.
@@ -22,78 +22,78 @@ pub struct WorldInfo {
     /// Its folder.
     #[serde(serialize_with = "displayed")]
     pub path: PathBuf,
-    /// Worlds whose names the game takes for the same.
+    /// Worlds whose names the game treats as the same name.
     pub collides_with: Vec<String>,
-    /// What its configuration says.
+    /// Its configuration.
     pub config: Option<ConfigInfo>,
-    /// The provider that has its chunks.
+    /// The provider of its chunks.
     #[serde(serialize_with = "provider")]
     pub provider: Option<ProviderConfig>,
-    /// The provider that its configuration names, where the game would move the chunks.
+    /// The provider in its configuration, if the game would migrate the chunks to it.
     #[serde(serialize_with = "provider")]
     pub pending_provider: Option<ProviderConfig>,
     /// The built-in generator that created it.
     pub generator: Option<&'static str>,
     /// The ids of its resources.
     pub resources: Vec<String>,
-    /// The program that writes it now, in words.
+    /// A description of the program that is writing it.
     pub writer: Option<String>,
     /// Its chunks.
     pub storage: Option<StorageInfo>,
     /// The names of the paths in `paths.json`.
     pub paths: Vec<String>,
-    /// What else is in its folder.
+    /// Other files in its folder.
     pub others: Vec<OtherInfo>,
 }
 
-/// What the configuration of a world says.
+/// The configuration of a world.
 #[derive(Debug, Serialize)]
 pub struct ConfigInfo {
-    /// Which file it was read from.
+    /// The file it was read from.
     #[serde(serialize_with = "from")]
     pub from: LoadedFrom,
-    /// The version of its format.
+    /// The format version.
     pub version: i64,
     /// The UUID of the world.
     pub uuid: Option<String>,
-    /// The name that players see.
+    /// The name shown to players.
     pub display_name: Option<String>,
     /// The seed of the generator.
     pub seed: Option<i64>,
-    /// The generator of the game.
+    /// The type of the game's generator.
     pub world_gen: Option<String>,
     /// The time in the world.
     pub game_time: String,
     /// The game mode.
     pub game_mode: Option<String>,
-    /// Where players appear; `None` if the generator decides.
+    /// The spawn provider; `None` if the generator chooses the spawn point.
     pub spawn: Option<SpawnInfo>,
-    /// Switches that are not as in a new world.
+    /// Switches that differ from a new world.
     #[serde(serialize_with = "map")]
     pub switches: Vec<(&'static str, bool)>,
-    /// Keys that hyworld does not know.
+    /// Keys unknown to hyworld.
     pub unknown_keys: Vec<String>,
-    /// What draws the map.
+    /// The type of the map generator.
     pub world_map: Option<String>,
-    /// Whether it says what to do after a crash, as games since 0.6 can.
+    /// Whether it has crash recovery settings, which games since 0.6 write.
     pub crash_recovery: bool,
 }
 
-/// Where players appear.
+/// The spawn point of players.
 #[derive(Debug, Serialize)]
 pub struct SpawnInfo {
     /// The kind of spawn provider.
     pub id: Option<String>,
-    /// The position, where there is one for all.
+    /// The x coordinate, if all players have the same spawn point.
     pub x: Option<f64>,
-    /// The position, where there is one for all.
+    /// The y coordinate, likewise.
     pub y: Option<f64>,
-    /// The position, where there is one for all.
+    /// The z coordinate, likewise.
     pub z: Option<f64>,
 }
 
 impl WorldInfo {
-    /// Reads everything but the chunks.
+    /// Describes the world without its chunks.
     pub(super) fn of(entry: &WorldEntry, findings: &mut Findings) -> Self {
         let mut info = Self {
             name: entry.name.clone(),
@@ -110,58 +110,58 @@ impl WorldInfo {
             others: others(&entry.path, FolderKind::World, findings),
         };
         if let Some(other) = info.collides_with.first() {
-            let others = "the game takes both for one world and loads only one of them";
-            info.problem(&format!("collides with {other}: {others}"), findings);
+            let reason = "the game treats both as one world and loads only one of them";
+            info.add_finding(&format!("name collides with {other}: {reason}"), findings);
         }
         match find_writer(&info.path, SystemTime::now()) {
             Ok(writer) => info.writer = writer.map(|writer| writer.to_string()),
-            Err(error) => info.problem(&error, findings),
+            Err(error) => info.add_finding(&error, findings),
         }
         match WorldPaths::load(&OsFileSystem, &info.path) {
             Ok((paths, _)) => info.paths = paths.iter().map(|(name, _)| name.to_owned()).collect(),
-            Err(error) => info.problem(&error, findings),
+            Err(error) => info.add_finding(&error, findings),
         }
         match WorldOptions::new().without_chunks().open(&info.path) {
-            Ok(world) => info.take(&world, findings),
-            Err(error) => info.problem(&error, findings),
+            Ok(world) => info.add_settings(&world, findings),
+            Err(error) => info.add_finding(&error, findings),
         }
         info
     }
 
-    fn problem(&self, problem: &dyn std::fmt::Display, findings: &mut Findings) {
-        let finding = Finding::new(Class::WorldFile, problem);
+    fn add_finding(&self, message: &dyn std::fmt::Display, findings: &mut Findings) {
+        let finding = Finding::new(Class::WorldFile, message);
         findings.add(Finding { world: Some(self.name.clone()), ..finding });
     }
 
-    fn take(&mut self, world: &WorldFolder, findings: &mut Findings) {
+    fn add_settings(&mut self, world: &WorldFolder, findings: &mut Findings) {
         let choice = world.provider();
         self.provider = Some(choice.provider.clone());
         self.pending_provider.clone_from(&choice.pending);
         let from = world.config_from().clone();
         if let LoadedFrom::Backup { problem } = &from {
-            let backup = "its backup is used in its place, here and by the game";
-            self.problem(&format!("config.json: {problem}; {backup}"), findings);
+            let backup = "hyworld and the game use its backup instead";
+            self.add_finding(&format!("config.json: {problem}; {backup}"), findings);
         }
         match world.config() {
             Ok(config) => self.config = Some(ConfigInfo::new(from, config)),
-            Err(problem) => self.problem(&format!("config.json: {problem}"), findings),
+            Err(problem) => self.add_finding(&format!("config.json: {problem}"), findings),
         }
-        self.take_resources(world.resources(), findings);
+        self.add_resources(world.resources(), findings);
     }
 
-    fn take_resources(&mut self, resources: &Resources<'_>, findings: &mut Findings) {
+    fn add_resources(&mut self, resources: &Resources<'_>, findings: &mut Findings) {
         match resources.ids() {
             Ok(ids) => self.resources = ids,
-            Err(error) => self.problem(&error, findings),
+            Err(error) => self.add_finding(&error, findings),
         }
         match resources.built_in_generator() {
             Ok(generator) => self.generator = generator.map(BuiltInGenerator::name),
-            Err(error) => self.problem(&error, findings),
+            Err(error) => self.add_finding(&error, findings),
         }
     }
 
-    /// Looks at the chunks. Those of a world that cannot be opened are looked for in region files.
-    pub(super) fn look_at_chunks(
+    /// Adds the chunks. If the provider is unknown, region files are assumed.
+    pub(super) fn add_chunks(
         &mut self,
         options: &InfoOptions,
         progress: &dyn Progress,
@@ -171,7 +171,7 @@ impl WorldInfo {
         let opened = crate::registry().open(&provider, &self.path, Access::ReadOnly);
         let storage: Box<dyn ChunkStorage> = match opened {
             Ok(storage) => storage,
-            Err(error) => return self.problem(&error, findings),
+            Err(error) => return self.add_finding(&error, findings),
         };
         let uses_files = matches!(
             provider.kind(),

@@ -1,4 +1,4 @@
-//! The chunks of a world in a backup zip, to be read.
+//! Read-only access to the chunks of a world in a backup zip.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use hyworld_world::Backup;
 use super::{Location, bad_location};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The location of a path that is a zip file, or that goes on inside one.
+/// Returns the location if the path is a zip file or a path inside one.
 pub(super) fn find(path: &Path) -> Result<Option<Location>> {
     let is_zip = |path: &Path| path.is_file() && path.extension().is_some_and(|end| end == "zip");
     let Some(zip) = path.ancestors().find(|path| is_zip(path)) else { return Ok(None) };
@@ -23,8 +23,8 @@ pub(super) fn find(path: &Path) -> Result<Option<Location>> {
     let world = match worlds.as_slice() {
         _ if worlds.contains(&inside) => inside,
         _ if !inside.is_empty() => {
-            let problem = format!("the backup has no world {inside:?}, only {}", worlds.join(", "));
-            return Err(bad_location(zip, &problem));
+            let reason = format!("the backup has no world {inside:?}, only {}", worlds.join(", "));
+            return Err(bad_location(zip, &reason));
         }
         [world] => world.clone(),
         [] => {
@@ -35,7 +35,7 @@ pub(super) fn find(path: &Path) -> Result<Option<Location>> {
             let (name, example) = (zip.display(), zip.join(first));
             let names = worlds.join(", ");
             let text = format!(
-                "{name}: {} worlds are here, {names}; name one of them, as in {}",
+                "{name}: the backup has {} worlds: {names}; choose one by path, as in {}",
                 worlds.len(),
                 example.display()
             );
@@ -47,14 +47,14 @@ pub(super) fn find(path: &Path) -> Result<Option<Location>> {
 
 pub(super) fn open(zip: &Path, world: &str, access: Access) -> Result<Box<dyn ChunkStorage>> {
     if access == Access::ReadWrite {
-        return Err(bad_location(zip, "a backup can only be read"));
+        return Err(bad_location(zip, "backups are read-only"));
     }
     let state = Mutex::new(State { backup: Backup::open(zip)?, region: None });
     let (location, world) = (zip.join(world).display().to_string(), world.to_owned());
     Ok(Box::new(BackupStorage { location, world, state }))
 }
 
-/// The chunks of one world in a backup. One region at a time is in memory.
+/// The chunks of one world in a backup. At most one region is in memory.
 #[derive(Debug)]
 struct BackupStorage {
     location: String,
@@ -76,7 +76,7 @@ impl BackupStorage {
     fn in_region<T>(
         &self,
         region: RegionPos,
-        ask: impl FnOnce(&RegionImage) -> ProviderResult<T>,
+        query: impl FnOnce(&RegionImage) -> ProviderResult<T>,
     ) -> ProviderResult<Option<T>> {
         let mut state = self.state();
         if state.region.as_ref().is_none_or(|(open, _)| *open != region) {
@@ -91,11 +91,11 @@ impl BackupStorage {
             state.region = Some((region, image));
         }
         let image = state.region.as_ref().and_then(|(_, image)| image.as_ref());
-        image.map(ask).transpose()
+        image.map(query).transpose()
     }
 
     fn refuse<T>(&self) -> ProviderResult<T> {
-        let (location, reason) = (self.location.clone(), "it is in a backup".to_owned());
+        let (location, reason) = (self.location.clone(), "backups are read-only".to_owned());
         Err(ProviderError::ReadOnly { location, reason })
     }
 }

@@ -8,7 +8,7 @@ use hyworld_world::{ServerCheck, WorldFolder, WorldOptions, WritePermit};
 use super::{Location, is_database, not_found};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Returns every provider that this program was built with.
+/// Returns all providers that this program was built with.
 pub fn registry() -> ProviderRegistry {
     #[cfg_attr(not(feature = "s3"), expect(unused_mut, reason = "nothing is added"))]
     let mut registry = ProviderRegistry::new();
@@ -17,7 +17,7 @@ pub fn registry() -> ProviderRegistry {
     registry
 }
 
-/// Keeps other programs of hyworld from writing to a location, until it is dropped.
+/// An exclusive lock against writes of other hyworld processes, held until it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct WriteGuard {
@@ -26,18 +26,20 @@ pub struct WriteGuard {
 }
 
 impl Location {
-    /// Opens the storage for reading. Nothing is written.
+    /// Opens the storage for reading. Nothing is created.
     ///
     /// # Errors
-    /// It cannot be opened, or this program was built without its provider.
+    /// Returns an error if the storage cannot be opened, or if this program was built without its
+    /// provider.
     pub fn open(&self) -> Result<Box<dyn ChunkStorage>> {
         self.open_storage(Access::ReadOnly, &RegionFilesOptions::new())
     }
 
-    /// Asks to write to the location, through the gate that everything goes through.
+    /// Checks that no other program uses the location, and locks it. Call this before every write.
     ///
     /// # Errors
-    /// Another program uses it, or the configuration of its world is not understood.
+    /// Returns an error if another program uses the location, or if the configuration of its world
+    /// cannot be read.
     pub fn guard(&self) -> Result<WriteGuard> {
         let (mut world, mut permit) = (None, None);
         if let Some(folder) = self.world_folder() {
@@ -49,20 +51,22 @@ impl Location {
         Ok(WriteGuard { _world: world, _permit: permit })
     }
 
-    /// Opens the storage for writing, region files with `options`. Ask for [`guard`](Self::guard)
+    /// Opens the storage for writing; `options` apply to region files. Call [`guard`](Self::guard)
     /// first.
     ///
     /// # Errors
-    /// It cannot be opened, or this program was built without its provider.
+    /// Returns an error if the storage cannot be opened, or if this program was built without its
+    /// provider.
     pub fn open_for_writing(&self, options: &RegionFilesOptions) -> Result<Box<dyn ChunkStorage>> {
         self.open_storage(Access::ReadWrite, options)
     }
 
-    /// Opens the storage for writing, for a copy that is not read before it is complete: region
-    /// files with `options`, a database with settings for many writes.
+    /// Opens the storage for a bulk copy that is not read before it is complete. `options` apply to
+    /// region files; a database is tuned for bulk writes.
     ///
     /// # Errors
-    /// It cannot be opened, or this program was built without its provider.
+    /// Returns an error if the storage cannot be opened, or if this program was built without its
+    /// provider.
     pub fn open_new(&self, options: &RegionFilesOptions) -> Result<Box<dyn ChunkStorage>> {
         match self {
             Self::RocksDb(folder) => open_rocksdb(folder, Access::ReadWrite, true),
@@ -70,7 +74,7 @@ impl Location {
         }
     }
 
-    /// The file or folder that is written to.
+    /// Returns the file or folder to be written.
     fn path(&self) -> Option<std::path::PathBuf> {
         match self {
             Self::Region { folder, region } => Some(folder.join(region.file_name())),
@@ -88,13 +92,13 @@ impl Location {
         let must_exist = access == Access::ReadOnly;
         Ok(match self {
             Self::Region { folder, region } => {
-                // An empty folder name is the current folder, which has a name of its own.
+                // An empty folder name means the current folder.
                 let is_here = folder.as_os_str().is_empty();
                 let folder = if is_here { Path::new(".") } else { folder };
                 Box::new(options.only(*region).open(folder)?)
             }
             Self::Regions(folder) if must_exist && !folder.is_dir() => {
-                return Err(no_chunks(folder, "there are no region files here"));
+                return Err(no_chunks(folder, "no region files found: the folder does not exist"));
             }
             Self::Regions(folder) => Box::new(options.open(folder)?),
             Self::World { folder, provider } => registry().open(provider, folder, access)?,
@@ -104,7 +108,7 @@ impl Location {
                 return Err(not_found(folder, "no such folder"));
             }
             Self::RocksDb(folder) if must_exist && !is_database(folder) => {
-                return Err(no_chunks(folder, "there is no RocksDB database here"));
+                return Err(no_chunks(folder, "no RocksDB database found"));
             }
             Self::RocksDb(folder) => open_rocksdb(folder, access, false)?,
             Self::S3(url) => open_s3(url, access)?,
@@ -113,8 +117,8 @@ impl Location {
     }
 }
 
-fn no_chunks(folder: &Path, problem: &str) -> Error {
-    Error::new(ErrorKind::NotAWorld, format!("{}: {problem}", folder.display()))
+fn no_chunks(folder: &Path, reason: &str) -> Error {
+    Error::new(ErrorKind::NotAWorld, format!("{}: {reason}", folder.display()))
 }
 
 #[cfg(feature = "rocksdb")]
@@ -143,7 +147,7 @@ fn open_s3(_url: &str, _access: Access) -> Result<Box<dyn ChunkStorage>> {
     Err(s3_not_built())
 }
 
-/// The error where an object store is needed and this program has none.
+/// The error for an object store if this program was built without support for it.
 #[cfg(not(feature = "s3"))]
 pub(crate) fn s3_not_built() -> Error {
     let kind = "hyworld:S3".to_owned();
@@ -155,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_provider_that_was_built_can_be_opened() {
+    fn the_registry_has_the_providers_of_all_enabled_features() {
         let registry = registry();
         let has = |wanted| registry.type_names().any(|name| name == wanted);
         assert!(has("Hytale"));

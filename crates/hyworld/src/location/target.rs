@@ -1,4 +1,4 @@
-//! Where chunks can be written to, and where they must not be.
+//! Locations to write chunks to.
 
 use std::path::{Path, PathBuf};
 
@@ -11,23 +11,23 @@ use super::{
 use crate::error::Result;
 
 impl Location {
-    /// Finds where chunks can be written to. The location need not exist.
+    /// Resolves a location to write chunks to. It need not exist.
     ///
     /// # Errors
-    /// Chunks cannot be written there: it is a file, a save or a universe, or it is named as one
-    /// of those or as a region file.
+    /// Returns an error if the location is a file, a save or a universe, or has the name of a
+    /// region file.
     pub fn target(name: &Path) -> Result<Self> {
         if let Some(remote) = Self::of_url(name) {
             return Ok(remote);
         }
-        check_address(name)?;
+        check_url(name)?;
         if name.exists() && !name.is_dir() {
-            let problem = "a world or a folder of region files is needed here, not a file";
-            return Err(bad_location(name, problem));
+            let reason = "this is a file; name a world or a folder of region files";
+            return Err(bad_location(name, reason));
         }
         if region_of(name).is_some() {
-            let problem = "a region file has such a name, and a folder is needed here";
-            return Err(bad_location(name, problem));
+            let reason = "this is the name of a region file; name a folder";
+            return Err(bad_location(name, reason));
         }
         let is_chunks_folder = name.file_name().is_some_and(|last| last == CHUNKS_FOLDER);
         if is_chunks_folder || (name.is_dir() && !region_files_in(name)?.is_empty()) {
@@ -35,46 +35,47 @@ impl Location {
         }
         if let Some(worlds) = worlds_folder(name) {
             let example = worlds.join("NAME");
-            let problem = format!("this holds worlds; name one in it, as {}", example.display());
-            return Err(bad_location(name, &problem));
+            let reason =
+                format!("this is a folder of worlds; name one, as in {}", example.display());
+            return Err(bad_location(name, &reason));
         }
         Self::of_world(name)
     }
 
-    /// As [`target`](Self::target), for a copy of chunks from elsewhere.
+    /// Like [`target`](Self::target), for a copy of the chunks of `source`.
     ///
     /// # Errors
-    /// Also if it is inside of the source, or of the save or universe that `source_name` names but
-    /// not among its worlds.
+    /// Also returns an error if the target is inside the source, or inside the save or universe at
+    /// `source_name` but outside its `worlds` folder.
     pub fn target_of_copy(name: &Path, source: &Self, source_name: &Path) -> Result<Self> {
         let target = Self::target(name)?;
         let Some(path) = target.folder().map(resolved) else { return Ok(target) };
         let inside = |root: &Path| path.starts_with(root) && path != root;
         let (storage, world) = (source.folder().map(resolved), source.world_folder());
         if storage.is_some_and(|storage| inside(&storage)) {
-            return Err(bad_location(name, "it is inside of the chunks that would be copied"));
+            return Err(bad_location(name, "the target is inside the chunks folder to be copied"));
         }
         if let Some(world) = world.map(|world| resolved(&world))
             && inside(&world)
             && ![CHUNKS_FOLDER, DATABASE_FOLDER].map(|folder| world.join(folder)).contains(&path)
         {
-            return Err(bad_location(name, "it is inside of the world that would be copied"));
+            return Err(bad_location(name, "the target is inside the world to be copied"));
         }
         if let Some(worlds) = worlds_folder(source_name).map(|worlds| resolved(&worlds))
             && inside(&resolved(source_name))
             && !inside(&worlds)
         {
-            let problem = format!(
-                "it is inside of the source but not among its worlds, which are in {}",
+            let reason = format!(
+                "the target is inside the source but outside its folder of worlds, {}",
                 worlds.display()
             );
-            return Err(bad_location(name, &problem));
+            return Err(bad_location(name, &reason));
         }
         Ok(target)
     }
 }
 
-/// The folder of worlds of a save or universe, or of what is going to be one.
+/// Returns the folder of worlds of a save or universe.
 fn worlds_folder(path: &Path) -> Option<PathBuf> {
     match discover(path) {
         Ok(PathKind::Save { universe } | PathKind::Universe { universe }) => {
@@ -84,24 +85,24 @@ fn worlds_folder(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Refuses what was probably meant as an address.
-pub(super) fn check_address(name: &Path) -> Result<()> {
+/// Returns an error for a path that was probably meant as a URL.
+pub(super) fn check_url(name: &Path) -> Result<()> {
     let text = name.to_string_lossy();
     let lower = text.to_ascii_lowercase();
     let scheme = |scheme: &str| lower.starts_with(scheme.trim_end_matches('/'));
-    let problem = if scheme(S3_SCHEME) {
-        "an object store is named as in s3://BUCKET/PREFIX"
+    let reason = if scheme(S3_SCHEME) {
+        "write an object store as s3://BUCKET/PREFIX"
     } else if scheme(ROCKSDB_SCHEME) {
-        "a database is named as in rocksdb:PATH"
+        "write a database as rocksdb:PATH"
     } else if text.contains("://") {
-        "there is no such kind of storage: a path, rocksdb:PATH or s3://BUCKET/PREFIX"
+        "unknown kind of storage; use a path, rocksdb:PATH or s3://BUCKET/PREFIX"
     } else {
         return Ok(());
     };
-    Err(bad_location(name, problem))
+    Err(bad_location(name, reason))
 }
 
-/// The absolute path without links, as far as it exists.
+/// Returns the absolute path with symbolic links resolved; missing components are kept.
 fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut missing = PathBuf::new();

@@ -1,4 +1,4 @@
-//! Which world a path means.
+//! Finding the worlds at a path.
 
 use std::path::{Path, PathBuf};
 
@@ -7,31 +7,32 @@ use hyworld_world::{PathKind, Universe, WorldEntry, discover};
 use super::{CHUNKS_FOLDER, DATABASE_FOLDER, bad_location, not_found};
 use crate::error::{Error, ErrorKind, Result};
 
-/// How many characters the names of worlds may take in an error.
+/// The maximum length of a list of world names in an error.
 const NAMES_CHARS_MAX: usize = 200;
 
-/// The folder of the world that a path is, belongs to, or has as the only one with chunks.
+/// Returns the folder of the world at `path`: the path itself, a parent of it, or the only world
+/// with chunks inside it.
 ///
 /// # Errors
-/// There is no world, or there are several.
+/// Returns an error if there is no world or if there are several.
 pub fn find_world(path: &Path) -> Result<PathBuf> {
     if !path.exists() {
         return Err(not_found(path, "no such folder"));
     }
-    let place = discover(path)?;
-    let worlds = place.worlds()?.into_iter().map(|world| world.path).collect();
+    let kind = discover(path)?;
+    let worlds = kind.worlds()?.into_iter().map(|world| world.path).collect();
     let no_world = || {
-        let problem = format!("there is no world here, only {}", place.kind());
-        Error::new(ErrorKind::NotAWorld, format!("{}: {problem}", path.display()))
+        let text = format!("{}: no world found; this is {}", path.display(), kind.kind());
+        Error::new(ErrorKind::NotAWorld, text)
     };
     only(path, worlds)?.ok_or_else(no_world)
 }
 
-/// The folder of the world with this name in a save, universe or asset pack. In a backup, the path
-/// by which the world is opened.
+/// Returns the folder of the world with this name in a save, universe or asset pack. For a backup,
+/// returns the path that opens the world.
 ///
 /// # Errors
-/// There is no world of that name.
+/// Returns an error if there is no world of that name.
 pub fn find_named_world(path: &Path, name: &str) -> Result<PathBuf> {
     if !path.exists() {
         return Err(not_found(path, "no such file or folder"));
@@ -48,20 +49,20 @@ pub fn find_named_world(path: &Path, name: &str) -> Result<PathBuf> {
     }
     let names: Vec<_> = worlds.into_iter().map(|world| world.name).collect();
     let names = if names.is_empty() { "none".to_owned() } else { shortened(names) };
-    Err(not_found(path, &format!("no world {name:?}; the worlds here are {names}")))
+    Err(not_found(path, &format!("no world {name:?}; existing worlds: {names}")))
 }
 
-/// The worlds with chunks at a path where there are several; otherwise the path itself.
+/// Returns the worlds with chunks if `path` contains several; otherwise `path` itself.
 ///
 /// # Errors
-/// The worlds cannot be listed.
+/// Returns an error if the worlds cannot be listed.
 pub fn find_worlds(path: &Path) -> Result<Vec<PathBuf>> {
     match only_world_with_chunks(path) {
         Err(error) if error.kind() == ErrorKind::SeveralWorlds => {}
         _ => return Ok(vec![path.to_owned()]),
     }
     let mut worlds: Vec<_> = match discover(path) {
-        Ok(place) => place.worlds()?.into_iter().map(|world| world.path).collect(),
+        Ok(kind) => kind.worlds()?.into_iter().map(|world| world.path).collect(),
         Err(_) => entries(path)?,
     };
     worlds.retain(|world| has_storage(world));
@@ -69,10 +70,10 @@ pub fn find_worlds(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(worlds)
 }
 
-/// The universe that a path is or has in it.
+/// Returns the universe at `path` or inside it.
 ///
 /// # Errors
-/// There is no universe.
+/// Returns an error if there is no universe.
 pub fn find_universe(path: &Path) -> Result<Universe> {
     if !path.exists() {
         return Err(not_found(path, "no such folder"));
@@ -80,18 +81,18 @@ pub fn find_universe(path: &Path) -> Result<Universe> {
     match discover(path)? {
         PathKind::Save { universe } | PathKind::Universe { universe } => Ok(universe),
         other => {
-            let wanted = "name the universe, which is the folder with worlds/ in it";
-            Err(bad_location(path, &format!("this is {}; {wanted}", other.kind())))
+            let advice = "name the universe, the folder that contains worlds/";
+            Err(bad_location(path, &format!("this is {}; {advice}", other.kind())))
         }
     }
 }
 
-/// As [`find_world`], for a path that is not a part of a world itself; also finds worlds in a
-/// folder that is not a universe.
+/// Like [`find_world`], for a path that is not part of a world. Also finds worlds in a folder that
+/// is not a universe.
 pub(super) fn only_world_with_chunks(path: &Path) -> Result<Option<PathBuf>> {
     let worlds = match discover(path) {
         Ok(PathKind::Chunks { .. } | PathKind::Region { .. }) => Vec::new(),
-        Ok(place) => place.worlds()?.into_iter().map(|world| world.path).collect(),
+        Ok(kind) => kind.worlds()?.into_iter().map(|world| world.path).collect(),
         Err(hyworld_world::Error::NotFound { .. }) => {
             entries(path)?.into_iter().filter(|path| has_storage(path)).collect()
         }
@@ -111,7 +112,7 @@ fn has_storage(world: &Path) -> bool {
     [CHUNKS_FOLDER, DATABASE_FOLDER].into_iter().any(|folder| world.join(folder).is_dir())
 }
 
-/// The only one of several worlds. Worlds without chunks count only where none has chunks.
+/// Returns the world if there is only one. Worlds without chunks are ignored if any has chunks.
 fn only(path: &Path, mut worlds: Vec<PathBuf>) -> Result<Option<PathBuf>> {
     if worlds.iter().any(|world| has_storage(world)) {
         worlds.retain(|world| has_storage(world));
@@ -129,12 +130,12 @@ fn several(path: &Path, first: &Path, worlds: &[PathBuf]) -> Error {
     let names = shortened(names.map(|name| name.display().to_string()).collect());
     let (path, count, first) = (path.display(), worlds.len(), first.display());
     let text = format!(
-        "{path}: {count} worlds are here, {names}; name one of them, as in {first}, or with --world"
+        "{path}: contains {count} worlds: {names}; choose one by path, as in {first}, or with --world"
     );
     Error::new(ErrorKind::SeveralWorlds, text)
 }
 
-/// As many names as fit into an error, and how many more there are.
+/// Joins as many names as fit into an error, and adds the number of others.
 fn shortened(mut names: Vec<String>) -> String {
     let mut chars = 0_usize;
     let fits = names.iter().take_while(|name| {

@@ -13,14 +13,14 @@ use crate::scan::{Batch, Completion, Form, Reader, ScanOptions, scan_items};
 pub struct CompareReport {
     /// Chunks with the same document in both.
     pub same: u64,
-    /// The differences, and what could not be compared.
+    /// The differences, and the chunks that could not be compared.
     pub findings: Findings,
     /// Whether every chunk was compared.
     pub completion: Completion,
 }
 
-/// Compares the documents of two storages by hash, however they are compressed. `found` gets each
-/// difference.
+/// Compares the documents of two storages by hash, regardless of compression. `found` is called
+/// with each difference.
 pub fn compare(
     first: &dyn ChunkStorage,
     second: &dyn ChunkStorage,
@@ -35,7 +35,7 @@ pub fn compare(
     };
     let (a, b) = (Reader::new(first, options), Reader::new(second, options));
     let both = |batch: Batch| {
-        // One side after the other, so that documents of both are never in memory together.
+        // One storage after the other, so that only documents of one are in memory at a time.
         let (a, b) = (Vec::digests(&a, &batch.positions), Vec::digests(&b, &batch.positions));
         (a.into_iter().zip(b), batch.errors)
     };
@@ -57,7 +57,7 @@ pub fn compare(
     }
     for at in second.positions() {
         match at {
-            // What the first cannot read was reported when it was read.
+            // Chunks that the first cannot read were reported above.
             Ok(at) if matches!(first.contains(at), Ok(false)) => {
                 add(&mut report, Finding::at(Class::OnlyInTarget, at, "only in the target"));
             }

@@ -1,4 +1,4 @@
-//! What is copied and compared: documents, or compressed frames as they are.
+//! The two forms in which chunks are copied and compared: documents and compressed frames.
 
 use hyworld_coords::ChunkPos;
 use hyworld_files::invariant;
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::scan::{Form, Group, Reader};
 
-/// The first 16 bytes of a SHA-256: enough to notice any accident, and half the memory.
+/// The first 16 bytes of a SHA-256, enough to detect accidental changes in half the memory.
 pub(super) type Digest = [u8; 16];
 
 fn digest(bytes: &[u8]) -> Digest {
@@ -26,7 +26,7 @@ pub(super) trait Content: Sized {
     fn digest(&self) -> Digest;
     fn raw_bytes(&self) -> u64;
 
-    /// The digests of chunks; nothing of the chunks is held any more.
+    /// Returns the digests of chunks, without keeping the chunks in memory.
     fn digests(reader: &Reader<'_>, positions: &[ChunkPos]) -> Group<Digest> {
         let mut digests = Vec::with_capacity(positions.len());
         Self::read(reader, positions, |group| {

@@ -1,4 +1,4 @@
-//! Copies batches of chunks, and verifies the target when all of them are written.
+//! Copies batches of chunks, and verifies the target after all are written.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +11,8 @@ use crate::finding::{Class, Finding};
 use crate::progress::Progress;
 use crate::scan::{Batch, Completion, Reader, scan_items};
 
-/// What the target must have: the digest of each chunk of the source, `None` for those that could
-/// not be copied. Takes about 40 bytes for each.
+/// The expected chunks of the target: the digest of each chunk of the source, `None` for those that
+/// could not be copied. Needs about 40 bytes per chunk.
 type Expected = HashMap<ChunkPos, Option<Digest>>;
 
 /// A copy from one storage to another.
@@ -23,7 +23,7 @@ pub(super) struct Copier<'a> {
     pub(super) progress: &'a dyn Progress,
 }
 
-/// What became of the chunks of one batch.
+/// The result of copying one batch.
 #[derive(Default)]
 struct Copied {
     report: ConvertReport,
@@ -38,10 +38,10 @@ impl Copied {
 }
 
 impl Copier<'_> {
-    /// Copies all chunks, makes them durable, and compares the target with the source.
+    /// Copies all chunks, syncs the target, and compares it with the source.
     pub(super) fn run<C: Content>(&self) -> ConvertReport {
         let is_dry_run = self.options.dry_run;
-        // A target that is new is not asked for every chunk.
+        // Avoids a lookup of every chunk in a new target.
         let present = if is_dry_run { HashSet::new() } else { self.present() };
         let (mut report, expected) = self.copy_all::<C>(&present);
         if is_dry_run || report.completion == Completion::Cancelled {
@@ -61,8 +61,8 @@ impl Copier<'_> {
         report
     }
 
-    /// The chunks that the target has before the copy. What cannot be listed is found out when the
-    /// target is verified.
+    /// Returns the chunks that the target has before the copy. Parts that cannot be listed are
+    /// reported when the target is verified.
     fn present(&self) -> HashSet<ChunkPos> {
         self.target.positions().flatten().collect()
     }
@@ -94,10 +94,10 @@ impl Copier<'_> {
             copied.report.findings.add(Finding::new(Class::Storage, error));
         }
         let positions = batch.positions.iter();
-        let there: Vec<_> = positions.copied().filter(|at| present.contains(at)).collect();
+        let existing: Vec<_> = positions.copied().filter(|at| present.contains(at)).collect();
         // Chunks that cannot be read from the target are written again.
-        let digests = C::digests(to, &there).into_iter();
-        let there: HashMap<_, _> =
+        let digests = C::digests(to, &existing).into_iter();
+        let existing: HashMap<_, _> =
             digests.filter_map(|(at, digest)| Some((at, digest.ok()??))).collect();
         C::read(from, &batch.positions, |group| {
             let mut read = Vec::with_capacity(group.len());
@@ -111,7 +111,7 @@ impl Copier<'_> {
                     Err(error) => copied.fail(Class::Unreadable, at, error),
                 }
             }
-            self.write::<C>(&read, &there, &mut copied);
+            self.write::<C>(&read, &existing, &mut copied);
         });
         copied
     }
@@ -121,7 +121,7 @@ impl Copier<'_> {
     fn write<C: Content>(
         &self,
         read: &[(ChunkPos, C)],
-        there: &HashMap<ChunkPos, Digest>,
+        existing: &HashMap<ChunkPos, Digest>,
         copied: &mut Copied,
     ) {
         let mut missing = Vec::with_capacity(read.len());
@@ -133,9 +133,9 @@ impl Copier<'_> {
                 continue;
             }
             let digest = content.digest();
-            if there.get(at) == Some(&digest) {
+            if existing.get(at) == Some(&digest) {
                 copied.report.already = copied.report.already.saturating_add(1);
-                copied.expected.push((*at, there.get(at).copied()));
+                copied.expected.push((*at, existing.get(at).copied()));
             } else {
                 missing.push((*at, content));
                 digests.push(digest);
@@ -153,7 +153,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Removes what only the target had: left-overs of an earlier use.
+    /// Removes chunks that exist only in the target, from an earlier use.
     fn remove_others(
         &self,
         present: &HashSet<ChunkPos>,
@@ -162,15 +162,15 @@ impl Copier<'_> {
     ) {
         for at in present.iter().filter(|at| !expected.contains_key(at)) {
             match self.target.remove(*at) {
-                Ok(was_there) => {
-                    report.removed = report.removed.saturating_add(was_there.into());
+                Ok(existed) => {
+                    report.removed = report.removed.saturating_add(existed.into());
                 }
                 Err(error) => report.findings.add(Finding::at(Class::Write, *at, error)),
             }
         }
     }
 
-    /// Reads the whole target in its own order, and compares it with what was copied.
+    /// Reads the whole target in its own order and compares it with the source.
     fn verify<C: Content>(&self, mut expected: Expected, report: &mut ConvertReport) {
         let reader = Reader::new(self.target, &self.options.scan);
         let batches = reader.batches(self.target.positions(), C::FORM);
@@ -192,7 +192,7 @@ impl Copier<'_> {
             return;
         }
         for (at, _) in expected.into_iter().filter(|(_, digest)| digest.is_some()) {
-            let message = "the target does not have it";
+            let message = "missing in the target";
             report.findings.add(Finding::at(Class::Verify, at, message));
         }
     }
@@ -209,12 +209,12 @@ impl Copier<'_> {
 }
 
 fn extra(at: ChunkPos) -> Finding {
-    Finding::at(Class::OnlyInTarget, at, "the target has it, the source does not")
+    Finding::at(Class::OnlyInTarget, at, "only in the target, not in the source")
 }
 
 impl ConvertReport {
-    /// Compares a chunk of the target with what it should be; `None` for a chunk that could not be
-    /// copied, of which the target may have an older state.
+    /// Compares a chunk of the target with its expected digest. `expected` is `None` for a chunk
+    /// that could not be copied, of which the target may have an older state.
     fn check(
         &mut self,
         at: ChunkPos,
@@ -227,8 +227,8 @@ impl ConvertReport {
                 self.verified = self.verified.saturating_add(1);
                 return;
             }
-            (_, Ok(Some(_))) => Finding::at(Class::Verify, at, "the target has other bytes"),
-            (_, Ok(None)) => Finding::at(Class::Verify, at, "the target does not have it"),
+            (_, Ok(Some(_))) => Finding::at(Class::Verify, at, "contents differ in the target"),
+            (_, Ok(None)) => Finding::at(Class::Verify, at, "missing in the target"),
             (_, Err(error)) => Finding::at(Class::Verify, at, error),
         };
         self.findings.add(finding);

@@ -1,4 +1,4 @@
-//! A copy into a folder that gets its name when the copy is complete.
+//! Copying into a folder that gets its final name when the copy is complete.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,20 @@ use crate::source::SourceIdentity;
 /// The result of a copy into a folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FolderCopy {
-    /// What was copied.
+    /// The result of copying the chunks.
     pub report: ConvertReport,
     /// Whether an unfinished copy was continued.
     pub is_resumed: bool,
-    /// The folder with the unfinished copy; `None` if the target has its name now.
+    /// The folder of the unfinished copy; `None` if the copy is finished.
     pub unfinished: Option<PathBuf>,
 }
 
-/// Copies `source` into `folder` with [`convert`]. The copy grows in a folder with another name;
-/// `open` opens that one for writing. It gets its name when the report allows it.
+/// Copies `source` into `folder` with [`convert`]. The copy is written to a folder with a temporary
+/// name, which `open` opens for writing. It is renamed if the report allows it.
 ///
 /// # Errors
-/// `folder` exists, an unfinished copy of another source is in the way, or what `open` reports.
+/// Returns an error if `folder` exists, if there is an unfinished copy of another source, or if
+/// `open` fails.
 pub fn convert_to_folder<E: From<PartialError>>(
     source: &dyn ChunkStorage,
     identity: &SourceIdentity,

@@ -1,15 +1,15 @@
-//! What can be done about a finding, as data: the program that shows it has the words.
+//! [`Advice`]: what can be done about a finding. The text is up to the program that shows it.
 
 use hyworld_indexed_storage::{Damage, SealDamage};
 
 use super::Class;
 
-/// What to do about a finding.
+/// What the user can do about a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Advice {
     /// Check the region file, or restore it from a backup.
     CheckRegion,
-    /// Search for an older copy in the region file or in a backup.
+    /// Search the region file or a backup for an older copy.
     FindOlderCopy,
     /// The game refuses the chunk: search for an older copy.
     ReplaceRefused,
@@ -25,19 +25,20 @@ pub enum Advice {
     ReportBug,
     /// Rebuild the index from seals, or salvage the blob.
     RebuildOrSalvage,
-    /// The entry is wrong or the file was cut off: rebuild the index from seals, or salvage.
+    /// The index entry is damaged or the file is truncated: rebuild the index from seals, or
+    /// salvage the blob.
     RebuildOrSalvageCutOff,
     /// The length is probably damaged: salvage an older copy, or restore a backup.
     SalvageOverLength,
-    /// The file was cut off: restore a backup, or salvage an older copy.
+    /// The file is truncated: restore a backup, or salvage an older copy.
     RestoreCutOff,
     /// Copy the file to another disk, and check the copy.
     CopyToOtherDisk,
     /// Stop the program that writes the file, and check again.
     StopWriter,
-    /// Look at both slots that share segments, and put back the right content.
+    /// Compare the two slots that share segments, and restore the correct blobs.
     ChooseOverlap,
-    /// Read the content and write it back.
+    /// Read the blob and write it again.
     WriteAgain,
     /// Rebuild the index from seals.
     RebuildIndex,
@@ -45,7 +46,7 @@ pub enum Advice {
     Upgrade,
     /// Restore a backup or salvage an older copy, or remove the chunk.
     RestoreOrRemove,
-    /// A file that was just created has lost nothing; any other needs a backup.
+    /// A newly created file has lost nothing; restore any other file from a backup.
     CheckNewFile,
 }
 

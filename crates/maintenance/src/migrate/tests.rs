@@ -18,7 +18,7 @@ fn at(x: i32) -> ChunkPos {
     ChunkPos::new(x, 0)
 }
 
-/// A world with region files, and two other places that can be looked into.
+/// A world with region files, and storages in memory to migrate to.
 struct Scene {
     world: tempfile::TempDir,
     target: Arc<FailingStorage<MemoryStorage>>,
@@ -47,8 +47,8 @@ impl Scene {
         self.options.run(self.world.path(), target, &NoProgress)
     }
 
-    /// What the configuration and the resource say.
-    fn says(&self) -> (String, Option<String>) {
+    /// Returns the providers named by the configuration and by the resource.
+    fn providers(&self) -> (String, Option<String>) {
         let world = WorldOptions::new().without_chunks().open(self.world.path()).unwrap();
         let (config, resources) = (world.config().unwrap(), world.resources());
         let current = resources.current_provider().unwrap().provider;
@@ -56,7 +56,7 @@ impl Scene {
         (name(&config.settings.chunk_storage), current.as_ref().map(name))
     }
 
-    fn note_is_there(&self) -> bool {
+    fn has_note(&self) -> bool {
         self.world.path().join(NOTE_FILE).exists()
     }
 }
@@ -82,7 +82,7 @@ fn target() -> ProviderConfig {
 }
 
 #[test]
-fn all_chunks_arrive_and_the_world_is_switched() {
+fn all_chunks_are_copied_and_the_world_is_switched() {
     let scene = Scene::new(150);
     let seen = Seen::default();
     let report = scene.options.run(scene.world.path(), &target(), &seen).unwrap();
@@ -91,13 +91,13 @@ fn all_chunks_arrive_and_the_world_is_switched() {
     assert!(report.is_switched && !report.is_resumed);
     assert_eq!([&seen.copied, &seen.verified].map(|seen| seen.load(Ordering::SeqCst)), [150; 2]);
     assert_eq!(scene.target.read(at(149)).unwrap().unwrap(), b"chunk 149");
-    assert_eq!(scene.says(), ("test:Target".to_owned(), Some("test:Target".to_owned())));
-    assert!(!scene.note_is_there());
+    assert_eq!(scene.providers(), ("test:Target".to_owned(), Some("test:Target".to_owned())));
+    assert!(!scene.has_note());
     assert!(scene.world.path().join("chunks/0.0.region.bin").exists(), "the source stays");
 }
 
 #[test]
-fn a_failure_switches_nothing_and_the_next_run_continues() {
+fn after_a_failure_the_world_is_not_switched_and_the_next_run_continues() {
     let scene = Scene::new(100);
     scene.target.fail_writes(true);
     let report = scene.run(&target()).unwrap();
@@ -105,8 +105,8 @@ fn a_failure_switches_nothing_and_the_next_run_continues() {
     let classes = [(Class::Write, 100), (Class::Sync, 1)].into();
     assert_eq!(report.copy.findings.by_class(), &classes);
     assert_eq!(report.copy.findings.kept().first().unwrap().chunk, Some(at(0)));
-    assert_eq!(scene.says(), ("Hytale".to_owned(), None));
-    assert!(scene.note_is_there());
+    assert_eq!(scene.providers(), ("Hytale".to_owned(), None));
+    assert!(scene.has_note());
     scene.target.fail_writes(false);
     scene.target.write(at(3), b"chunk 3").unwrap();
     scene.target.write(at(4), b"torn").unwrap();
@@ -119,7 +119,7 @@ fn a_failure_switches_nothing_and_the_next_run_continues() {
 }
 
 #[test]
-fn chunks_of_others_are_not_written_over() {
+fn existing_chunks_of_the_target_are_not_overwritten() {
     let scene = Scene::new(2);
     scene.target.write(at(1), b"mine").unwrap();
     let refused = scene.run(&target());
@@ -132,24 +132,24 @@ fn chunks_of_others_are_not_written_over() {
 }
 
 #[test]
-fn a_damaged_chunk_keeps_the_world_where_it_is() {
+fn a_damaged_chunk_prevents_the_switch() {
     let scene = Scene::new(3);
     let path = scene.world.path().join("chunks/0.0.region.bin");
     let mut bytes = std::fs::read(&path).unwrap();
-    let place = bytes.windows(7).position(|found| found == b"chunk 1").unwrap();
-    // The length in front of the frame.
-    let frame = bytes[..place].windows(4).rposition(|found| found == [0x28, 0xB5, 0x2F, 0xFD]);
+    let position = bytes.windows(7).position(|found| found == b"chunk 1").unwrap();
+    // The length before the frame.
+    let frame = bytes[..position].windows(4).rposition(|found| found == [0x28, 0xB5, 0x2F, 0xFD]);
     bytes[frame.unwrap()] ^= 0xFF;
     write_file(&path, &bytes);
     let report = scene.run(&target()).unwrap();
     assert_eq!((report.copy.copied, report.is_switched), (2, false));
     assert_eq!(report.copy.findings.by_class(), &[(Class::Unreadable, 1)].into());
     assert_eq!(report.copy.findings.kept().first().unwrap().chunk, Some(at(1)));
-    assert_eq!(std::fs::read(&path).unwrap(), bytes, "the source is untouched");
+    assert_eq!(std::fs::read(&path).unwrap(), bytes, "the source is unchanged");
     let scene = Scene { options: scene.options.clone().skip_unreadable(true), ..scene };
     let report = scene.run(&target()).unwrap();
     assert_eq!((report.copy.already, report.is_switched), (2, true));
-    assert_eq!(std::fs::read(&path).unwrap(), bytes, "the source is untouched");
+    assert_eq!(std::fs::read(&path).unwrap(), bytes, "the source is unchanged");
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn a_dry_run_checks_everything_and_writes_nothing() {
     let scene = Scene { options: scene.options.clone().dry_run(true), ..scene };
     let report = scene.run(&target()).unwrap();
     assert_eq!((report.copy.chunks, report.copy.copied, report.is_switched), (3, 0, false));
-    assert_eq!(scene.says(), ("Hytale".to_owned(), None));
-    assert!(!scene.note_is_there() && scene.target.all_positions().unwrap().is_empty());
+    assert_eq!(scene.providers(), ("Hytale".to_owned(), None));
+    assert!(!scene.has_note() && scene.target.all_positions().unwrap().is_empty());
     scene.target.write(at(1), b"mine").unwrap();
     assert!(matches!(scene.run(&target()), Err(Error::TargetHasChunks { .. })));
     for wrong in ["Empty", "Migration", "x:Unknown"] {
@@ -174,13 +174,13 @@ fn region_files_are_never_migrated_onto_themselves() {
     for name in ["IndexedStorage", "Hytale", "Hytale"] {
         let report = scene.run(&ProviderConfig::new(name)).unwrap();
         assert_eq!((report.copy.copied, report.copy.already, report.is_switched), (0, 0, true));
-        assert_eq!(scene.says(), (name.to_owned(), Some(name.to_owned())));
+        assert_eq!(scene.providers(), (name.to_owned(), Some(name.to_owned())));
     }
     assert_eq!(std::fs::read(scene.world.path().join("chunks/0.0.region.bin")).unwrap(), before);
 }
 
 #[test]
-fn a_lazy_migration_is_finished_without_touching_what_arrived() {
+fn a_lazy_migration_is_finished_without_rewriting_migrated_chunks() {
     let scene = Scene::new(3);
     scene.target.write(at(1), b"newer").unwrap();
     let hytale = ProviderConfig::hytale();
@@ -196,5 +196,5 @@ fn a_lazy_migration_is_finished_without_touching_what_arrived() {
 
     let unclear = ProviderConfig::migration(&[hytale], &target());
     let error = without_target(&unclear, &target()).unwrap_err().to_string();
-    assert!(error.contains("make it the first of Loaders"), "{error}");
+    assert!(error.contains("put it first in Loaders"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The chunks of a storage in batches that are bounded by count, by region and by bytes.
+//! Reads the chunks of a storage in batches bounded by count, region and bytes.
 
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,31 +11,31 @@ use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt, Error, Positio
 
 use super::ScanOptions;
 
-/// Most chunks in a batch; a remote storage answers as many at once.
+/// The maximum number of chunks in a batch, which a remote storage reads in one call.
 const BATCH_CHUNKS: usize = 32;
 
-/// Most chunks in a batch where chunks are read one by one: large batches would save nothing and
-/// leave threads without work at the end.
+/// The maximum number of chunks in a batch if chunks are read one by one: larger batches would save
+/// nothing and leave threads idle at the end.
 const ONE_BY_ONE_BATCH_CHUNKS: usize = 8;
 
-/// Most bytes in a batch of more than one chunk.
+/// The maximum size of a batch of more than one chunk.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// What a document weighs until one was read, where sizes are not known before. The largest chunk
-/// seen in real worlds has 665,146 bytes.
+/// The initial weight of a document if the storage does not know sizes. The largest chunk seen in
+/// real worlds has 665,146 bytes.
 const ASSUMED_BYTES: u64 = 512 << 10;
 
-/// What compressed frames weigh where sizes are not known before.
+/// The weight of compressed frames if the storage does not know sizes.
 const ASSUMED_FRAME_BYTES: u64 = 128 << 10;
 
-/// Neighbouring positions of a listing, all from one region.
+/// Consecutive positions of a listing, all from one region.
 pub(crate) struct Batch {
     pub(crate) positions: Vec<ChunkPos>,
     /// Parts of the storage that could not be listed.
     pub(crate) errors: Vec<Error>,
 }
 
-/// In which form chunks are read.
+/// The form in which chunks are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Documents,
@@ -45,16 +45,16 @@ pub(crate) enum Form {
 /// Chunks that were read together.
 pub(crate) type Group<C> = Vec<(ChunkPos, Result<Option<C>>)>;
 
-/// Reads chunks of one storage in groups whose size is bounded.
+/// Reads chunks of one storage in groups of bounded size.
 pub(crate) struct Reader<'a> {
     storage: &'a dyn ChunkStorage,
     batch_bytes: u64,
     batch_chunks: usize,
     group_chunks: usize,
-    /// The weight of a document where the storage does not know sizes: the largest seen so far.
+    /// The weight of a document if the storage does not know sizes: the largest seen so far.
     assumed: AtomicU64,
-    /// Held by the thread that processes a document above `batch_bytes` which was not admitted
-    /// with its weight: at most one such document is in memory beside the budget.
+    /// Held by the thread that processes a document above `batch_bytes` that was not admitted with
+    /// its weight: at most one such document is in memory in addition to the budget.
     oversize: Mutex<()>,
 }
 
@@ -72,8 +72,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes on each document before the next one is read, unless the storage answers faster for
-    /// many at once.
+    /// Passes on each document before the next one is read, unless the storage is faster for many
+    /// at once.
     pub(crate) fn one_by_one(mut self) -> Self {
         if self.storage.knows_sizes() {
             (self.batch_chunks, self.group_chunks) = (ONE_BY_ONE_BATCH_CHUNKS, 1);
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         self
     }
 
-    /// Cuts positions into batches, each with its weight.
+    /// Splits positions into batches, each with its weight.
     pub(crate) fn batches(
         &self,
         positions: Positions<'a>,
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `held` is a position that did not fit into the batch before.
+    /// `held` is a position that did not fit into the previous batch.
     fn next_batch(
         &self,
         positions: &mut Peekable<Positions<'_>>,
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
     }
 
     fn weigh(&self, at: ChunkPos, form: Form) -> u64 {
-        // A chunk whose size is an error is reported when it is read.
+        // A chunk whose size cannot be read is reported when it is read.
         let size = self.known_size(at).map(|size| match form {
             Form::Documents => size.raw,
             Form::Frames => size.stored.unwrap_or(size.raw),
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         self.storage.knows_sizes().then(|| self.storage.size(at).ok().flatten()).flatten()
     }
 
-    /// Reads documents and passes them on in groups that are bounded by bytes.
+    /// Reads documents and passes them on in groups bounded by bytes.
     pub(crate) fn documents(&self, positions: &[ChunkPos], mut work: impl FnMut(Group<Vec<u8>>)) {
         let mut groups = Groups::new(self, &mut work);
         match self.storage.frames() {
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
                     groups.add(*at, raw, || self.storage.read(*at));
                 }
             }
-            // The lengths are in the headers, before anything is decompressed.
+            // The headers contain the lengths, so nothing is decompressed for this.
             Some(frames) => {
                 for (at, blob) in positions.iter().zip(frames.read_frames(positions)) {
                     let found = blob.as_ref().ok().and_then(Option::as_ref);
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         groups.flush();
     }
 
-    /// Reads compressed frames and passes them on in groups that are bounded by bytes.
+    /// Reads compressed frames and passes them on in groups bounded by bytes.
     pub(crate) fn frames(&self, positions: &[ChunkPos], mut work: impl FnMut(Group<EncodedBlob>)) {
         let frames = self.storage.frames();
         let frames = match invariant!(frames, "frames are read only from storages of frames") {
@@ -215,7 +215,7 @@ fn decompress(at: ChunkPos, blob: Result<Option<EncodedBlob>>) -> Result<Option<
     document.map(Some).map_err(|error| Error::Damaged { at, source: error.into() })
 }
 
-/// Collects chunks until they are as many bytes as a batch may have.
+/// Collects chunks up to the maximum size of a batch.
 struct Groups<'r, 'a, C> {
     reader: &'r Reader<'a>,
     group: Group<C>,

@@ -1,17 +1,17 @@
-//! Hands out items in order, each when there is memory for it.
+//! Hands out items in order, each once there is memory for it.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Hands out items to threads.
 ///
-/// Lock order: the items, then the state. A thread that waits for memory holds the items, so that
-/// the threads behind it cannot overtake it: a large item is never starved by small ones.
+/// Lock order: items, then state. A thread that waits for memory holds the lock of the items, so
+/// that other threads cannot overtake it: small items never starve a large one.
 pub(super) struct Gate<I> {
     items: Mutex<Items<I>>,
     state: Mutex<State>,
     changed: Condvar,
     budget_bytes: u64,
-    /// How far items may be ahead of the first that is not reduced yet, if there is a limit.
+    /// How far items may be ahead of the first unreduced one; `None` for no limit.
     window: Option<u64>,
 }
 
@@ -23,13 +23,13 @@ struct Items<I> {
 
 #[derive(Default)]
 struct State {
-    /// Items that are being processed, and their bytes.
+    /// The number of items in progress, and their bytes.
     running: u64,
     bytes: u64,
     reduced: u64,
 }
 
-/// The claim of one item on memory, until it is dropped.
+/// Reserves the memory of one item until it is dropped.
 pub(super) struct Ticket<'a, I> {
     gate: &'a Gate<I>,
     number: u64,
@@ -37,12 +37,12 @@ pub(super) struct Ticket<'a, I> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each value is consistent between any two statements, so a panic elsewhere does no harm.
+    // The values are consistent after every statement, so poisoning can be ignored.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<I> Gate<I> {
-    /// Looks at results with less than `window` before them only, if order matters.
+    /// Creates a gate. `window` limits how far items may be ahead of the first unreduced one.
     pub(super) fn new(items: I, budget_bytes: u64, window: Option<usize>) -> Self {
         Self {
             items: Mutex::new(Items { rest: items, handed_out: 0, is_exhausted: false }),
@@ -53,18 +53,18 @@ impl<I> Gate<I> {
         }
     }
 
-    /// Whether the last item was handed out.
+    /// Returns whether the last item was handed out.
     pub(super) fn is_exhausted(&self) -> bool {
         lock(&self.items).is_exhausted
     }
 
-    /// Notes how many results were reduced so far.
+    /// Sets the number of reduced results.
     pub(super) fn set_reduced(&self, reduced: u64) {
         lock(&self.state).reduced = reduced;
         self.changed.notify_all();
     }
 
-    /// Waits until an item of this weight may begin: within the budget, or alone.
+    /// Waits until an item of this weight may start: within the budget, or alone.
     fn admit(&self, number: u64, weight: u64) -> Ticket<'_, I> {
         let mut state = lock(&self.state);
         let must_wait = |state: &State| {
@@ -83,7 +83,7 @@ impl<I> Gate<I> {
 }
 
 impl<T, I: Iterator<Item = (u64, T)>> Gate<I> {
-    /// The next item; `None` after the last one, or once the scan is cancelled.
+    /// Returns the next item; `None` after the last one, or once the scan is cancelled.
     pub(super) fn next(&self, is_cancelled: impl Fn() -> bool) -> Option<(Ticket<'_, I>, T)> {
         let mut items = lock(&self.items);
         if items.is_exhausted || is_cancelled() {
@@ -102,7 +102,7 @@ impl<T, I: Iterator<Item = (u64, T)>> Gate<I> {
 }
 
 impl<I> Ticket<'_, I> {
-    /// The place of the item in the order of all items.
+    /// Returns the index of the item in the order of all items.
     pub(super) fn number(&self) -> u64 {
         self.number
     }

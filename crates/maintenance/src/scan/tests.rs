@@ -1,4 +1,4 @@
-//! Every chunk comes once, in order where that is asked for, and memory stays within the budget.
+//! Tests of order, memory budget and cancellation.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -19,7 +19,7 @@ fn storage() -> MemoryStorage {
 }
 
 #[test]
-fn every_chunk_comes_once() {
+fn every_chunk_is_reduced_once() {
     let storage = storage();
     for jobs in [1, 4, 100] {
         let mut seen = Vec::new();
@@ -40,7 +40,7 @@ fn every_chunk_comes_once() {
 }
 
 #[test]
-fn batches_keep_to_one_region_and_to_their_bytes() {
+fn batches_are_limited_to_one_region_and_their_bytes() {
     let storage = storage();
     let options = options(4).budget_bytes(4 * 750);
     let reader = Reader::new(&storage, &options);
@@ -56,7 +56,7 @@ fn batches_keep_to_one_region_and_to_their_bytes() {
 }
 
 #[test]
-fn ordered_results_come_in_the_order_of_the_items() {
+fn ordered_results_are_in_the_order_of_the_items() {
     for jobs in [1, 2, 7, 500] {
         let mut doubled = Vec::new();
         let items = (0..1000_u64).map(|item| (1, item));
@@ -73,9 +73,8 @@ fn ordered_results_come_in_the_order_of_the_items() {
     }
 }
 
-/// What is in memory at the same time, at most.
 #[test]
-fn weights_stay_within_the_budget_and_what_exceeds_it_runs_alone() {
+fn an_item_above_the_budget_runs_alone() {
     let in_flight = AtomicU64::new(0);
     let peaks = Mutex::new(Vec::new());
     let weights = (0..400_u64).map(|n| if n % 50 == 49 { 5000 } else { 1 + n % 90 });
@@ -95,7 +94,7 @@ fn weights_stay_within_the_budget_and_what_exceeds_it_runs_alone() {
 }
 
 #[test]
-fn a_cancelled_scan_says_so_and_finishes_what_it_began() {
+fn a_cancelled_scan_finishes_items_in_progress() {
     for jobs in [1, 3] {
         let flag = Arc::new(AtomicBool::new(false));
         let options = options(jobs).ordered(true).cancel(Arc::clone(&flag));

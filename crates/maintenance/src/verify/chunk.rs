@@ -1,4 +1,4 @@
-//! Checks of one chunk. Deeper ones join them here, each a function of its own.
+//! The checks of one chunk.
 
 use hyworld_chunk::bson::RawDocument;
 use hyworld_chunk::{
@@ -10,7 +10,7 @@ use hyworld_coords::{ChunkPos, SectionY};
 
 use crate::finding::{Class, Finding};
 
-/// What the game needs to load a chunk; the sections it makes itself if they are missing.
+/// The components that the game needs to load a chunk. It creates missing sections itself.
 const NEEDED: [&str; 5] = [
     WorldChunk::ID,
     BlockChunk::ID,
@@ -19,14 +19,14 @@ const NEEDED: [&str; 5] = [
     BlockComponentChunk::ID,
 ];
 
-/// Checks a chunk in every way. Returns where it keeps its entities, if it can be read.
+/// Runs all checks on a chunk. Returns its entity layout, or `None` if it cannot be read.
 pub(super) fn check(
     at: ChunkPos,
     document: Vec<u8>,
     findings: &mut Vec<Finding>,
 ) -> Option<EntityLayout> {
-    let whole = RawDocument::new(&document).and_then(RawDocument::check);
-    if let Err(malformed) = whole {
+    let checked = RawDocument::new(&document).and_then(RawDocument::check);
+    if let Err(malformed) = checked {
         findings.push(Finding::at(Class::Document, at, malformed));
         return None;
     }
@@ -51,7 +51,7 @@ pub(super) fn check(
 struct Checks<'a> {
     at: ChunkPos,
     chunk: Chunk,
-    /// Components that a newer game wrote, of which one is reported.
+    /// Components that a newer game wrote; only one is reported.
     newer: Vec<Error>,
     findings: &'a mut Vec<Finding>,
 }
@@ -65,7 +65,7 @@ impl Checks<'_> {
         self.newer.extend(self.chunk.opaque_components());
         for id in NEEDED {
             if !self.chunk.holder().contains(id) && !self.is_in_sections(id) {
-                self.found(Class::Missing, format!("the component {id} is missing"));
+                self.found(Class::Missing, format!("required component {id} is missing"));
             }
         }
         self.component::<BlockChunk>();
@@ -89,7 +89,7 @@ impl Checks<'_> {
         }
     }
 
-    /// Returns whether the sections have what a component of the chunk had in older games.
+    /// Returns whether the sections have the data that this chunk component had in older games.
     fn is_in_sections(&self, id: &str) -> bool {
         match id {
             EntityChunk::ID | BlockComponentChunk::ID => {
@@ -121,7 +121,7 @@ impl Checks<'_> {
     fn component<C: Component>(&mut self) {
         let round_trips = self.chunk.holder().round_trips::<C>();
         if let Some(is_same) = self.decoded(round_trips) {
-            self.came_back(C::ID, is_same);
+            self.check_roundtrip(C::ID, is_same);
         }
     }
 
@@ -135,7 +135,7 @@ impl Checks<'_> {
         let round_trips = holder.round_trips::<C>().map_err(inside);
         let anomalies = holder.get::<C>().ok().flatten().map(check).unwrap_or_default();
         if let Some(is_same) = self.decoded(round_trips) {
-            self.came_back(&format!("section {}: {}", y.index(), C::ID), is_same);
+            self.check_roundtrip(&format!("section {}: {}", y.index(), C::ID), is_same);
             self.anomalies(y, &anomalies);
         }
     }
@@ -154,9 +154,12 @@ impl Checks<'_> {
         }
     }
 
-    fn came_back(&mut self, id: &str, is_same: bool) {
+    fn check_roundtrip(&mut self, id: &str, is_same: bool) {
         if !is_same {
-            self.found(Class::Roundtrip, format!("{id} does not come back as it was read"));
+            self.found(
+                Class::Roundtrip,
+                format!("{id} does not encode to the bytes it was decoded from"),
+            );
         }
     }
 }

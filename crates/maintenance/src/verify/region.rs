@@ -1,4 +1,4 @@
-//! Checks of the slots of one region file.
+//! The checks of the slots of one region file.
 
 use hyworld_indexed_storage::{Error, IndexedStorageFile, Result, Slot, SlotDamage, Verified};
 
@@ -11,22 +11,22 @@ use crate::scan::{Completion, ScanOptions, scan_slots};
 pub struct RegionReport {
     /// Slots that were checked.
     pub slots: usize,
-    /// Slots whose blob is whole.
+    /// Slots with an intact blob.
     pub whole: usize,
-    /// Those of them with a seal.
+    /// Intact slots with a seal.
     pub sealed: usize,
-    /// What is wrong, in the order of the slots; at most one for each, and one for the table.
+    /// The findings in slot order: at most one per slot, and one for the index table.
     pub findings: Vec<Finding>,
-    /// Slots that could not be checked because the operating system failed.
+    /// Slots that could not be checked because of an I/O error.
     pub failed: Vec<Error>,
     /// Whether every slot was checked.
     pub completion: Completion,
 }
 
-/// Checks every slot of a region file in full: position, lengths, frames and seal.
+/// Checks every slot of a region file: position, lengths, frames and seal.
 ///
 /// # Errors
-/// The length of the file cannot be read.
+/// Returns an error if the length of the file cannot be read.
 pub fn verify_region(
     file: &IndexedStorageFile,
     options: &ScanOptions,
@@ -57,7 +57,7 @@ impl RegionReport {
             Ok(Verified::Damaged(damage)) => {
                 self.findings.push(Finding::of_slot(file, &SlotDamage { slot, damage }));
             }
-            // Emptied by another program since the file was opened.
+            // Another program emptied the slot after the file was opened.
             Ok(_) => self.slots = self.slots.saturating_sub(1),
             Err(error) => self.failed.push(error),
         }

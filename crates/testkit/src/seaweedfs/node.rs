@@ -1,4 +1,4 @@
-//! One process of a server. It never outlives the test, however that ends.
+//! One process of a server. It never outlives the test, even if the test is killed.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 
 use super::install;
 
-/// Runs the program until its input ends, which it does when the test stops it, and also when the
-/// test is killed.
+/// Runs the program until stdin is closed, which happens when the test stops it or is killed.
 const KEEPER: &str = r#""$@" >"$LOG" 2>&1 & child=$!; cat >/dev/null; kill -9 $child; wait $child"#;
 
-/// How much the gRPC port of a server is above its HTTP port.
+/// The difference between the gRPC port and the HTTP port of a server.
 const GRPC_OFFSET: u16 = 10_000;
 
 /// A running `weed`.
@@ -27,18 +26,18 @@ pub struct Node {
 }
 
 impl Node {
-    /// Starts it; what it says goes to `<name>.log` in the folder.
+    /// Starts the process. Its output goes to `<name>.log` in the folder.
     pub fn start(folder: &Path, name: &str, arguments: &[String]) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
         let log = folder.join(format!("{name}.log"));
         let mut node = Self { arguments, log, keeper: None };
-        node.start_again();
+        node.restart();
         node
     }
 
-    /// Starts it again with the same arguments.
-    pub fn start_again(&mut self) {
-        assert!(self.keeper.is_none(), "it is running");
+    /// Starts the process again with the same arguments.
+    pub fn restart(&mut self) {
+        assert!(self.keeper.is_none(), "the process is running");
         let keeper = Command::new("sh")
             .args(["-c", KEEPER, "sh"])
             .arg(install::weed().unwrap())
@@ -51,7 +50,7 @@ impl Node {
         self.keeper = Some(keeper.unwrap());
     }
 
-    /// Kills it, as a machine that loses its power would.
+    /// Kills the process, as in a power failure.
     pub fn kill(&mut self) {
         if let Some(mut keeper) = self.keeper.take() {
             drop(keeper.stdin.take());
@@ -59,7 +58,7 @@ impl Node {
         }
     }
 
-    /// Its last words.
+    /// Returns the last lines of the log.
     pub fn log(&self) -> String {
         let mut text = String::new();
         if let Ok(mut file) = File::open(&self.log) {
@@ -76,8 +75,8 @@ impl Drop for Node {
     }
 }
 
-/// A port that is free, and so is the one for gRPC. Both are below those that the system gives to
-/// outgoing connections.
+/// Returns a free port whose gRPC port is free too. Both are below the system's range for outgoing
+/// connections.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = u16::try_from(std::process::id() * 37 % 10_000).unwrap();
@@ -92,22 +91,22 @@ pub fn free_port() -> u16 {
     panic!("no free port");
 }
 
-/// The status of a plain request, 0 if there is none.
+/// Returns the status of a GET request, or 0 if it fails.
 pub fn http_status(port: u16, path: &str) -> u16 {
     answer_status(port, &format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n"))
 }
 
-/// Makes the bucket by storing an object in it, as soon as the filer can store anything.
-pub fn make_bucket(filer_port: u16, bucket: &str, nodes: &[&Node]) {
+/// Creates the bucket by storing an object in it, as soon as the filer accepts writes.
+pub fn create_bucket(filer_port: u16, bucket: &str, nodes: &[&Node]) {
     let request = format!(
-        "PUT /buckets/{bucket}/made HTTP/1.0\r\nHost: 127.0.0.1:{filer_port}\r\n\
+        "PUT /buckets/{bucket}/created HTTP/1.0\r\nHost: 127.0.0.1:{filer_port}\r\n\
          Content-Length: 3\r\n\r\nyes"
     );
     wait_for("the filer", nodes, || answer_status(filer_port, &request) == 201);
 }
 
 fn answer_status(port: u16, request: &str) -> u16 {
-    let ask = || -> std::io::Result<u16> {
+    let send = || -> std::io::Result<u16> {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(Duration::from_secs(2)))?;
         stream.write_all(request.as_bytes())?;
@@ -115,10 +114,10 @@ fn answer_status(port: u16, request: &str) -> u16 {
         stream.read_exact(&mut answer)?;
         Ok(std::str::from_utf8(&answer[9..]).unwrap_or("0").parse().unwrap_or(0))
     };
-    ask().unwrap_or(0)
+    send().unwrap_or(0)
 }
 
-/// Waits until `is_ready`, or fails with the last words of the nodes.
+/// Waits until `is_ready`. Panics with the logs of the nodes after 90 seconds.
 pub fn wait_for(what: &str, nodes: &[&Node], is_ready: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_ready() {

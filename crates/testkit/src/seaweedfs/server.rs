@@ -1,26 +1,26 @@
-//! A whole `SeaweedFS` in one process.
+//! A complete `SeaweedFS` server in one process.
 
 use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::node::{Node, free_port, http_status, make_bucket, wait_for};
+use super::node::{Node, create_bucket, free_port, http_status, wait_for};
 
-/// The bucket in which the tests have their worlds.
+/// The bucket for the worlds of the tests.
 pub const BUCKET: &str = "hyworld";
 
-/// Who asks.
+/// The credentials of a user.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity {
-    /// The name of the key.
+    /// The access key.
     pub key: &'static str,
-    /// The key.
+    /// The secret key.
     pub secret: &'static str,
 }
 
-/// May do everything.
+/// A user with all permissions.
 pub const ADMIN: Identity = Identity { key: "ADMINKEYNAME", secret: "admin+SECRET/value" };
-/// May read, write and list.
+/// A user who may read, write and list.
 pub const GAME: Identity = Identity { key: "GAMEKEYNAME", secret: "game+SECRET/value" };
 
 /// A running server.
@@ -28,11 +28,11 @@ pub const GAME: Identity = Identity { key: "GAMEKEYNAME", secret: "game+SECRET/v
 pub struct WeedServer {
     node: Node,
     port: u16,
-    /// Dropped last: it holds the data.
+    /// The data folder; dropped last.
     folder: TempDir,
 }
 
-/// Which identities a gateway knows, as a file.
+/// Writes the identities file of a gateway, and returns its path.
 pub fn write_identities(folder: &TempDir) -> String {
     let identity = |name, who: Identity, actions: &[&str]| {
         let credentials = [serde_json::json!({"accessKey": who.key, "secretKey": who.secret})];
@@ -52,7 +52,7 @@ impl WeedServer {
         Self::start_with(|_| Vec::new())
     }
 
-    /// The same with more arguments, which may need its folder.
+    /// Starts a server with additional arguments, computed from its folder.
     pub fn start_with(more: impl Fn(&Path) -> Vec<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (master, volume, filer, s3) = (free_port(), free_port(), free_port(), free_port());
@@ -63,10 +63,10 @@ impl WeedServer {
             format!("-dir={data}"),
             "-ip=127.0.0.1".to_owned(),
             "-ip.bind=127.0.0.1".to_owned(),
-            // Without this it reports its use to its makers.
+            // Disables usage reports to the vendor.
             "-master.telemetry=false".to_owned(),
             format!("-master.port={master}"),
-            // It has nobody to vote with; this is how long it waits before it knows.
+            // A single node has no peers to wait for.
             "-master.electionTimeout=1s".to_owned(),
             "-master.volumeSizeLimitMB=64".to_owned(),
             format!("-volume.port={volume}"),
@@ -83,41 +83,41 @@ impl WeedServer {
         let node = Node::start(folder.path(), "server", &arguments);
         let server = Self { node, port: s3, folder };
         server.wait();
-        make_bucket(filer, BUCKET, &[&server.node]);
+        create_bucket(filer, BUCKET, &[&server.node]);
         server
     }
 
-    /// Waits until it answers.
+    /// Waits until the server answers.
     pub fn wait(&self) {
         wait_for("the server", &[&self.node], || http_status(self.port, "/status") == 200);
     }
 
-    /// Kills it, as a machine that loses its power would.
+    /// Kills the server, as in a power failure.
     pub fn kill(&mut self) {
         self.node.kill();
     }
 
-    /// Starts it again on the same data.
-    pub fn start_again(&mut self) {
-        self.node.start_again();
+    /// Starts the server again on the same data.
+    pub fn restart(&mut self) {
+        self.node.restart();
     }
 
-    /// Where its data is.
+    /// Returns the data folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The port of its gateway.
+    /// Returns the port of the S3 gateway.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address of its gateway.
+    /// Returns the URL of the S3 gateway.
     pub fn endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The variables of the environment with which a program is allowed in, as an ordinary writer.
+    /// Returns the environment variables that give a program access as [`GAME`].
     pub fn environment(&self) -> [(&'static str, String); 4] {
         [
             ("AWS_ENDPOINT_URL", self.endpoint()),

@@ -1,25 +1,25 @@
-//! Where the rock is hollow.
+//! Caves.
 
 use hyworld_coords::{ChunkPos, LocalColumn};
 
 use super::super::noise::{ONE, between, corner};
 use super::origin;
 
-/// Caves are worms: where two fields are both near their middle.
+/// Caves are tunnels where two noise fields are both near their middle value.
 const FIELDS: [u64; 2] = [0xca5e, 0x5eca];
 
-/// How far from the middle still counts.
+/// The maximum distance from the middle value inside a cave.
 const WIDTH: i64 = ONE / 11;
 
-/// Corners of the lattice are 16 blocks apart.
+/// Lattice corners are 16 blocks apart.
 const STEP: i64 = 16;
 
-/// Corners along a side of a chunk, and up.
+/// Lattice corners along a horizontal side and the height of a chunk.
 const SIDE: i64 = 32 / STEP + 1;
 const UP: i64 = 240 / STEP + 1;
 
 pub(super) struct Caves {
-    /// The values at the corners of both fields, upwards first, then by x, then by z.
+    /// The corner values of both fields, ordered by z, then x, then y.
     fields: [Vec<i64>; 2],
 }
 
@@ -39,7 +39,7 @@ impl Caves {
         Self { fields: FIELDS.map(values) }
     }
 
-    /// The heights in a column that are hollow.
+    /// Returns the heights in a column that are inside a cave.
     pub(super) fn hollow(
         &self,
         column: LocalColumn,
@@ -59,13 +59,13 @@ impl Caves {
     }
 }
 
-/// The values of a field above one column, at each corner's height.
+/// Returns the values of a field along one column, at the height of each corner.
 fn line(values: &[i64], column: LocalColumn) -> Vec<i64> {
     let (x, z) = (i64::from(column.x()), i64::from(column.z()));
     let (part_x, part_z) = ((x % STEP) << 12, (z % STEP) << 12);
     let value = |x: i64, y: i64, z: i64| {
-        let place = usize::try_from((z * SIDE + x) * UP + y).unwrap_or(usize::MAX);
-        values.get(place).copied().unwrap_or(0)
+        let index = usize::try_from((z * SIDE + x) * UP + y).unwrap_or(usize::MAX);
+        values.get(index).copied().unwrap_or(0)
     };
     let (x, z) = (x / STEP, z / STEP);
     let at_height = |y| {

@@ -1,19 +1,19 @@
-//! How high the ground is, and what grows there.
+//! The height, moisture and environment of the ground.
 
 use hyworld_coords::{ChunkPos, LocalColumn};
 
 use super::super::noise::{ONE, between, field};
 use super::{BARE_FROM, SEA_LEVEL, origin};
 
-/// How far beyond the chunk heights are known: trees of neighbours reach in.
+/// How far beyond the chunk heights are computed, because trees of neighbours reach into it.
 pub(super) const MARGIN: i64 = 4;
 
-/// Columns along a side, with both margins.
+/// The number of columns along a side, including both margins.
 const SIDE: i64 = 32 + 2 * MARGIN;
 
 /// The ground of a chunk and its margins.
 pub(super) struct Surface {
-    /// Row by row, margins included.
+    /// Row by row, including the margins.
     heights: Vec<i32>,
     /// From 0 to [`ONE`].
     moistures: Vec<i64>,
@@ -33,13 +33,13 @@ impl Surface {
         }
     }
 
-    fn place(x: i64, z: i64) -> Option<usize> {
+    fn index(x: i64, z: i64) -> Option<usize> {
         usize::try_from((z + MARGIN) * SIDE + x + MARGIN).ok()
     }
 
-    /// The height of a column given from the chunk's corner, also in the margins.
+    /// Returns the height of a column relative to the chunk's corner, also in the margins.
     pub(super) fn height_at(&self, x: i64, z: i64) -> i32 {
-        Self::place(x, z).and_then(|place| self.heights.get(place)).copied().unwrap_or(0)
+        Self::index(x, z).and_then(|index| self.heights.get(index)).copied().unwrap_or(0)
     }
 
     pub(super) fn height(&self, column: LocalColumn) -> i32 {
@@ -47,10 +47,10 @@ impl Surface {
     }
 
     pub(super) fn moisture_at(&self, x: i64, z: i64) -> i64 {
-        Self::place(x, z).and_then(|place| self.moistures.get(place)).copied().unwrap_or(0)
+        Self::index(x, z).and_then(|index| self.moistures.get(index)).copied().unwrap_or(0)
     }
 
-    /// The colour of grass: from yellowish where it is dry to green where it is wet, in 32 steps.
+    /// Returns the grass colour, from yellowish (dry) to green (wet) in 32 steps.
     pub(super) fn tint(&self, column: LocalColumn) -> i32 {
         let moisture = self.moisture_at(column.x().into(), column.z().into());
         let step = (moisture >> 11) << 11;
@@ -75,9 +75,9 @@ impl Surface {
     }
 }
 
-/// The height of a column anywhere.
+/// Returns the height of any column of the world.
 fn height(seed: u64, x: i64, z: i64) -> i32 {
-    // Each from minus one half to one half.
+    // Each ranges from -1/2 to 1/2.
     let part = |which: u64, scale: u32| field(seed ^ which, x, z, scale) - ONE / 2;
     let land = part(0x11, 8) * 76;
     let hills = part(0x22, 6) * 34;

@@ -23,9 +23,9 @@ fn a_seed_and_a_position_always_give_the_same_bytes() {
     }
 }
 
-/// The bytes must not depend on the machine: this is what they are on one of them.
+/// The bytes must be the same on every machine.
 #[test]
-fn the_bytes_are_known() {
+fn chunks_match_golden_checksums() {
     let sum = |chunk: Chunk| {
         let fold = |sum: u64, byte: &u8| sum.wrapping_mul(31).wrapping_add(u64::from(*byte));
         chunk.encode().iter().fold(0, fold)
@@ -38,7 +38,7 @@ const GOLDEN: [u64; 3] =
     [8_198_969_826_106_162_552, 2_566_282_459_723_512_026, 11_511_556_851_932_702_354];
 
 #[test]
-fn every_chunk_decodes_and_the_world_has_all_that_was_promised() {
+fn chunks_decode_and_the_world_has_all_blocks_fluids_and_environments() {
     let (mut blocks, mut fluids, mut environments) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut tints = BTreeSet::new();
@@ -62,7 +62,7 @@ fn every_chunk_decodes_and_the_world_has_all_that_was_promised() {
 }
 
 #[test]
-fn heights_are_those_of_the_highest_block() {
+fn the_height_map_matches_the_blocks() {
     let chunk = chunk(4, 4);
     for column in LocalColumn::all() {
         let block = |y: i16| {
@@ -77,9 +77,9 @@ fn heights_are_those_of_the_highest_block() {
     }
 }
 
-/// Ground that ends at a border in a cliff would give away where the chunks are.
+/// Chunk borders must not show as cliffs.
 #[test]
-fn neighbours_fit_together() {
+fn ground_is_continuous_across_chunk_borders() {
     for x in -20..20 {
         let ground = |x: i32, column: u8| {
             let surface = Surface::around(7, ChunkPos::new(x, 3));
@@ -90,7 +90,7 @@ fn neighbours_fit_together() {
 }
 
 #[test]
-fn it_gives_up_when_nobody_wants_the_chunk() {
+fn a_chunk_that_is_no_longer_needed_is_not_generated() {
     let unwanted: crate::generator::StillNeeded = std::sync::Arc::new(|| false);
     let at = ChunkPos::new(0, 0);
     let request = GenerateRequest { at, seed: 0, still_needed: Some(unwanted) };

@@ -6,10 +6,10 @@ use super::super::noise::{ONE, hash};
 use super::surface::MARGIN;
 use super::{BARE_FROM, SEA_LEVEL, Work, block, local, origin};
 
-/// At most one tree stands in each square of this many columns.
+/// Each square with this side has at most one tree.
 const SQUARE: i64 = 8;
 
-/// How far leaves reach from the trunk; less than the margin.
+/// How far leaves reach from the trunk; must be less than the margin.
 const CROWN: i64 = 2;
 
 impl Work {
@@ -17,7 +17,7 @@ impl Work {
         for column in LocalColumn::all() {
             self.grow_grass(column);
         }
-        // Squares of neighbours too, for what reaches in.
+        // Includes squares of neighbours, whose trees reach into this chunk.
         for square_z in -1..=32 / SQUARE {
             for square_x in -1..=32 / SQUARE {
                 self.plant_square(square_x * SQUARE, square_z * SQUARE);
@@ -40,7 +40,7 @@ impl Work {
         }
     }
 
-    /// Decides by the square alone, so that both chunks at a border see the same tree.
+    /// Depends only on the square, so that both chunks at a border have the same tree.
     fn plant_square(&mut self, square_x: i64, square_z: i64) {
         let (origin_x, origin_z) = origin(self.at);
         let random = hash(self.seed ^ 0x73ee, origin_x + square_x, 0, origin_z + square_z);
@@ -48,7 +48,7 @@ impl Work {
         let (x, z) = (square_x + within(8), square_z + within(16));
         let is_known = |axis: i64| (-MARGIN..32 + MARGIN).contains(&axis);
         if !is_known(x) || !is_known(z) {
-            // Too far away to reach in.
+            // Too far away to reach into this chunk.
             return;
         }
         let height = self.surface.height_at(x, z);

@@ -1,5 +1,4 @@
-//! What every verb prints with `--json`, in enough situations that each key has had each of its
-//! types.
+//! Samples of the JSON output of every command, such that each key occurs with each of its types.
 
 use std::fs;
 
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 use crate::run::Sandbox;
 use crate::{generated, players, saves, upgrading_worlds, world};
 
-/// The verb, and its output in one block or several.
+/// The command, and its output in one or more blocks.
 pub(super) type Samples = Vec<(&'static str, Vec<Vec<Value>>)>;
 
 pub(super) fn all() -> Samples {
@@ -25,7 +24,7 @@ pub(super) fn all() -> Samples {
     samples
 }
 
-/// Runs commands, each with its words separated by spaces and `--json` behind them.
+/// Runs commands, given as words separated by spaces, with `--json`.
 fn lines(sandbox: &Sandbox, commands: &[&str]) -> Vec<Value> {
     let run = |command: &&str| {
         let words: Vec<&str> = command.split(' ').chain(["--json"]).collect();
@@ -36,8 +35,8 @@ fn lines(sandbox: &Sandbox, commands: &[&str]) -> Vec<Value> {
     commands.iter().flat_map(run).collect()
 }
 
-/// Adds a copy of a sample in which these values are as given: what is seen on other systems only,
-/// or in situations that cannot be brought about here.
+/// Adds a copy of a sample with changed values, for output that occurs only on other systems or in
+/// situations that the test cannot create.
 fn also(lines: &mut Vec<Value>, number: usize, values: &[(&str, Value)]) {
     let mut sample = lines[number].clone();
     for (pointer, value) in values {
@@ -46,7 +45,7 @@ fn also(lines: &mut Vec<Value>, number: usize, values: &[(&str, Value)]) {
     lines.push(sample);
 }
 
-/// Adds what stands beside the worlds of a save and is only kept.
+/// Adds samples of the other files of a save.
 fn also_others(info: &mut Vec<Value>, names: &Value) {
     let other = |what: Value| json!({"name": "text", "what": what, "files": 1, "bytes": 1});
     let others = json!([other(Value::Null), other("text".into())]);
@@ -145,7 +144,7 @@ fn players() -> Samples {
     ]
 }
 
-/// Region files of both versions, whole and damaged.
+/// Creates region files of both versions, intact and damaged.
 fn region_files() -> Sandbox {
     let sandbox = Sandbox::new();
     for (name, file) in [
@@ -161,7 +160,7 @@ fn region_files() -> Sandbox {
         sandbox.file(name, &fixture(&format!("original/{file}.region.bin")));
     }
     let mut bytes = sandbox.bytes("1.1.region.bin");
-    let (number, _) = sandbox.content("1.1.region.bin").pop_first().unwrap();
+    let (number, _) = sandbox.documents("1.1.region.bin").pop_first().unwrap();
     let entry = 32 + 4 * number as usize;
     bytes[entry..entry + 4].copy_from_slice(&i32::MAX.to_be_bytes());
     sandbox.file("1.1.region.bin", &bytes);
@@ -238,7 +237,7 @@ fn regions() -> Samples {
     ]
 }
 
-/// Listed, written into a folder, one written to a file, and one restored.
+/// Returns the output of listing, extracting all, extracting one, and restoring.
 fn salvaged(sandbox: &Sandbox) -> Vec<Vec<Value>> {
     let salvage = lines(sandbox, &["region salvage 2.2.region.bin", "region salvage removed.bin"]);
     let segment = salvage[0]["segment"].to_string();
@@ -372,7 +371,7 @@ fn benches() -> Samples {
     ]
 }
 
-/// What writing a header again prints, in a dry run and in earnest.
+/// Returns the output of rebuilding a header, in a dry run and without.
 fn destroyed_header(sandbox: &Sandbox) -> Vec<Value> {
     let mut bytes = sandbox.bytes("2.2.region.bin");
     bytes[..32].fill(0);

@@ -1,11 +1,11 @@
-//! The shape of JSON values: which keys there are, and of which types.
+//! The shape of JSON values: keys and types.
 
 use serde_json::Value;
 
-/// Lines are broken to fit a terminal of the usual width, with an indent before them.
+/// The maximum line length, which fits a terminal of the usual width with an indent.
 const WIDTH: usize = 78;
 
-/// Keys whose value is a document of the game, or a map with keys of its own.
+/// Keys whose value is a document of the game, or a map with arbitrary keys.
 const ANY: [&str; 12] = [
     "block_entity",
     "classes",
@@ -21,12 +21,12 @@ const ANY: [&str; 12] = [
     "value",
 ];
 
-/// What was seen of one value in several samples.
+/// The shape of one value in several samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
     seen: u64,
     is_null: bool,
-    /// `boolean`, `number` and `text`, each once.
+    /// `boolean`, `number` and `text`, each at most once.
     plain: Vec<&'static str>,
     is_any: bool,
     items: Option<Box<Shape>>,
@@ -86,7 +86,7 @@ impl Shape {
         }
     }
 
-    /// In one line.
+    /// Formats the shape in one line.
     fn short(&self) -> String {
         let mut parts: Vec<String> = self.plain.iter().map(ToString::to_string).collect();
         if let Some(items) = &self.items {
@@ -109,12 +109,12 @@ impl Shape {
         parts.join(" or ")
     }
 
-    /// In as many lines as are needed.
+    /// Formats the shape in as many lines as needed.
     pub(super) fn lines(&self) -> String {
         let text = self.short();
         let mut lines = String::new();
         let (mut depth, mut line, mut indent) = (0_usize, String::new(), 0_usize);
-        // Lines are broken behind commas only, as late as possible.
+        // Lines are broken only after commas, as late as possible.
         for part in text.split_inclusive(", ") {
             if indent + line.len() + part.trim_end().len() > WIDTH && !line.is_empty() {
                 lines.extend([" ".repeat(indent).as_str(), line.trim_end(), "\n"]);
@@ -130,7 +130,7 @@ impl Shape {
 }
 
 #[test]
-fn samples_are_joined() {
+fn shapes_of_samples_are_merged() {
     let samples: Vec<Value> = [
         r#"{"a": 1, "b": null, "list": [], "provider": {"Type": "x"}}"#,
         r#"{"a": 1, "b": {"c": true}, "list": [["x", 2]], "provider": null, "more": "x"}"#,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hyworld_s3::S3Options;
 use hyworld_testkit::seaweedfs::{
-    BUCKET, GAME, Node, free_port, http_status, make_bucket, wait_for, write_identities,
+    BUCKET, GAME, Node, create_bucket, free_port, http_status, wait_for, write_identities,
 };
 use tempfile::TempDir;
 
@@ -54,7 +54,7 @@ impl Cluster {
         others.push(filer);
         let is_up = |port: &u16| http_status(*port, "/status") == 200;
         wait_for("the gateways", &others.iter().collect::<Vec<_>>(), || gateways.iter().all(is_up));
-        make_bucket(filer_port, BUCKET, &others.iter().collect::<Vec<_>>());
+        create_bucket(filer_port, BUCKET, &others.iter().collect::<Vec<_>>());
         Self { masters, volumes, gateways, _others: others, _folder: folder }
     }
 
