@@ -130,7 +130,8 @@ fn several(path: &Path, first: &Path, worlds: &[PathBuf]) -> Error {
     let names = shortened(names.map(|name| name.display().to_string()).collect());
     let (path, count, first) = (path.display(), worlds.len(), first.display());
     let text = format!(
-        "{path}: contains {count} worlds: {names}; choose one by path, as in {first}, or with --world"
+        "{path}: contains {count} worlds: {names}; choose one by path, as in {first}, or with \
+         --world"
     );
     Error::new(ErrorKind::SeveralWorlds, text)
 }
