@@ -107,7 +107,7 @@ fn examples_have_at_most_fifteen_lines_without_imports() {
 fn the_readme_shows_an_example() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = fs::read_to_string(readme).unwrap();
-    let text = source("replace_blocks");
+    let text = source("read_block");
     let (_, program) = text.split_once("\n\n").unwrap();
-    assert!(readme.contains(program), "README.md does not have the text of replace_blocks.rs");
+    assert!(readme.contains(program), "README.md does not have the text of read_block.rs");
 }

@@ -78,10 +78,11 @@ fn frames_are_copied_verbatim_unless_recompressed() {
     let at = |name| folder.path().join(name);
     let source = RegionFilesOptions::new().compression_level(9).open(&at("a")).unwrap();
     fill(&source);
-    let (verbatim, anew) = (region_files(&at("b")), region_files(&at("c")));
+    let (verbatim, recompressed) = (region_files(&at("b")), region_files(&at("c")));
     let report = convert(&source, &verbatim, &ConvertOptions::new(), &NoProgress);
     assert!(report.verbatim && report.is_complete());
-    let report = convert(&source, &anew, &ConvertOptions::new().recompress(true), &NoProgress);
+    let report =
+        convert(&source, &recompressed, &ConvertOptions::new().recompress(true), &NoProgress);
     assert!(!report.verbatim && report.is_complete());
     let positions = source.all_positions().unwrap();
     let frames = |storage: &RegionFiles| -> Vec<_> {
@@ -89,8 +90,8 @@ fn frames_are_copied_verbatim_unless_recompressed() {
         frames.map(|frame| frame.unwrap().unwrap()).collect()
     };
     assert!(frames(&source) == frames(&verbatim));
-    assert!(frames(&source) != frames(&anew));
-    assert_eq!(differences(&source, &anew), []);
+    assert!(frames(&source) != frames(&recompressed));
+    assert_eq!(differences(&source, &recompressed), []);
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn a_chunk_that_cannot_be_read_is_never_generated() {
     for future in &waiting {
         let error = future.peek().unwrap().unwrap_err();
         assert!(matches!(*error, LoadError::Storage { .. }), "{error}");
-        assert!(error.to_string().starts_with("chunk "), "{error}");
+        assert!(error.to_string().starts_with("cannot load chunk "), "{error}");
     }
     assert_eq!((rig.generator.calls(), rig.store.metrics().failed_loads), (0, 1));
     assert_eq!(rig.events.take(), ["load_failed"]);

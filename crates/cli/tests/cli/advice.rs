@@ -11,7 +11,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     quoted
         .map(|command| {
             let words: Vec<_> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
-            assert_eq!(words.first(), Some(&"hyworld"), "{command:?} is no command, in: {text}");
+            assert_eq!(words.first(), Some(&"hyworld"), "{command:?} is not a command, in: {text}");
             words.into_iter().skip(1).map(str::to_owned).collect()
         })
         .collect()

@@ -46,9 +46,9 @@ impl Chain<'_> {
     /// Converts to `target(n)` for the first n whose conversion did not complete before its last
     /// kill. Returns that target.
     fn convert(&mut self, source: &str, target: impl Fn(u32) -> String, kills: u32) -> String {
-        let whole = target(0);
+        let complete = target(0);
         let started = Instant::now();
-        self.output(&["convert", source, &whole, "-q"]);
+        self.output(&["convert", source, &complete, "-q"]);
         let usual = started.elapsed();
         let mut attempt = 1;
         let mut left = kills;

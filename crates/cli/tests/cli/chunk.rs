@@ -206,7 +206,7 @@ fn malformed_documents_are_reported() {
     }
     assert_eq!(run(&sandbox, &["--bson", "-"]).ends(0).out, b"not a document at all");
     let line = run(&with_document(b""), &[]).fails(1);
-    assert!(line.starts_with(&format!("{name}: its blob has no bytes")), "{line}");
+    assert!(line.starts_with(&format!("{name}: not stored: its blob is empty")), "{line}");
     let sandbox = with_chunk(&sample());
     let mut bytes = sandbox.bytes(FILE);
     let middle = bytes.len() - 200;

@@ -211,7 +211,7 @@ fn a_world_is_found_in_the_folder_of_a_server_and_without_its_configuration() {
 }
 
 #[test]
-fn without_a_configured_provider_the_existing_chunks_decide() {
+fn existing_chunks_decide_if_the_configured_provider_has_none() {
     let sandbox = Sandbox::new();
     world(&sandbox);
     sandbox.file("world/config.json", br#"{"ChunkStorage": {"Type": "RocksDb"}}"#);

@@ -157,7 +157,7 @@ fn unreadable_parts_are_reported_once_and_the_rest_is_shown() {
     let other = "universe/worlds/other";
     fs::create_dir_all(sandbox.path(other)).unwrap();
     sandbox.file("universe/worlds/other/config.json", b"{\"Version\": 4, ");
-    sandbox.file(&format!("{WORLD}/chunks/5.5.region.bin"), b"this is no region file, but long");
+    sandbox.file(&format!("{WORLD}/chunks/5.5.region.bin"), b"this is not a region file, but long");
     let object = info(&sandbox, ".", 1);
     let problems = object["findings"].as_array().unwrap();
     assert_eq!((problems.len(), &object["finding_count"]), (2, &2.into()), "{problems:?}");

@@ -98,8 +98,8 @@ fn check(sandbox: &Sandbox, totals: &mut Totals) {
     // Opened for writing, like the next process does.
     let world = WorldFolder::open(&sandbox.path("world"), Access::ReadWrite).unwrap();
     let mut findings = Vec::new();
-    let mut tell = |finding: &Finding| findings.push(finding.clone());
-    let report = verify(world.storage(), &ScanOptions::new(), &mut tell, &NoProgress);
+    let mut add = |finding: &Finding| findings.push(finding.clone());
+    let report = verify(world.storage(), &ScanOptions::new(), &mut add, &NoProgress);
     assert!(report.is_clean(), "{findings:?}");
     let stored = world.storage().all_positions().unwrap();
     for at in &stored {
@@ -116,8 +116,8 @@ fn check(sandbox: &Sandbox, totals: &mut Totals) {
         assert!(number <= begun, "{at}: holds {number}, but only {begun} was begun");
         if number == 0 {
             let request = GenerateRequest { at: *at, seed: 77, still_needed: None };
-            let make = || SampleTerrain.generate(&request).unwrap().unwrap();
-            assert!(chunk == *totals.generated.entry(*at).or_insert_with(make), "{at}");
+            let generate = || SampleTerrain.generate(&request).unwrap().unwrap();
+            assert!(chunk == *totals.generated.entry(*at).or_insert_with(generate), "{at}");
         }
         totals.ahead += u64::from(number > acknowledged);
         totals.edits_checked += u64::from(number > 0);

@@ -27,7 +27,7 @@ fn config(uuid: &str) -> String {
 /// Starts a copy of `world` that stays unfinished because a part of the world cannot be read.
 fn interrupted(sandbox: &Sandbox, folder: &str, target: &str) {
     let damaged = sandbox.path(folder).join("world/chunks/9.9.region.bin");
-    write_file(&damaged, b"this is no region file, but it is long enough");
+    write_file(&damaged, b"this is not a region file, but it is long enough");
     run_in(sandbox, folder, target).ends(1);
     fs::remove_file(damaged).unwrap();
 }

@@ -21,7 +21,7 @@ fn a_square_is_generated_and_stored_chunks_are_kept() {
     let dry = sandbox.run(&[&command[..], &["--dry-run"]].concat()).ends(0).json();
     assert_eq!((&dry["chunks"], &dry["already"]), (&25.into(), &0.into()));
     assert!(!sandbox.path("world/chunks").exists(), "a dry run writes nothing");
-    let made = sandbox.run(&command).ends(0).json();
+    let report = sandbox.run(&command).ends(0).json();
     let expected = [
         "world",
         "chunks",
@@ -37,9 +37,9 @@ fn a_square_is_generated_and_stored_chunks_are_kept() {
         "finished",
         "dry_run",
     ];
-    assert_eq!(keys(&made), expected);
-    assert_eq!((&made["generated"], &made["saved"]), (&25.into(), &25.into()));
-    assert_eq!((&made["failed"], &made["finished"]), (&0.into(), &true.into()));
+    assert_eq!(keys(&report), expected);
+    assert_eq!((&report["generated"], &report["saved"]), (&25.into(), &25.into()));
+    assert_eq!((&report["failed"], &report["finished"]), (&0.into(), &true.into()));
     sandbox.run(&["verify", "world"]).ends(0);
     let request = |at| GenerateRequest { at, seed: 77, still_needed: None };
     let name = "world/chunks/-1.0.region.bin";
@@ -63,9 +63,9 @@ fn a_square_is_generated_and_stored_chunks_are_kept() {
 #[test]
 fn memory_is_bounded() {
     let sandbox = generated::world("Flat", false);
-    let made = sandbox.run(&["pregen", "world", "--radius", "20", "--json"]).ends(0).json();
-    assert_eq!((&made["saved"], &made["chunks"]), (&1681.into(), &1681.into()));
-    assert!(made["in_memory_max"].as_u64().unwrap() < 600, "{made}");
+    let report = sandbox.run(&["pregen", "world", "--radius", "20", "--json"]).ends(0).json();
+    assert_eq!((&report["saved"], &report["chunks"]), (&1681.into(), &1681.into()));
+    assert!(report["in_memory_max"].as_u64().unwrap() < 600, "{report}");
 }
 
 #[test]
@@ -73,12 +73,12 @@ fn chunks_of_a_damaged_region_are_not_generated_again() {
     let sandbox = generated::world("Flat", false);
     sandbox.run(&["pregen", "world", "--radius", "1"]).ends(0);
     let name = "world/chunks/0.0.region.bin";
-    let whole = sandbox.bytes(name);
-    let mut no_region_file = whole.clone();
+    let original = sandbox.bytes(name);
+    let mut no_region_file = original.clone();
     no_region_file[3] ^= 1;
     // The entries of chunk 2,0 and others are after this position, and could look empty.
-    let cut_off = whole[..40].to_vec();
-    for bytes in [no_region_file, cut_off] {
+    let truncated = original[..40].to_vec();
+    for bytes in [no_region_file, truncated] {
         sandbox.file(name, &bytes);
         let run = sandbox.run(&["pregen", "world", "--radius", "2"]).ends(1);
         assert!(run.err.contains("0.0.region.bin"), "{}", run.err);

@@ -237,11 +237,11 @@ fn a_destroyed_header_does_not_hide_the_blobs() {
     assert!(line.contains("region verify a.bin --assume-geometry 1024x4096"), "{line}");
     let assume = ["--assume-geometry", "32x256"];
     let with = |verb: &[&str]| sandbox.run(&[&["region"], verb, &assume].concat());
-    let whole = Sandbox::with("corrupt/base", "a.bin");
-    let listed = whole.run(&["region", "ls", "a.bin", "--json"]).ok();
+    let intact = Sandbox::with("corrupt/base", "a.bin");
+    let listed = intact.run(&["region", "ls", "a.bin", "--json"]).ok();
     assert_eq!(with(&["ls", "a.bin", "--json"]).ok(), listed);
-    for (slot, content) in whole.documents("a.bin") {
-        assert_eq!(with(&["get", "a.bin", &slot.to_string()]).ends(0).out, content);
+    for (slot, document) in intact.documents("a.bin") {
+        assert_eq!(with(&["get", "a.bin", &slot.to_string()]).ends(0).out, document);
     }
     assert!(with(&["info", "a.bin"]).ok().contains("assumed; the header was not read"));
     assert_eq!(with(&["info", "a.bin", "--json"]).ends(0).json()["assumed"], true);

@@ -16,16 +16,16 @@ fn lost_index() -> (Sandbox, Vec<u8>) {
         let put = ["region", "put", FILE, slot, "-", "--seal"];
         sandbox.run_with(&put, content.as_bytes()).ends(0);
     }
-    let whole = sandbox.bytes(FILE);
-    let mut damaged = whole.clone();
+    let original = sandbox.bytes(FILE);
+    let mut damaged = original.clone();
     damaged.get_mut(32..4128).unwrap().fill(0);
     sandbox.file(FILE, &damaged);
-    (sandbox, whole)
+    (sandbox, original)
 }
 
 #[test]
 fn a_lost_index_table_is_rebuilt() {
-    let (sandbox, whole) = lost_index();
+    let (sandbox, original) = lost_index();
     let damaged = sandbox.bytes(FILE);
     let text = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
     let expected = "\
@@ -37,7 +37,7 @@ slot   x   z  segment  saves  now    identity
 index table changed; the old table is kept in 0.0.region.bin.index.bak
 ";
     assert_eq!(text, expected);
-    assert_eq!(sandbox.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes(FILE), original);
     assert_eq!(sandbox.bytes("0.0.region.bin.index.bak"), damaged[..4128]);
     let text = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ok();
     assert!(text.contains("no sealed blob found for an empty or damaged slot"), "{text}");
@@ -56,7 +56,7 @@ fn nothing_changes_without_yes() {
 
 #[test]
 fn a_rebuild_is_printed_as_json() {
-    let (sandbox, whole) = lost_index();
+    let (sandbox, original) = lost_index();
     let run =
         sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes", "--json"]).ends(0);
     let lines = run.json_lines();
@@ -79,20 +79,20 @@ fn a_rebuild_is_printed_as_json() {
     let backup = "0.0.region.bin.index.bak";
     let expected = json!({"type": "rebuild", "changes": 3, "applied": true, "backup": backup});
     assert_eq!(lines[4].to_string(), expected.to_string());
-    assert_eq!(sandbox.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes(FILE), original);
 }
 
 #[test]
 fn a_repaired_entry_is_still_reported_as_a_finding() {
-    let (sandbox, whole) = lost_index();
-    let mut crossed = whole.clone();
+    let (sandbox, original) = lost_index();
+    let mut crossed = original.clone();
     // Slots 0 and 33 each point to the blob of the other.
     crossed.copy_within(32..36, 32 + 4 * 33);
-    crossed[32..36].copy_from_slice(&whole[32 + 4 * 33..][..4]);
+    crossed[32..36].copy_from_slice(&original[32 + 4 * 33..][..4]);
     sandbox.file(FILE, &crossed);
     let run = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
     assert!(run.text().contains("seal-slot"), "{}", run.text());
-    assert_eq!(sandbox.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes(FILE), original);
     sandbox.run(&["region", "verify", FILE]).ends(0);
 }
 
@@ -119,8 +119,8 @@ fn dry_run_and_yes_need_rebuild_index() {
 /// The game removes a chunk by emptying its entry: its sealed blob must not be restored by default.
 #[test]
 fn removed_chunks_are_restored_only_on_request() {
-    let (sandbox, whole) = lost_index();
-    let mut removed = whole.clone();
+    let (sandbox, original) = lost_index();
+    let mut removed = original.clone();
     removed[32 + 4 * 33..][..4].fill(0);
     sandbox.file(FILE, &removed);
     let run = sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--yes"]).ends(1);
@@ -128,18 +128,18 @@ fn removed_chunks_are_restored_only_on_request() {
     assert!(run.text().contains("1 removed chunk not restored; --removed restores them\n"));
     assert_eq!(sandbox.bytes(FILE), removed);
     sandbox.run(&["region", "verify", FILE, "--rebuild-index", "--removed"]).ends(0);
-    assert_eq!(sandbox.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes(FILE), original);
 }
 
 #[test]
 fn a_destroyed_header_is_rebuilt() {
-    let (sandbox, whole) = lost_index();
-    let mut destroyed = whole.clone();
+    let (sandbox, original) = lost_index();
+    let mut destroyed = original.clone();
     destroyed[..32].fill(0xEE);
     sandbox.file(FILE, &destroyed);
     let verify = ["region", "verify", FILE];
-    let told = sandbox.run(&verify).fails(1);
-    assert!(told.contains("--rebuild-header"), "{told}");
+    let line = sandbox.run(&verify).fails(1);
+    assert!(line.contains("--rebuild-header"), "{line}");
     let assumed = [&verify[..], &["--assume-geometry", "1024x4096", "--rebuild-header"]].concat();
     sandbox.run(&[&assumed[..], &["--dry-run"]].concat()).ends(1);
     assert_eq!(sandbox.bytes(FILE), destroyed);
@@ -148,7 +148,7 @@ fn a_destroyed_header_is_rebuilt() {
     assert_eq!(sandbox.bytes(FILE), destroyed);
     let text = sandbox.run(&[&assumed[..], &["--yes"]].concat()).ok();
     assert!(text.ends_with("the old bytes are kept in 0.0.region.bin.header.bak\n"), "{text}");
-    assert_eq!(sandbox.bytes(FILE), whole);
+    assert_eq!(sandbox.bytes(FILE), original);
     assert_eq!(sandbox.bytes("0.0.region.bin.header.bak"), [0xEE; 32]);
     // An intact header is left unchanged.
     sandbox.run(&[&assumed[..], &["--yes"]].concat()).ends(2);

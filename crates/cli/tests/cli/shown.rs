@@ -55,7 +55,7 @@ fn is_output(mut lines: &[&str], shown: &[String]) -> bool {
         if expected == "..." {
             let Some(next) = shown.peek() else { return true };
             let rest = lines.iter().position(|line| is_shown_as(line, next));
-            lines = &lines[rest.unwrap_or(lines.len())..];
+            lines = lines.get(rest.unwrap_or(lines.len())..).unwrap_or_default();
         } else if let Some((first, rest)) = lines.split_first()
             && is_shown_as(first, expected)
         {
@@ -75,8 +75,8 @@ fn check(document: &str, count_min: usize) {
     let sandbox = Sandbox::new();
     sandbox.run(&["-q", "demo", "d"]).ok();
     for Shown { command, output } in commands {
+        // Without the feature the program cannot run it.
         if !cfg!(feature = "rocksdb") && command.to_lowercase().contains("rocksdb") {
-            println!("SKIPPED: hyworld {command}: built without the feature rocksdb");
             continue;
         }
         let run = sandbox.run(&command.split(' ').collect::<Vec<_>>());

@@ -88,7 +88,7 @@ fn all_edits_are_stored_at_the_end() {
 fn nothing_is_edited_without_yes() {
     let sandbox = generated::world("Flat", false);
     let error = sandbox.run(&LOAD).fails(2);
-    assert!(error.contains("say --yes, or --edits-per-second 0"), "{error}");
+    assert!(error.contains("add --yes, or --edits-per-second 0"), "{error}");
     assert!(!sandbox.path("world/chunks").exists() && !sandbox.path("log").exists());
 }
 

@@ -208,9 +208,9 @@ fn after_a_kill_every_chunk_is_old_or_new_and_the_old_one_is_kept() {
     storage.sync().unwrap();
     drop(storage);
     let before = documents(&sandbox);
-    let whole = save("synthetic_migrations");
-    whole.run(&["upgrade", "save", "--assets", "assets"]).ends(0);
-    let upgraded = documents(&whole).remove(0).1;
+    let complete = save("synthetic_migrations");
+    complete.run(&["upgrade", "save", "--assets", "assets"]).ends(0);
+    let upgraded = documents(&complete).remove(0).1;
     let words = ["upgrade", "save", "--assets", "assets", "-q"];
     let (mut random, mut killed) = (Random::new(3), 0);
     for _ in 0..15 {

@@ -41,10 +41,10 @@ fn create_writes_the_given_settings_and_creates_the_universe() {
         "save/u: universe created\nsave/u/worlds/new: world created; generator: Flat, seed: -7, \
          provider: IndexedStorage\n"
     );
-    let made = settings(&sandbox, "save/u/worlds/new");
-    assert_eq!((made.seed, made.display_name.as_deref()), (Some(-7), Some("My World")));
-    assert_eq!(made.world_gen.type_name(), Some("Void"));
-    assert_eq!(made.chunk_storage.type_name(), "IndexedStorage");
+    let created = settings(&sandbox, "save/u/worlds/new");
+    assert_eq!((created.seed, created.display_name.as_deref()), (Some(-7), Some("My World")));
+    assert_eq!(created.world_gen.type_name(), Some("Void"));
+    assert_eq!(created.chunk_storage.type_name(), "IndexedStorage");
     let world = WorldFolder::open(&sandbox.path("save/u/worlds/new"), Access::ReadWrite).unwrap();
     let generator = world.resources().built_in_generator().unwrap();
     assert_eq!(generator, Some(BuiltInGenerator::Flat));
@@ -69,10 +69,10 @@ fn without_a_built_in_generator_the_game_generates() {
     ];
     assert_eq!(keys(&object), expected);
     assert_eq!(object["path"], "save/universe/worlds/b");
-    let made = settings(&sandbox, "save/universe/worlds/b");
-    assert_eq!(made.world_gen.type_name(), Some("Hytale"));
-    assert_eq!(object["uuid"], made.uuid.unwrap().to_string());
-    assert_eq!(object["seed"], made.seed.unwrap());
+    let created = settings(&sandbox, "save/universe/worlds/b");
+    assert_eq!(created.world_gen.type_name(), Some("Hytale"));
+    assert_eq!(object["uuid"], created.uuid.unwrap().to_string());
+    assert_eq!(object["seed"], created.seed.unwrap());
     assert!(!sandbox.path("save/universe/worlds/b/resources/HyworldGenerator.json").exists());
 }
 

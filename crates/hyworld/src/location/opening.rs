@@ -26,7 +26,7 @@ pub struct WriteGuard {
 }
 
 impl Location {
-    /// Opens the storage for reading. Nothing is created.
+    /// Opens the storage for reading. Nothing is written.
     ///
     /// # Errors
     /// Returns an error if the storage cannot be opened, or if this program was built without its
