@@ -135,8 +135,9 @@ pub(crate) enum Command {
     /// Read and decode every chunk completely, and report damage
     ///
     /// Reads every byte of every chunk, checks every document, and decodes and encodes every
-    /// component. Nothing is changed. A damaged chunk does not end the run. A finding is an error
-    /// if data is lost or the game would reject the chunk, otherwise a warning.
+    /// component. Also checks the configuration, resources, players and backups of a save, and the
+    /// index tables of region files. Nothing is changed. A damaged chunk does not end the run. A
+    /// finding is an error if data is lost or the game would reject the chunk, otherwise a warning.
     #[command(after_long_help = shapes::of("verify"))]
     Verify(storage::VerifyArgs),
     /// Copy the chunks of a world to another storage, verified by hash

@@ -64,6 +64,7 @@ mod containers;
 mod convert;
 mod error;
 mod game_folders;
+mod health;
 mod info;
 mod location;
 mod players;
@@ -82,6 +83,7 @@ pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
 pub use game_folders::{GameFolders, InstalledAssets};
+pub use health::{WorldCheck, check_files};
 pub use info::{
     BackupsInfo, ConfigInfo, Info, InfoOptions, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo,
     WorldInfo,

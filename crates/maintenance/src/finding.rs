@@ -7,7 +7,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{FormatVersion, IndexedStorageFile, Slot, SlotDamage};
+use hyworld_indexed_storage::{
+    Error as SlotError, FormatVersion, Geometry, IndexedStorageFile, Slot, SlotDamage,
+};
+use hyworld_providers::Error;
 
 use crate::region_slots::RegionSlots;
 
@@ -43,6 +46,8 @@ pub enum Class {
     Missing,
     /// Data that the game does not write but can read.
     Anomaly,
+    /// An entity whose position is in another chunk.
+    Misplaced,
     /// Data that the game can read but not save again.
     Unsavable,
     /// A component does not encode to the bytes it was decoded from: a bug in hyworld.
@@ -76,6 +81,7 @@ impl Class {
             Self::Newer => "newer",
             Self::Missing => "missing",
             Self::Anomaly => "anomaly",
+            Self::Misplaced => "misplaced",
             Self::Unsavable => "unsavable",
             Self::Roundtrip => "roundtrip",
             Self::Container(name) => name,
@@ -91,7 +97,7 @@ impl Class {
 
     fn severity(self) -> Severity {
         match self {
-            Self::Newer | Self::Anomaly | Self::Unsavable => Severity::Warning,
+            Self::Newer | Self::Anomaly | Self::Misplaced | Self::Unsavable => Severity::Warning,
             _ => Severity::Error,
         }
     }
@@ -148,9 +154,23 @@ impl Finding {
     }
 
     /// Creates a finding for a part of a storage that cannot be opened or listed.
-    pub(crate) fn of_storage(error: &hyworld_providers::Error) -> Self {
+    pub(crate) fn of_storage(error: &Error) -> Self {
         let file = error.region_file().map(Path::to_owned);
         Self { file, ..Self::new(Class::Storage, error) }
+    }
+
+    /// Returns the finding for a chunk that cannot be read. If a slot of a region file is damaged,
+    /// the class is that of the damage.
+    pub(crate) fn of_chunk(at: ChunkPos, error: &Error) -> Self {
+        if let Error::Damaged { source, .. } = error
+            && let Some(&SlotError::Damaged { ref path, slot, damage }) = source.downcast_ref()
+        {
+            let slots = RegionSlots::new(path, Geometry::REGION);
+            let found = Self::of_damage(path, slots, &SlotDamage { slot, damage });
+            return Self { chunk: Some(at), ..found };
+        }
+        let file = error.region_file().map(Path::to_owned);
+        Self { file, ..Self::at(Class::Unreadable, at, error) }
     }
 
     /// Creates a finding for a component that cannot be decoded, or that a newer game wrote.

@@ -4,13 +4,12 @@ mod chunk;
 mod region;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use hyworld_chunk::EntityLayout;
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, Error};
 
-use crate::finding::{Class, Finding, Findings, Severity};
+use crate::finding::{Finding, Findings, Severity};
 use crate::progress::Progress;
 use crate::scan::{Completion, ScanOptions, Scanned, scan};
 
@@ -92,10 +91,7 @@ fn check(at: ChunkPos, document: Result<Option<Vec<u8>>, Error>) -> Checked {
         }
         // The chunk was removed after it was listed.
         Ok(None) => {}
-        Err(error) => {
-            let file = error.region_file().map(Path::to_owned);
-            checked.findings.push(Finding { file, ..Finding::at(Class::Unreadable, at, error) });
-        }
+        Err(error) => checked.findings.push(Finding::of_chunk(at, &error)),
     }
     checked
 }

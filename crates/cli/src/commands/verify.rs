@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyworld::Location;
+use hyworld::{Location, WorldCheck, check_files};
 use hyworld_chunk::EntityLayout;
-use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport, verify};
+use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport};
 use serde::Serialize;
 
 use crate::args::storage::VerifyArgs;
@@ -26,18 +26,28 @@ fn shown_of(class: Class) -> u64 {
 }
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    super::each_world(&args.path, |path, world| verify_one(args, path, world, console))
+    let options = ScanOptions::new().jobs(console.jobs());
+    let mut files = check_files(&args.path, &options);
+    super::each_world(&args.path, |path, world| {
+        // Findings about the whole universe are reported with its first world.
+        let is_of_world = |finding: &mut Finding| {
+            finding.world.is_none() || world.is_none() || finding.world.as_deref() == world
+        };
+        let files: Vec<_> = files.extract_if(.., is_of_world).collect();
+        verify_one(args, path, world, files, console)
+    })
 }
 
 fn verify_one(
     args: &VerifyArgs,
     path: &Path,
     world: Option<&str>,
+    files: Vec<Finding>,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
-    let location = Location::source(path)?;
-    let storage = location.open()?;
-    let bar = progress::chunks(console, "checking", location.count(&*storage));
+    let check = WorldCheck::open(path)?;
+    let (location, storage) = (check.location(), check.storage());
+    let bar = progress::chunks(console, "checking", location.count(storage));
     let stop = Arc::new(AtomicBool::new(false));
     let options = ScanOptions::new().jobs(console.jobs()).cancel(Arc::clone(&stop));
     let mut shown: BTreeMap<Class, u64> = BTreeMap::new();
@@ -46,14 +56,16 @@ fn verify_one(
         let count = shown.entry(finding.class).or_default();
         *count = count.saturating_add(1);
         if printed.is_ok() && args.json {
-            printed = print_json(console, finding, &location);
+            printed = print_json(console, finding, location);
         } else if printed.is_ok() && *count <= shown_of(finding.class) {
-            printed = print(console, finding, &location);
+            printed = print(console, finding, location);
         }
         // Stop the scan if stdout is closed.
         stop.store(printed.is_err(), Ordering::Relaxed);
     };
-    let report = verify(&*storage, &options, &mut tell, &|chunks| bar.inc(chunks));
+    files.iter().for_each(&mut tell);
+    let mut report = check.run(&options, &mut tell, &|chunks| bar.inc(chunks));
+    files.into_iter().for_each(|finding| report.findings.add(finding));
     bar.finish_and_clear();
     printed?;
     for (class, count) in shown {

@@ -116,7 +116,7 @@ fn damage_is_the_same_through_every_provider() {
         sandbox.file("world/config.json", config.to_string().as_bytes());
         let run = sandbox.run(&["verify", "world", "--json"]).ends(1);
         let lines = run.json_lines();
-        let damaged = lines.iter().find(|line| line["class"] == "unreadable").unwrap();
+        let damaged = lines.iter().find(|line| line["class"] == "frame").unwrap();
         let advice = damaged["advice"].as_str().unwrap();
         assert!(advice.contains("`hyworld region salvage world/chunks/0.0"), "{advice}");
         let at = format!("{},{}", damaged["x"], damaged["z"]);

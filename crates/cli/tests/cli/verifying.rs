@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use hyworld_chunk::Chunk;
+use hyworld_chunk::bson::Document;
+use hyworld_chunk::{Chunk, Holder};
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
 use serde_json::Value;
@@ -72,4 +73,71 @@ fn many_findings_of_one_class_are_summarized() {
     assert_eq!(run.text().matches("error (document)").count(), 20);
     assert!(run.text().contains("document: 10 more findings, not shown; --json has them all"));
     assert_eq!(sandbox.run(&["verify", "world", "--json"]).json_lines().len(), 31);
+}
+
+/// A world whose configuration and its backup are unusable keeps its chunks.
+#[test]
+fn a_broken_configuration_is_a_finding_and_the_chunks_are_checked() {
+    let sandbox = Sandbox::new();
+    drop(world(&sandbox));
+    sandbox.file("world/config.json", b"{\"Version\": 4");
+    let lines = sandbox.run(&["verify", "world", "--json"]).ends(1).json_lines();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!((&lines[0]["class"], &lines[0]["x"]), (&"world-file".into(), &Value::Null));
+    assert!(lines[0]["message"].as_str().unwrap().contains("config.json"), "{lines:?}");
+    assert_eq!((&lines[1]["chunks"], &lines[1]["errors"]), (&5.into(), &1.into()));
+}
+
+/// The files of a universe are checked once, whatever the number of its worlds.
+#[test]
+fn a_backup_that_cannot_be_opened_is_found() {
+    let sandbox = Sandbox::new();
+    drop(world(&sandbox));
+    fs::create_dir_all(sandbox.path("save/universe/worlds")).unwrap();
+    fs::rename(sandbox.path("world"), sandbox.path("save/universe/worlds/default")).unwrap();
+    sandbox.file("save/universe/worlds/default/config.json", b"{\"Version\": 4}");
+    sandbox.run(&["verify", "save"]).ok();
+    fs::create_dir_all(sandbox.path("save/backup")).unwrap();
+    sandbox.file("save/backup/2026-01-01_00-00-00.zip", b"not a zip");
+    let lines = sandbox.run(&["verify", "save", "--json"]).ends(1).json_lines();
+    let files: Vec<_> = lines.iter().filter(|line| line["class"] == "world-file").collect();
+    assert_eq!((lines.len(), files.len()), (2, 1), "{lines:?}");
+    assert!(files[0]["message"].as_str().unwrap().contains("2026-01-01"), "{lines:?}");
+}
+
+/// Both slots read and decode, but they share one blob.
+#[test]
+fn slots_that_share_a_blob_are_found() {
+    let sandbox = Sandbox::new();
+    drop(world(&sandbox));
+    let file = "world/chunks/0.0.region.bin";
+    let mut bytes = sandbox.bytes(file);
+    let entry = bytes[32..36].to_vec();
+    bytes[36..40].copy_from_slice(&entry);
+    sandbox.file(file, &bytes);
+    let lines = sandbox.run(&["verify", "world", "--json"]).json_lines();
+    let overlaps: Vec<_> = lines.iter().filter(|line| line["class"] == "overlap").collect();
+    assert_eq!((lines.len(), overlaps.len()), (3, 2), "{lines:?}");
+    assert_eq!((&overlaps[0]["x"], &overlaps[1]["x"]), (&0.into(), &1.into()));
+}
+
+#[test]
+fn an_entity_outside_of_its_chunk_is_a_warning() {
+    let sandbox = Sandbox::new();
+    let storage = world(&sandbox);
+    let json =
+        r#"{ "Components": { "Transform": { "Position": { "X": 70.5, "Y": 9.0, "Z": 3.0 } } } }"#;
+    let sheep = || Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap();
+    let mut chunk = Chunk::new();
+    chunk.entities_mut().push(sheep()).unwrap();
+    chunk.entities_mut().push(sheep()).unwrap();
+    storage.write(ChunkPos::new(2, 0), &chunk.encode()).unwrap();
+    storage.write(ChunkPos::new(4, 0), &chunk.encode()).unwrap();
+    drop(storage);
+    let lines = sandbox.run(&["verify", "world", "--json"]).ends(0).json_lines();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!((&lines[0]["class"], &lines[0]["level"]), (&"misplaced".into(), &"warning".into()));
+    assert_eq!(lines[0]["x"], 4);
+    let expected = "an entity is at x 70.5, z 3.0, outside of this chunk, and 1 more";
+    assert_eq!(lines[0]["message"], expected);
 }

@@ -58,7 +58,7 @@ impl Advice {
             Class::Document | Class::Component => Self::ReplaceRefused,
             Class::Newer => Self::UseNewerVersion,
             Class::Missing => Self::RestoreRefused,
-            Class::Anomaly => Self::Ignore,
+            Class::Anomaly | Class::Misplaced => Self::Ignore,
             Class::Unsavable => Self::ShortenName,
             Class::Roundtrip => Self::ReportBug,
             _ => return None,

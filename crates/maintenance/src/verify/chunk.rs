@@ -3,10 +3,10 @@
 use hyworld_chunk::bson::RawDocument;
 use hyworld_chunk::{
     BlockChunk, BlockComponentChunk, BlockComponentSection, BlockHealthChunk, BlockPhysics,
-    BlockSection, Chunk, ChunkSpawnedNpcData, Component, EntityChunk, EntityLayout, EntitySection,
-    EnvironmentChunk, Error, FluidSection, SectionAnomaly, WorldChunk,
+    BlockSection, Chunk, ChunkSpawnedNpcData, Component, Entity, EntityChunk, EntityLayout,
+    EntitySection, EnvironmentChunk, Error, FluidSection, SectionAnomaly, WorldChunk,
 };
-use hyworld_coords::{ChunkPos, SectionY};
+use hyworld_coords::{BlockPos, ChunkPos, SectionY};
 
 use crate::finding::{Class, Finding};
 
@@ -42,6 +42,7 @@ pub(super) fn check(
     for y in SectionY::all() {
         checks.section(y);
     }
+    checks.entities();
     if let Some(newer) = Error::one_newer(&checks.newer) {
         checks.findings.push(Finding::of_component(at, newer));
     }
@@ -75,6 +76,26 @@ impl Checks<'_> {
         self.component::<BlockComponentChunk>();
         self.component::<EntityChunk>();
         self.component::<ChunkSpawnedNpcData>();
+    }
+
+    /// Checks that each entity is in the chunk that stores it: the game loads it with that chunk.
+    fn entities(&mut self) {
+        let at = self.at;
+        let outside = |position: &[f64; 3]| {
+            let [x, _, z] = *position;
+            BlockPos::from_f64(x, 0.0, z).is_none_or(|block| block.chunk() != at)
+        };
+        let positions = self.chunk.entities().into_iter().flatten().filter_map(Entity::position);
+        let mut outside = positions.filter(outside);
+        let Some([x, _, z]) = outside.next() else { return };
+        let more = match outside.count() {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        self.found(
+            Class::Misplaced,
+            format!("an entity is at x {x:.1}, z {z:.1}, outside of this chunk{more}"),
+        );
     }
 
     fn environment_names(&mut self) {
