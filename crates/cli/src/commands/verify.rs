@@ -65,7 +65,9 @@ fn verify_one(
     };
     files.iter().for_each(&mut tell);
     let mut report = check.run(&options, &mut tell, &|chunks| bar.inc(chunks));
-    files.into_iter().for_each(|finding| report.findings.add(finding));
+    for finding in files {
+        report.findings.add(finding);
+    }
     bar.finish_and_clear();
     printed?;
     for (class, count) in shown {
