@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// An id that collides in the last slot moves to the first.
+    /// If two ids hash to the last slot, the second one gets the first slot.
     #[test]
     fn probing_wraps_around() {
         let slots = 16;

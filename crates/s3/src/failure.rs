@@ -17,7 +17,7 @@ const STATUS_MARK: &str = "non-2xx status code: ";
 pub(crate) enum FailureKind {
     /// The server reports that the object does not exist.
     NoSuchKey,
-    /// The object or the bucket does not exist; a response to HEAD has no body to distinguish them.
+    /// The object or the bucket does not exist. A response to HEAD does not say which.
     NotFound,
     /// The condition of a conditional request did not hold.
     Condition,

@@ -138,7 +138,7 @@ fn open_files(proc: &Path, folder: &Path, parts: &Parts<'_>) -> impl Iterator<It
     })
 }
 
-/// Returns the file of the folder that a process has open for writing under a descriptor number.
+/// Returns the file in `folder` that the descriptor `number` of a process has open for writing.
 fn open_file(process: &Path, number: u32, folder: &Path, parts: &Parts<'_>) -> Option<PathBuf> {
     let link = process.join(format!("fd/{number}"));
     let target = fs::read_link(&link).ok()?;

@@ -206,7 +206,7 @@ impl Universe {
     pub fn delete_world(&self, name: &WorldName, check: ServerCheck) -> Result<()> {
         let path = self.existing_path(name)?;
         if path.is_symlink() {
-            // The target of a link may be used by others.
+            // Other universes or programs may use the target of the link.
             return Err(Error::Link { path });
         }
         let mut permit = Some(WritePermit::of_world(&path, check)?);

@@ -148,7 +148,8 @@ fn has_shape<L: SectionList>(bytes: &[u8]) -> bool {
     document.and_then(|document| shaped_field::<L>(document)).is_some()
 }
 
-/// Returns the name of the only field other than the version, if it has the shape of the list.
+/// Returns the name of the field with the list: the only field besides the version, if its value
+/// has the shape of the list.
 fn shaped_field<L: SectionList>(document: RawDocument<'_>) -> Option<&str> {
     let mut only = None;
     for element in document.elements() {

@@ -14,7 +14,7 @@ use super::{
 /// cell uses them for one value more.
 const HALF_BYTE_VALUES: usize = 16;
 
-/// A palette that is built at once uses bytes below this many values.
+/// A palette built from all cells at once stores one byte per cell below this many values.
 const BYTE_VALUES: usize = 256;
 
 impl<K: PaletteKey> Palette<K> {

@@ -97,8 +97,8 @@ pub(super) fn chosen(
             positions.push(*at);
             continue;
         }
-        let (place, ChunkPos { x, z }) = (storage.location(), at);
-        exit::complain(&exit::problem(format!("{place}: chunk {x},{z} is not stored")));
+        let (location, ChunkPos { x, z }) = (storage.location(), at);
+        exit::complain(&exit::problem(format!("{location}: chunk {x},{z} is not stored")));
         exit = Exit::Problems;
     }
     positions.sort_unstable_by_key(|at| (at.region().z, at.region().x, at.slot().index()));
@@ -196,9 +196,10 @@ fn print_component(
     let found = holder.entries().find(|(id, _, _)| *id == wanted.id);
     let Some((_, kind, bytes)) = found else {
         let ids: Vec<String> = holder.ids().map(|id| text::short(id, LINE_CHARS)).collect();
-        let place = wanted.section.map(|number| format!(", section {number}")).unwrap_or_default();
+        let section =
+            wanted.section.map(|number| format!(", section {number}")).unwrap_or_default();
         return Err(exit::problem(format!(
-            "{}{place}: no component {}; it has {}",
+            "{}{section}: no component {}; it has {}",
             located.name(),
             wanted.id,
             text::as_many(&ids, 300)

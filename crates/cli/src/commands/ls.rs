@@ -82,11 +82,11 @@ impl Sums {
 
     fn say(&self, console: &mut Console, storage: &dyn ChunkStorage) -> std::io::Result<()> {
         let (chunks, raw) = (text::count(self.chunks, "chunk"), text::size(self.raw));
-        let place = storage.location();
+        let location = storage.location();
         match self.stored {
-            0 => console.say(format_args!("{place}: {chunks}, {raw}")),
+            0 => console.say(format_args!("{location}: {chunks}, {raw}")),
             stored => {
-                console.say(format_args!("{place}: {chunks}, {raw} in {}", text::size(stored)))
+                console.say(format_args!("{location}: {chunks}, {raw} in {}", text::size(stored)))
             }
         }
     }

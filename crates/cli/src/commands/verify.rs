@@ -141,7 +141,7 @@ fn summary(
     args: &VerifyArgs,
     world: Option<&str>,
     console: &mut Console,
-    place: &str,
+    location: &str,
     report: &VerifyReport,
 ) -> anyhow::Result<()> {
     let (errors, warnings) =
@@ -167,8 +167,10 @@ fn summary(
         (0, 0) => "all readable, no findings".to_owned(),
         _ => format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning")),
     };
-    console
-        .report(format_args!("{place}: {chunks}, {}: {verdict}", text::size(report.raw_bytes)))?;
+    console.report(format_args!(
+        "{location}: {chunks}, {}: {verdict}",
+        text::size(report.raw_bytes)
+    ))?;
     let kinds = report.findings.by_class().iter();
     let kinds: Vec<_> = kinds.map(|(class, count)| format!("{class} {count}")).collect();
     if !kinds.is_empty() {

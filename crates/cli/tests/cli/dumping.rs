@@ -110,9 +110,10 @@ fn all_worlds_of_a_save_or_one_by_name_are_dumped() {
         assert!(text.contains("world hills\n"), "{verb}: {text}");
     }
     let verified = sandbox.run(&["verify", "save", "--json"]).ends(0).json_lines();
-    let chunks: Vec<_> = verified.iter().map(|line| line["chunks"].as_u64()).collect();
-    assert_eq!(chunks, [Some(4), Some(1)]);
-    assert_eq!(verified[1]["world"], "hills");
+    // The same chunk is stored at several positions, so its entities are outside of most of them.
+    let summaries = verified.iter().filter(|line| line["type"] == "summary");
+    let summaries: Vec<_> = summaries.map(|line| (&line["world"], &line["chunks"])).collect();
+    assert_eq!(summaries, [(&"caves".into(), &4.into()), (&"hills".into(), &1.into())]);
     for words in [
         &["info", "save", "--fast"][..],
         &["chunk", "save", "--chunk", "5,5"],

@@ -58,18 +58,18 @@ fn more(table: &mut Table, rows: usize) {
 /// Groups the components of holders by id.
 fn rows<'a>(holders: impl IntoIterator<Item = (Option<usize>, &'a Holder)>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let mut places = HashMap::new();
+    let mut row_numbers = HashMap::new();
     for (number, holder) in holders {
         for (id, kind, bytes) in holder.entries() {
             let version = version(kind, bytes);
-            let known = number.and_then(|_| places.get(&(id, version)).copied());
-            let place = known.unwrap_or(rows.len());
+            let known = number.and_then(|_| row_numbers.get(&(id, version)).copied());
+            let row_number = known.unwrap_or(rows.len());
             if known.is_none() {
-                places.insert((id, version), place);
+                row_numbers.insert((id, version), row_number);
                 let id = text::short(id, ID_CHARS);
                 rows.push(Row { id, version, bytes: 0, sections: Vec::new() });
             }
-            if let Some(row) = rows.get_mut(place) {
+            if let Some(row) = rows.get_mut(row_number) {
                 row.bytes = row.bytes.saturating_add(bytes.len());
                 row.sections.extend(number);
             }
@@ -90,15 +90,15 @@ fn cells(id: &str, row: &Row, what: String) -> [String; 4] {
 
 fn in_sections(known: &ComponentRegistry, row: &Row) -> String {
     let numbers: Vec<String> = row.sections.iter().map(ToString::to_string).collect();
-    let place = match row.sections.len() {
+    let sections = match row.sections.len() {
         1 => format!("in section {}", numbers.concat()),
         count @ 2..5 => format!("in {count} sections: {}", numbers.join(", ")),
         count => format!("in {count} sections"),
     };
     match &*row.id {
-        "EnvironmentSection" | "BlockHealthSection" => format!("{OPAQUE}, {place}"),
-        id if known.is_registered(id) => place,
-        _ => format!("unknown, {place}"),
+        "EnvironmentSection" | "BlockHealthSection" => format!("{OPAQUE}, {sections}"),
+        id if known.is_registered(id) => sections,
+        _ => format!("unknown, {sections}"),
     }
 }
 

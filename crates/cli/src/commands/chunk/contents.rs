@@ -100,7 +100,7 @@ fn name<'a>(readable: &'a ReadableChunk<'_>, at: ChunkBlock) -> &'a str {
 }
 
 /// Returns the position of a block, absolute if the chunk position allows.
-pub(super) fn place(readable: &ReadableChunk<'_>, at: ChunkBlock) -> String {
+pub(super) fn position(readable: &ReadableChunk<'_>, at: ChunkBlock) -> String {
     match readable.at().block(at) {
         Some(pos) => format!("{},{},{}", pos.x, pos.y, pos.z),
         None => format!("column {}, y {}", at.column(), at.y()),
@@ -108,10 +108,10 @@ pub(super) fn place(readable: &ReadableChunk<'_>, at: ChunkBlock) -> String {
 }
 
 fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -> [String; 3] {
-    let place = place(readable, at);
+    let position = position(readable, at);
     let block = text::short(name(readable, at), BLOCK_CHARS);
-    let used = place.len().max("block entity at".len()) + block.len();
-    [place, block, ids(holder, LINE_CHARS.saturating_sub(used + 6))]
+    let used = position.len().max("block entity at".len()) + block.len();
+    [position, block, ids(holder, LINE_CHARS.saturating_sub(used + 6))]
 }
 
 /// Returns the component ids of a holder, as many as fit.

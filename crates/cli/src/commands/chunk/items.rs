@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use hyworld_chunk::{ChunkContainer, ContainerOwner, ReadableChunk};
 
-use super::contents::place;
+use super::contents::position;
 use crate::output::table::Table;
 use crate::output::text;
 
@@ -42,7 +42,7 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
 
 fn owner(readable: &ReadableChunk<'_>, container: &ChunkContainer<'_>) -> String {
     match container.owner {
-        ContainerOwner::Block { at, .. } => place(readable, at),
+        ContainerOwner::Block { at, .. } => position(readable, at),
         ContainerOwner::Entity(entity) => {
             let name = entity.display_name().or_else(|| entity.role_name());
             text::short(name.or_else(|| entity.model()).unwrap_or("an entity"), NAME_CHARS / 2)

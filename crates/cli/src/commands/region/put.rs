@@ -115,12 +115,12 @@ fn report(
     let name = names.name(slot);
     let raw = text::count(header.raw_bytes, "byte");
     let compressed = text::thousands(header.compressed_bytes);
-    let place = match segment {
+    let stored = match segment {
         Some(segment) => format!("stored as {compressed} at segment {segment}"),
         None => format!("would be stored as {compressed}"),
     };
     let sealed = if is_sealed { ", sealed" } else { "" };
     let old = if done.replaced { "; the old blob was replaced" } else { "" };
-    console.report(format_args!("{name}: {raw} {place}{sealed}{old}"))?;
+    console.report(format_args!("{name}: {raw} {stored}{sealed}{old}"))?;
     Ok(())
 }
