@@ -146,7 +146,7 @@ impl Holder {
     ///
     /// # Errors
     /// Returns an error if it is malformed, a newer game wrote it, or it was decoded before as
-    /// another type with the same id. Its bytes are kept in any case.
+    /// another type with the same id. Its bytes are kept even then.
     pub fn get<C: Component>(&self) -> Result<Option<&C>> {
         self.get_as(C::ID)
     }

@@ -25,7 +25,7 @@ fn documents() -> Vec<Vec<u8>> {
     documents
 }
 
-/// The number of damaged chunks, by result.
+/// How many chunks were damaged, and how reading them ended.
 #[derive(Clone, Copy, Default, Debug)]
 struct Tally {
     flipped: usize,

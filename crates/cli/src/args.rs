@@ -68,8 +68,8 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Show what a path contains: worlds, their settings and their sizes
     ///
-    /// PATH is a save, a universe, a world, an instance template, a chunks/ folder or a region
-    /// file; the kind is detected. Nothing is written. A world or chunk that cannot be read is
+    /// PATH is anything with worlds or chunks, from a save to a region file; the kind is detected.
+    /// Nothing is written. A world or chunk that cannot be read is
     /// reported, and the rest is shown.
     #[command(after_long_help = shapes::of("info"))]
     Info(info::InfoArgs),

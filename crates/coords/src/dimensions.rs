@@ -72,7 +72,7 @@ pub(crate) const fn local(coordinate: i32) -> u16 {
 mod tests {
     use super::*;
 
-    /// Checks the constants of the format against each other, to detect a typing error in one.
+    /// The constants depend on each other, so a typo in one of them is detected here.
     #[test]
     fn sizes_agree_with_each_other() {
         assert_eq!(WORLD_HEIGHT_BLOCKS, SECTION_HEIGHT_BLOCKS * i32::from(SECTIONS_PER_CHUNK));

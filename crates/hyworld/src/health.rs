@@ -3,73 +3,27 @@
 use std::path::Path;
 
 use hyworld_indexed_storage::{Damage, IndexedStorageFile};
-use hyworld_maintenance::{
-    Class, Finding, NoProgress, Progress, ScanOptions, VerifyReport, verify,
-};
-use hyworld_providers::ChunkStorage;
+use hyworld_maintenance::{Finding, Progress, ScanOptions, VerifyReport, verify};
 
 use crate::error::{Error, Result};
-use crate::info::{Info, InfoOptions};
+use crate::info::file_findings;
 use crate::location::{CHUNKS_FOLDER, Location};
+use crate::world_at::World;
 
 /// Checks the configuration, resources, players and backups at a path, without reading chunks.
 /// Returns no findings for a location that has no such files, such as a database.
-pub fn check_files(path: &Path, scan: &ScanOptions) -> Vec<Finding> {
-    let options = InfoOptions { fast: true, scan: scan.clone() };
+pub fn check_files(path: &Path) -> Vec<Finding> {
     // A path that cannot be inspected is reported when its chunks are opened.
-    let Ok(info) = Info::gather(path, &options, &NoProgress) else { return Vec::new() };
-    let findings = info.findings.kept().iter();
-    findings.filter(|finding| finding.class == Class::WorldFile).cloned().collect()
+    file_findings(path).map(|findings| findings.kept().to_vec()).unwrap_or_default()
 }
 
-/// The chunks at a location, open for a check.
-#[expect(missing_debug_implementations, reason = "a storage has no useful text")]
-pub struct WorldCheck {
-    location: Location,
-    storage: Box<dyn ChunkStorage>,
-}
-
-impl WorldCheck {
-    /// Opens the chunks at `path`. If the configuration of a world is unusable, its region files
-    /// are checked nevertheless: [`check_files`] reports the configuration.
-    ///
-    /// # Errors
-    /// Returns an error if no chunks are found, or if they cannot be opened.
-    pub fn open(path: &Path) -> Result<Self> {
-        let location = Location::source(path).or_else(|error| region_files_of(path, error))?;
-        let storage = location.open()?;
-        Ok(Self { location, storage })
-    }
-
-    /// Returns the location of the chunks.
-    pub fn location(&self) -> &Location {
-        &self.location
-    }
-
-    /// Returns the storage of the chunks.
-    pub fn storage(&self) -> &dyn ChunkStorage {
-        &*self.storage
-    }
-
-    /// Reads and decodes every chunk, and checks the region files for slots that share segments and
-    /// for index tables that are cut off. `found` is called for each finding.
-    pub fn run(
-        &self,
-        options: &ScanOptions,
-        found: &mut dyn FnMut(&Finding),
-        progress: &dyn Progress,
-    ) -> VerifyReport {
-        let mut tables = Vec::new();
-        for (_, path) in self.location.region_files().unwrap_or_default() {
-            tables.extend(check_table(&path));
-        }
-        let mut report = verify(&*self.storage, options, found, progress);
-        for finding in tables {
-            found(&finding);
-            report.findings.add(finding);
-        }
-        report
-    }
+/// Opens the chunks at `path` like [`open`](crate::open). If the configuration of a world is
+/// unusable, opens its region files: [`check_files`] reports the configuration.
+///
+/// # Errors
+/// Returns an error if no chunks are found, or if they cannot be opened.
+pub fn open_for_check(path: &Path) -> Result<World> {
+    World::at(Location::source(path).or_else(|error| region_files_of(path, error))?)
 }
 
 /// Returns the region files of a world whose configuration is unusable, or the error.
@@ -78,6 +32,27 @@ fn region_files_of(path: &Path, error: Error) -> Result<Location> {
     match location.region_files() {
         Ok(files) if !files.is_empty() => Ok(location),
         _ => Err(error),
+    }
+}
+
+impl World {
+    /// Reads and decodes every chunk, and checks the region files for slots that share segments and
+    /// for index tables that are cut off. Calls `found` with each finding.
+    pub fn verify_with(
+        &self,
+        options: &ScanOptions,
+        found: &mut dyn FnMut(&Finding),
+        progress: &dyn Progress,
+    ) -> VerifyReport {
+        let mut report = verify(self.storage(), options, found, progress);
+        // A folder that cannot be listed is already a finding.
+        for (_, path) in self.location().region_files().unwrap_or_default() {
+            for finding in check_table(&path) {
+                found(&finding);
+                report.findings.add(finding);
+            }
+        }
+        report
     }
 }
 

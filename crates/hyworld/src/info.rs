@@ -115,14 +115,7 @@ impl Info {
         }
         let found = find(path)?;
         let mut findings = Findings::default();
-        let universe = match &found {
-            PathKind::Save { universe } => Some(UniverseInfo {
-                others_in_save: others(path, FolderKind::Save, &mut findings),
-                ..UniverseInfo::of(universe, &mut findings)
-            }),
-            PathKind::Universe { universe } => Some(UniverseInfo::of(universe, &mut findings)),
-            _ => None,
-        };
+        let universe = universe_at(path, &found, &mut findings);
         let storage = part_of_world(path, &found, options, progress, &mut findings)?;
         let mut worlds = Vec::new();
         for entry in found.worlds()? {
@@ -172,7 +165,35 @@ impl Info {
     }
 }
 
-/// Returns the storage if the path is a URL or is in a backup.
+/// Returns findings about the files of worlds and of their universe. Chunks are not inspected.
+///
+/// # Errors
+/// Returns an error if the path does not exist or has no data of the game.
+pub(crate) fn file_findings(path: &Path) -> Result<Findings> {
+    let mut findings = Findings::default();
+    if storage_outside_world(path)?.is_none() {
+        let found = find(path)?;
+        universe_at(path, &found, &mut findings);
+        for entry in found.worlds()? {
+            WorldInfo::of(&entry, &mut findings);
+        }
+    }
+    Ok(findings)
+}
+
+fn universe_at(path: &Path, found: &PathKind, findings: &mut Findings) -> Option<UniverseInfo> {
+    match found {
+        PathKind::Save { universe } => Some(UniverseInfo {
+            others_in_save: others(path, FolderKind::Save, findings),
+            ..UniverseInfo::of(universe, findings)
+        }),
+        PathKind::Universe { universe } => Some(UniverseInfo::of(universe, findings)),
+        _ => None,
+    }
+}
+
+/// Returns the storage that a URL or a path into a backup refers to, with its kind; `None` for any
+/// other path.
 fn storage_outside_world(path: &Path) -> Result<Option<(Location, &'static str)>> {
     if path.is_dir() {
         return Ok(None);

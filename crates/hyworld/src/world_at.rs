@@ -7,7 +7,7 @@ use hyworld_chunk::{Anchor, Block, Chunk};
 use hyworld_chunk_store::StoreOptions;
 use hyworld_coords::{BlockBox, BlockPos, CHUNK_SIDE_BLOCKS, ChunkBlock, ChunkBox, ChunkPos};
 use hyworld_maintenance::{
-    Contents, Finding, NoProgress, ScanOptions, VerifyReport, count_contents, verify,
+    Contents, Finding, NoProgress, ScanOptions, VerifyReport, count_contents,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
@@ -25,9 +25,7 @@ use crate::running::RunningWorld;
 /// Returns an error if the location does not exist or has no world or several worlds, or if its
 /// storage cannot be opened.
 pub fn open(location: impl AsRef<Path>) -> Result<World> {
-    let location = Location::source(location.as_ref())?;
-    let storage = location.open()?.into();
-    Ok(World { location, storage })
+    World::at(Location::source(location.as_ref())?)
 }
 
 /// A world, open for reading. Methods that change it ([`edit`](Self::edit), [`run`](Self::run))
@@ -51,6 +49,11 @@ pub struct EditReport {
 }
 
 impl World {
+    pub(crate) fn at(location: Location) -> Result<Self> {
+        let storage = location.open()?.into();
+        Ok(Self { location, storage })
+    }
+
     /// Returns the location of the chunks.
     pub fn location(&self) -> &Location {
         &self.location
@@ -167,9 +170,9 @@ impl World {
         RunningWorld::open(self.folder().ok_or_else(no_world)?, change)
     }
 
-    /// Reads and decodes every chunk completely; `found` is called with each finding.
+    /// Calls [`verify_with`](Self::verify_with) with the default options.
     pub fn verify(&self, mut found: impl FnMut(&Finding)) -> VerifyReport {
-        verify(self.storage(), &ScanOptions::new(), &mut found, &NoProgress)
+        self.verify_with(&ScanOptions::new(), &mut found, &NoProgress)
     }
 
     /// Counts chunks, entities and block entities; `found` is called for each chunk that cannot be

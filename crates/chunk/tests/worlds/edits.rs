@@ -98,8 +98,8 @@ fn check_only_section_differs(original: &Chunk, changed: &Chunk, pos: ChunkBlock
     }
 }
 
-/// Sets a block and sets it back, in memory and with a save in between. Returns the causes of
-/// differences in the latter case.
+/// Sets a block and sets it back, in memory and with a save in between. Returns why the chunk that
+/// was saved in between differs from the original.
 fn set_and_set_back(
     (original, document): (&Chunk, &[u8]),
     (at, block): (ChunkBlock, AssetKey),

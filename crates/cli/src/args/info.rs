@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
     /// A save, a universe, a world, an instance template, an asset pack with templates, a chunks/
-    /// folder or a region file
+    /// folder, a region file, a backup zip, rocksdb:PATH or `s3://BUCKET/PREFIX`
     pub(crate) path: PathBuf,
     /// Do not read chunks, and leave out the numbers of entities and block entities
     #[arg(long)]

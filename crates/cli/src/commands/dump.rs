@@ -10,7 +10,7 @@ use hyworld::Location;
 use hyworld_chunk::{BlockMigrations, Chunk, ReadableChunk};
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
-use hyworld_providers::{ChunkSize, ChunkStorage};
+use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt};
 
 use super::{chunk, upgrade};
 use crate::args::chunk::DumpArgs;
@@ -42,7 +42,6 @@ fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<E
     let source = Source {
         location: &location,
         storage: &*storage,
-        has_sizes: matches!(location, Location::Regions(_) | Location::Region { .. }),
         migrations: upgrade::migrations(&args.assets, path)?,
         waiting_bytes: AtomicU64::new(0),
         spare: Mutex::default(),
@@ -69,8 +68,6 @@ fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<E
 struct Source<'a> {
     location: &'a Location,
     storage: &'a dyn ChunkStorage,
-    /// Whether the storage knows sizes without reading documents.
-    has_sizes: bool,
     migrations: BlockMigrations,
     waiting_bytes: AtomicU64,
     /// Line buffers for reuse.
@@ -89,8 +86,8 @@ enum Line {
 
 impl Source<'_> {
     fn is_large(&self, at: ChunkPos) -> bool {
-        let size = if self.has_sizes { self.storage.size(at).ok().flatten() } else { None };
-        size.is_some_and(|size| size.raw > LARGE_BYTES)
+        let size = || self.storage.size(at).ok().flatten();
+        self.storage.knows_sizes() && size().is_some_and(|size| size.raw > LARGE_BYTES)
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyworld::{Location, WorldCheck, check_files};
+use hyworld::{Location, check_files, open_for_check};
 use hyworld_chunk::EntityLayout;
 use hyworld_maintenance::{Class, Finding, ScanOptions, Severity, VerifyReport};
 use serde::Serialize;
@@ -26,8 +26,7 @@ fn shown_of(class: Class) -> u64 {
 }
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let options = ScanOptions::new().jobs(console.jobs());
-    let mut files = check_files(&args.path, &options);
+    let mut files = check_files(&args.path);
     super::each_world(&args.path, |path, world| {
         // Findings about the whole universe are reported with its first world.
         let is_of_world = |finding: &mut Finding| {
@@ -45,8 +44,8 @@ fn verify_one(
     files: Vec<Finding>,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
-    let check = WorldCheck::open(path)?;
-    let (location, storage) = (check.location(), check.storage());
+    let opened = open_for_check(path)?;
+    let (location, storage) = (opened.location(), opened.storage());
     let bar = progress::chunks(console, "checking", location.count(storage));
     let stop = Arc::new(AtomicBool::new(false));
     let options = ScanOptions::new().jobs(console.jobs()).cancel(Arc::clone(&stop));
@@ -64,7 +63,7 @@ fn verify_one(
         stop.store(printed.is_err(), Ordering::Relaxed);
     };
     files.iter().for_each(&mut tell);
-    let mut report = check.run(&options, &mut tell, &|chunks| bar.inc(chunks));
+    let mut report = opened.verify_with(&options, &mut tell, &|chunks| bar.inc(chunks));
     for finding in files {
         report.findings.add(finding);
     }

@@ -136,7 +136,7 @@ impl SpawnProvider {
         self.document.get(ID_KEY).and_then(Value::as_str)
     }
 
-    /// Returns the spawn point, if there is one for all players.
+    /// Returns the spawn point of all players, or `None` if they do not share one.
     pub fn spawn_point(&self) -> Option<Transform> {
         // The value was checked when it was read.
         read_key(&self.document, SPAWN_POINT_KEY).ok().flatten()

@@ -1,9 +1,9 @@
 //! Style rules that no lint checks.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::{files_under, root};
 
 const LINE_CHARS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
@@ -52,28 +52,10 @@ const DEPENDENCIES: [(&str, &[&str]); 14] = [
     ("testkit", &[]),
 ];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-fn walk(folder: &Path, wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
-    for entry in folder.read_dir().unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
-            walk(&path, wanted, found);
-        } else if wanted(&path) {
-            found.push(path);
-        }
-    }
-}
-
 fn files(ending: &str) -> BTreeMap<PathBuf, String> {
-    let mut found = Vec::new();
-    let wanted = |path: &Path| path.to_string_lossy().ends_with(ending);
-    for folder in ["crates", "fuzz/fuzz_targets", "docs"] {
-        walk(&root().join(folder), &wanted, &mut found);
-    }
+    let folders = ["crates", "fuzz/fuzz_targets", "docs"].map(|folder| root().join(folder));
+    let mut found: Vec<PathBuf> = folders.iter().flat_map(|folder| files_under(folder)).collect();
+    found.retain(|path| path.to_string_lossy().ends_with(ending));
     assert!(!found.is_empty(), "no {ending} files");
     found.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }

@@ -1,10 +1,10 @@
 //! Phrases that had to be read twice do not come into the sources again. CONTRIBUTING.md has the
 //! rules and the glossary.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::{files_under, root};
 
 /// Words that hide who does something, and phrases that readers stumbled over. Compared in lower
 /// case, as whole words.
@@ -34,21 +34,6 @@ const RIDDLES: [&str; 19] = [
 const OLD_NAMES: [&str; 6] =
     ["blobindex", "blob_index", "is_empty_key", "baseplace", "storageplace", "containerplace"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else {
-            found.push(path);
-        }
-    }
-}
-
 /// Returns whether `phrase` stands in `line` between characters that are not part of a word.
 fn has_phrase(line: &str, phrase: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
@@ -76,16 +61,12 @@ fn lines_with(paths: &[PathBuf], phrases: &[&str]) -> Vec<String> {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for member in fs::read_dir(root().join("crates")).unwrap() {
-        files(&member.unwrap().path().join("src"), &mut found);
-    }
-    found
+    let members = fs::read_dir(root().join("crates")).unwrap();
+    members.flat_map(|member| files_under(&member.unwrap().path().join("src"))).collect()
 }
 
 fn documents() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    files(&root().join("docs"), &mut found);
+    let mut found = files_under(&root().join("docs"));
     found.extend(["README.md", "CHANGELOG.md", "SECURITY.md"].map(|name| root().join(name)));
     found
 }
@@ -99,8 +80,8 @@ fn sources_and_documents_have_no_riddles() {
 #[test]
 fn old_names_are_gone() {
     let mut paths = sources();
-    files(&root().join("fuzz/src"), &mut paths);
-    files(&root().join("fuzz/fuzz_targets"), &mut paths);
+    paths.extend(files_under(&root().join("fuzz/src")));
+    paths.extend(files_under(&root().join("fuzz/fuzz_targets")));
     let found = lines_with(&paths, &OLD_NAMES);
     assert!(found.is_empty(), "{} lines:\n{}", found.len(), found.join("\n"));
 }
