@@ -68,6 +68,8 @@ pub enum Class {
     Different,
     /// A world file other than the chunks, such as its configuration, is damaged.
     WorldFile,
+    /// A file or chunk was changed since, so an undo leaves it as it is.
+    Conflict,
 }
 
 impl Class {
@@ -92,6 +94,7 @@ impl Class {
             Self::OnlyInTarget => "only-in-target",
             Self::Different => "different",
             Self::WorldFile => "world-file",
+            Self::Conflict => "conflict",
         }
     }
 

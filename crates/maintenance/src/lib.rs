@@ -24,6 +24,7 @@ mod rewrite;
 mod scan;
 mod source;
 mod totals;
+mod undo;
 mod upgrade;
 mod verify;
 
@@ -39,6 +40,11 @@ pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
+pub use undo::{
+    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleSummary, Changes, FileState, OpenStorage,
+    RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport, bundle_path,
+    prepared_path,
+};
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{RegionReport, VerifyReport, verify, verify_region};
 

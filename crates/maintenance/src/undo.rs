@@ -1,0 +1,84 @@
+//! Changes of a world that can be undone.
+//!
+//! [`Changes`] replaces files and chunks. Before each of them is replaced, its old bytes are durable
+//! in an *undo bundle*: one file with a checksum for each record. If the process is killed, each
+//! file is old or new, and the old bytes of every new file are in the bundle. [`Bundle`] reads a
+//! bundle and restores the bytes that were there.
+//!
+//! A bundle keeps the differences between the old and the new file, so it is small if little was
+//! changed, and undoing restores the old file exactly. For that, the file must not have been changed
+//! since. For region files that were, the bundle also has the old blob of every changed slot.
+
+mod bundle;
+mod changes;
+mod delta;
+mod record;
+mod region;
+mod restore;
+
+use std::path::{Path, PathBuf};
+
+use hyworld_files::FileError;
+
+pub use bundle::{Bundle, BundleHeader, BundleSummary};
+pub use changes::{Changes, prepared_path};
+pub use region::{RegionChange, RegionChanges};
+pub use restore::{FileState, OpenStorage, UndoItem, UndoPlan, UndoReport};
+
+/// The ending of the name of a bundle.
+pub const BUNDLE_SUFFIX: &str = ".hyundo";
+
+/// A change could not be made, recorded or undone.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// A file operation failed.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A region file could not be changed.
+    #[error(transparent)]
+    Region(#[from] hyworld_indexed_storage::Error),
+    /// A chunk could not be read or written.
+    #[error(transparent)]
+    Storage(#[from] hyworld_providers::Error),
+    /// The file is not an undo bundle, or it is damaged.
+    #[error("{}: not a usable undo bundle: {reason}", path.display())]
+    Bundle {
+        /// The bundle.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file that the bundle refers to is outside of its world.
+    #[error("{}: not inside {}", path.display(), root.display())]
+    Outside {
+        /// The file.
+        path: PathBuf,
+        /// The folder of the world.
+        root: PathBuf,
+    },
+    /// A file was changed between planning and writing.
+    #[error("{}: changed since the plan was made; run the command again", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The result of the operations of this module.
+pub(crate) type Result<T, E = UndoError> = std::result::Result<T, E>;
+
+/// Returns the first unused name of a bundle beside `root`, such as `worlds/default-repair-1.hyundo`
+/// for the world `worlds/default`. The game ignores files beside worlds.
+pub fn bundle_path(root: &Path, verb: &str) -> PathBuf {
+    let full = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_else(|| "world".to_owned());
+    let folder = full.parent().unwrap_or(Path::new(""));
+    let names = (1_u64..).map(|number| folder.join(format!("{name}-{verb}-{number}{BUNDLE_SUFFIX}")));
+    let mut free = names.filter(|path| !path.exists());
+    free.next().unwrap_or_else(|| folder.join(BUNDLE_SUFFIX))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,345 @@
+//! Undoing the changes that a bundle records.
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Component, Path, PathBuf};
+
+use hyworld_coords::ChunkPos;
+use hyworld_files::{FileError, follow_link, remove_if_present};
+use hyworld_indexed_storage::{IndexedStorageFile, Slot};
+use hyworld_providers::ChunkStorage;
+
+use super::bundle::{Bundle, FileEntry, Part};
+use super::changes::{Changes, ChunkRecord, OldState, blob_hash, prepared_path};
+use super::delta::Digested;
+use super::region::{BlobRecord, RegionChange, RegionChanges, parse_blob};
+use super::{Result, UndoError};
+use crate::finding::{Class, Finding, Findings};
+use crate::progress::Progress;
+
+/// The state of a file or chunk that a bundle has an old version of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FileState {
+    /// As the verb left it: it can be restored exactly.
+    New,
+    /// As it was before the verb: nothing has to be done.
+    Old,
+    /// A region file that was changed since: slots that were not changed since can be restored one
+    /// by one.
+    ChangedRegion,
+    /// Changed since: it is left as it is.
+    Changed,
+}
+
+/// A file or chunk that a bundle has an old version of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UndoItem {
+    /// The path below the root; for a chunk, the location of its storage.
+    pub name: String,
+    /// The chunk; `None` for a file.
+    pub chunk: Option<ChunkPos>,
+    /// The current state.
+    pub state: FileState,
+    /// The length before the change; `None` if the file did not exist.
+    pub bytes: Option<u64>,
+}
+
+/// What undoing a bundle would do.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UndoPlan {
+    /// The files and chunks, last change first.
+    pub items: Vec<UndoItem>,
+}
+
+impl UndoPlan {
+    /// Returns the number of items in a state.
+    pub fn count(&self, state: FileState) -> usize {
+        self.items.iter().filter(|item| item.state == state).count()
+    }
+}
+
+/// The result of undoing a bundle.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UndoReport {
+    /// Files that have their old bytes again.
+    pub files: u64,
+    /// Chunks that have their old document again, in files that were changed since, in databases
+    /// and in object stores.
+    pub chunks: u64,
+    /// Files and chunks that already were as before.
+    pub unchanged: u64,
+    /// Files and chunks that were changed since and are left as they are.
+    pub findings: Findings,
+    /// The bundle that undoes this undo; `None` if nothing was changed.
+    pub bundle: Option<PathBuf>,
+}
+
+/// Opens the storage at a location that a bundle names.
+pub type OpenStorage<'a> = &'a dyn Fn(&str) -> Result<Box<dyn ChunkStorage>>;
+
+impl Bundle {
+    /// Compares the files and chunks of the bundle with those in the folder `root`.
+    ///
+    /// # Errors
+    /// Returns an error if a file or storage cannot be read.
+    pub fn plan(&self, root: &Path, open: OpenStorage<'_>) -> Result<UndoPlan> {
+        let mut plan = UndoPlan::default();
+        let mut storages = Storages { open, opened: Vec::new() };
+        for (chunk, part) in self.chunks.iter().rev() {
+            let at = ChunkPos::new(chunk.x, chunk.z);
+            let state = self.chunk_state(storages.get(&chunk.storage)?, chunk, *part)?;
+            let (name, chunk) = (chunk.storage.clone(), Some(at));
+            plan.items.push(UndoItem { name, chunk, state, bytes: None });
+        }
+        for entry in self.files.iter().rev() {
+            let path = path_of(root, &entry.record.path, self)?;
+            let state = file_state(&path, entry)?;
+            let bytes = entry.record.old.as_ref().map(|old| old.bytes);
+            plan.items.push(UndoItem { name: entry.record.path.clone(), chunk: None, state, bytes });
+        }
+        Ok(plan)
+    }
+
+    /// Restores the bytes that were there before the change. What was changed since stays as it is
+    /// and is reported. What this replaces is recorded by `changes`.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read or written. Each file is then old or new, and the
+    /// same call continues.
+    pub fn undo(
+        &self,
+        root: &Path,
+        open: OpenStorage<'_>,
+        mut changes: Changes,
+        progress: &dyn Progress,
+    ) -> Result<UndoReport> {
+        let mut report = UndoReport::default();
+        let mut storages = Storages { open, opened: Vec::new() };
+        for (chunk, part) in self.chunks.iter().rev() {
+            let storage = storages.get(&chunk.storage)?;
+            self.undo_chunk(storage, chunk, *part, &mut changes, &mut report)?;
+            progress.advance(1);
+        }
+        for (_, storage) in &storages.opened {
+            storage.sync()?;
+        }
+        for entry in self.files.iter().rev() {
+            let path = path_of(root, &entry.record.path, self)?;
+            self.undo_file(&path, entry, &mut changes, &mut report)?;
+            progress.advance(1);
+        }
+        report.bundle = changes.finish()?;
+        Ok(report)
+    }
+
+    fn chunk_state(
+        &self,
+        storage: &dyn ChunkStorage,
+        chunk: &ChunkRecord,
+        part: Part,
+    ) -> Result<FileState> {
+        let current = storage.read(ChunkPos::new(chunk.x, chunk.z))?;
+        let current = current.map(|document| Digested::of_bytes(&document).sha256);
+        if current == chunk.new {
+            return Ok(FileState::New);
+        }
+        let old = match chunk.old {
+            OldState::Stored => Some(Digested::of_bytes(&self.read(part)?).sha256),
+            _ => None,
+        };
+        Ok(if current == old { FileState::Old } else { FileState::Changed })
+    }
+
+    fn undo_chunk(
+        &self,
+        storage: &dyn ChunkStorage,
+        chunk: &ChunkRecord,
+        part: Part,
+        changes: &mut Changes,
+        report: &mut UndoReport,
+    ) -> Result<()> {
+        let at = ChunkPos::new(chunk.x, chunk.z);
+        match self.chunk_state(storage, chunk, part)? {
+            FileState::Old => report.unchanged = report.unchanged.saturating_add(1),
+            FileState::New => {
+                let old = match chunk.old {
+                    OldState::Stored => Some(self.read(part)?),
+                    _ => None,
+                };
+                changes.write_chunks(storage, &chunk.storage, &[(at, old.as_deref())])?;
+                report.chunks = report.chunks.saturating_add(1);
+            }
+            _ => report.findings.add(Finding::at(Class::Conflict, at, SINCE)),
+        }
+        Ok(())
+    }
+
+    fn undo_file(
+        &self,
+        path: &Path,
+        entry: &FileEntry,
+        changes: &mut Changes,
+        report: &mut UndoReport,
+    ) -> Result<()> {
+        match file_state(path, entry)? {
+            FileState::Old => report.unchanged = report.unchanged.saturating_add(1),
+            FileState::New => {
+                self.restore_file(path, entry, changes)?;
+                report.files = report.files.saturating_add(1);
+            }
+            FileState::ChangedRegion => self.undo_slots(path, entry, changes, report)?,
+            FileState::Changed => {
+                let finding = Finding::new(Class::Conflict, SINCE);
+                report.findings.add(Finding { file: Some(path.to_owned()), ..finding });
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the old file from the current one and the recorded differences.
+    fn restore_file(&self, path: &Path, entry: &FileEntry, changes: &mut Changes) -> Result<()> {
+        let Some(old) = &entry.record.old else { return changes.remove(path) };
+        let prepared = prepared_path(path)?;
+        let built = self.build_old(path, &prepared, entry, old.bytes);
+        let replaced = built.and_then(|()| {
+            if Digested::of_file(&prepared)?.as_ref() != Some(old) {
+                return Err(UndoError::Changed { path: path.to_owned() });
+            }
+            changes.replace_with(path, &prepared)
+        });
+        if replaced.is_err() {
+            remove_if_present(&prepared)?;
+        }
+        replaced
+    }
+
+    fn build_old(&self, path: &Path, to: &Path, entry: &FileEntry, bytes: u64) -> Result<()> {
+        remove_if_present(to)?;
+        if entry.record.new.is_some() {
+            fs::copy(follow_link(path)?, to).map_err(FileError::at(path, "copy"))?;
+        } else if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
+        }
+        let failed = |error| FileError::at(to, "write")(error);
+        let options = File::options().write(true).create(true).truncate(false).open(to);
+        let mut file = options.map_err(failed)?;
+        file.set_len(bytes).map_err(failed)?;
+        for (offset, part) in &entry.ranges {
+            let old = self.read(*part)?;
+            file.seek(SeekFrom::Start(*offset)).map_err(failed)?;
+            file.write_all(&old).map_err(failed)?;
+        }
+        Ok(file.sync_all().map_err(failed)?)
+    }
+
+    /// Restores the slots of a changed region file that were not changed since.
+    fn undo_slots(
+        &self,
+        path: &Path,
+        entry: &FileEntry,
+        changes: &mut Changes,
+        report: &mut UndoReport,
+    ) -> Result<()> {
+        let mut slots = Vec::new();
+        let file = IndexedStorageFile::open_read_only(path)?;
+        for (blob, part) in &entry.blobs {
+            let slot = Slot::new(blob.slot);
+            match self.slot_change(&file, blob, *part)? {
+                Ok(Some(change)) => slots.push((slot, change)),
+                Ok(None) => report.unchanged = report.unchanged.saturating_add(1),
+                Err(reason) => {
+                    let (file, slot) = (Some(path.to_owned()), Some(slot));
+                    let finding = Finding::new(Class::Conflict, reason);
+                    report.findings.add(Finding { file, slot, ..finding });
+                }
+            }
+        }
+        drop(file);
+        if !slots.is_empty() {
+            let count = slots.len() as u64;
+            changes.change_region(path, &RegionChanges { slots, ..RegionChanges::default() })?;
+            report.chunks = report.chunks.saturating_add(count);
+        }
+        Ok(())
+    }
+
+    /// Returns the change that restores a slot, `None` if it is as before, or why it is not
+    /// restored.
+    fn slot_change(
+        &self,
+        file: &IndexedStorageFile,
+        blob: &BlobRecord,
+        part: Part,
+    ) -> Result<Result<Option<RegionChange>, &'static str>> {
+        let current = match file.read_encoded(Slot::new(blob.slot)) {
+            Ok(found) => found.map(|found| blob_hash(found.stored())),
+            Err(_) => return Ok(Err("the slot is damaged now; it is left as it is")),
+        };
+        let old = self.read(part)?;
+        let old_hash = (blob.old == OldState::Stored).then(|| blob_hash(&old));
+        if blob.old == OldState::Damaged {
+            return Ok(Err("the slot was damaged before, and the file was changed since"));
+        }
+        if current == old_hash {
+            return Ok(Ok(None));
+        }
+        if current != blob.new {
+            return Ok(Err("the slot was changed since; it is left as it is"));
+        }
+        Ok(Ok(Some(match old_hash {
+            Some(_) => RegionChange::Put(parse_blob(&old)?),
+            None => RegionChange::Remove,
+        })))
+    }
+}
+
+/// Why a file or chunk is not restored.
+const SINCE: &str = "changed since; it is left as it is";
+
+/// Returns the path of a recorded file, which must be inside the root.
+fn path_of(root: &Path, name: &str, bundle: &Bundle) -> Result<PathBuf> {
+    let relative = Path::new(name);
+    let is_inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
+    if !is_inside || name.is_empty() {
+        let reason = format!("it names a file outside of the world: {name:?}");
+        return Err(UndoError::Bundle { path: bundle.path().to_owned(), reason });
+    }
+    Ok(root.join(relative))
+}
+
+fn file_state(path: &Path, entry: &FileEntry) -> Result<FileState> {
+    let current = Digested::of_file(path)?;
+    Ok(if current == entry.record.new {
+        FileState::New
+    } else if current == entry.record.old {
+        FileState::Old
+    } else if !entry.blobs.is_empty() && current.is_some() {
+        FileState::ChangedRegion
+    } else {
+        FileState::Changed
+    })
+}
+
+/// The storages of a bundle, opened on first use.
+struct Storages<'a> {
+    open: OpenStorage<'a>,
+    opened: Vec<(String, Box<dyn ChunkStorage>)>,
+}
+
+impl Storages<'_> {
+    fn get(&mut self, location: &str) -> Result<&dyn ChunkStorage> {
+        let known = self.opened.iter().position(|(name, _)| name == location);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                self.opened.push((location.to_owned(), (self.open)(location)?));
+                self.opened.len().saturating_sub(1)
+            }
+        };
+        let storage = self.opened.get(index).map(|(_, storage)| &**storage);
+        storage.ok_or_else(|| UndoError::Bundle {
+            path: PathBuf::from(location),
+            reason: "its storage is not open".to_owned(),
+        })
+    }
+}
