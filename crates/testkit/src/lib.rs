@@ -1,6 +1,7 @@
 //! Shared code of hyworld's tests. Not published.
 
 mod content;
+pub mod damage;
 mod fixtures;
 mod newer_games;
 pub mod seaweedfs;

@@ -1,0 +1,116 @@
+//! Damage to the agreement of chunks, entities and blocks with each other.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use super::section::{BlockData, set_short};
+use super::world::{edit_any_chunk, regions};
+use super::{Bson, DamageLocation, Level, Row};
+
+type Applied = Option<DamageLocation>;
+
+const ENTITIES: &str = "Components.EntityChunk.Entities";
+const BLOCKS: &str = "Components.BlockComponentChunk.BlockComponents";
+
+pub(super) const ROWS: &[Row] = &[
+    ("entity outside of its chunk", "misplaced", Level::Warning, |world| {
+        edit_any_chunk(world, |document, _| {
+            let path = format!("{ENTITIES}.0.Components.Transform.Position.X");
+            let Some(x) = document.at(&path) else { return false };
+            *x = Bson::double(x.as_double().unwrap() + 4000.0);
+            true
+        })
+    }),
+    ("entity at a position that is not a number", "misplaced", Level::Warning, |world| {
+        edit_any_chunk(world, |document, _| {
+            let path = format!("{ENTITIES}.0.Components.Transform.Position.Z");
+            let Some(z) = document.at(&path) else { return false };
+            *z = Bson::double(f64::NAN);
+            true
+        })
+    }),
+    ("entity in two chunks", "duplicate", Level::Warning, entity_twice),
+    ("block entity above the world", "key", Level::Error, |world| block_key(world, "327680")),
+    ("block entity with a name as its key", "key", Level::Error, |world| block_key(world, "chest")),
+    ("block entity at a block of air", "anomaly", Level::Warning, |world| {
+        block_key(world, "327679")
+    }),
+    ("block entity that names another position", "position", Level::Warning, position),
+    ("filler without its base", "orphan-filler", Level::Note, orphan),
+];
+
+/// Copies an entity of one chunk into the chunk of the next slot of the file.
+fn entity_twice(world: &Path) -> Applied {
+    for mut file in regions(world) {
+        let mut found: Option<Bson> = None;
+        for slot in file.slots() {
+            let mut document = Bson::parse(&file.document(slot));
+            let Some(entities) = document.at(ENTITIES).and_then(Bson::fields_mut) else { continue };
+            if let Some(entity) = found {
+                entities.push((entities.len().to_string(), entity));
+                file.set_document(slot, &document.encode());
+                file.save();
+                return Some(file.blob_location(slot));
+            }
+            let has_uuid = |entity: &mut Bson| entity.at("Components.UUID.UUID").is_some();
+            found = entities.iter().map(|(_, entity)| entity.clone()).find(|entity| {
+                let mut entity = entity.clone();
+                has_uuid(&mut entity)
+            });
+        }
+    }
+    None
+}
+
+/// Changes the key of a block entity.
+fn block_key(world: &Path, key: &str) -> Applied {
+    edit_any_chunk(world, |document, _| {
+        let blocks = document.at(BLOCKS).and_then(Bson::fields_mut);
+        let Some((first, holder)) = blocks.and_then(|blocks| blocks.first_mut()) else {
+            return false;
+        };
+        // Old components repeat the position, which would be wrong too.
+        let components = holder.at("Components").and_then(Bson::fields_mut).unwrap();
+        if components.iter_mut().any(|(_, component)| component.at("Position").is_some()) {
+            return false;
+        }
+        key.clone_into(first);
+        true
+    })
+}
+
+/// Changes the position that an old block component repeats.
+fn position(world: &Path) -> Applied {
+    edit_any_chunk(world, |document, _| {
+        let Some(blocks) = document.at(BLOCKS).and_then(Bson::fields_mut) else { return false };
+        for (_, holder) in blocks {
+            let components = holder.at("Components").and_then(Bson::fields_mut).unwrap();
+            for (_, component) in components {
+                if let Some(Bson::Other(0x10, bytes)) = component.at("Position.X") {
+                    bytes[0] ^= 3;
+                    return true;
+                }
+            }
+        }
+        false
+    })
+}
+
+/// Turns the base cell of an object into a cell that points to a cell of air above the terrain.
+fn orphan(world: &Path) -> Applied {
+    let path = "Components.ChunkColumn.Sections.9.Components.Block.Data";
+    super::world::edit_any_data(world, &[path], |data| {
+        let layout = BlockData::parse(data);
+        if layout.fillers.kind != 0 || layout.blocks.kind == 0 {
+            return false;
+        }
+        // One cell with the filler (0, 1, 0): its base would be one cell lower.
+        let mut palette = vec![1, 0, 2, 0, 0, 0, 0x7F, 0xFF, 1, 0x04, 0x00, 0, 1];
+        let mut cells = vec![0; 16_384];
+        cells[16_383] = 1;
+        palette.extend(cells);
+        set_short(&mut palette, 6, 32_767);
+        data.splice(layout.fillers.at..layout.fillers.end, palette);
+        true
+    })
+}
