@@ -39,8 +39,8 @@ pub use queries::Surface;
 pub use section::Section;
 
 /// The component that holds the sections.
-const COLUMN_ID: &str = "ChunkColumn";
-const SECTIONS_KEY: &str = "Sections";
+pub(crate) const COLUMN_ID: &str = "ChunkColumn";
+pub(crate) const SECTIONS_KEY: &str = "Sections";
 
 /// A chunk: 32 x 320 x 32 blocks and everything stored with them.
 ///

@@ -8,7 +8,7 @@
 //!
 //! The halves of a byte are swapped compared with palettes and `BlockPhysics`.
 
-use hyworld_coords::LocalBlock;
+use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 
 use crate::block_section::{SectionAnomaly, check_names, check_palette};
 use crate::error::Result;
@@ -237,6 +237,17 @@ impl FluidSection {
             anomalies.push(SectionAnomaly::FluidLevelsIdle);
         }
         anomalies
+    }
+
+    /// Returns the section without anomalies: a fluid without a level gets level 1, and a level
+    /// without a fluid is dropped.
+    pub(crate) fn mended(&self) -> Self {
+        let fluids = self.fluids.rebuilt().unwrap_or_else(|_| self.fluids.clone());
+        let mut levels = Vec::with_capacity(BLOCKS_PER_SECTION.into());
+        fluids.for_each(|cell, fluid| {
+            levels.push(if fluid.is_air() { 0 } else { u16::from(self.level(cell).max(1)) });
+        });
+        Self::from_parts(fluids, &levels)
     }
 
     /// Checks that the level is 1 to 15 for a fluid, and 0 without one.

@@ -44,6 +44,7 @@ mod items;
 mod legacy;
 mod light;
 mod limits;
+mod mend;
 mod migration;
 mod new_chunk;
 mod newer;
@@ -81,6 +82,7 @@ pub use holder::Holder;
 pub use items::{ContainerPath, ContainerRole, ItemContainer, ItemStack, NoSuchSlot};
 pub use legacy::{LegacyBlock, LegacyFluid, LegacyKeyError, UpgradedSection};
 pub use light::{Light, LightTree, LightValue};
+pub use mend::Mended;
 pub use migration::{BlockMigration, BlockMigrations, MigrationError};
 pub use order::{HolderKind, component_order};
 pub use palette::{

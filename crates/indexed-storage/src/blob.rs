@@ -122,6 +122,11 @@ impl EncodedBlob {
         Ok(document)
     }
 
+    /// Decompresses the beginning of a damaged document, as far as zstd can decode the frames.
+    pub fn decompress_prefix(&self) -> Vec<u8> {
+        compression::decompress_prefix(self.frames(), self.header.raw_bytes)
+    }
+
     /// Decompresses the document as a read from `slot` of a file does: checks the seal, and pads a
     /// document shorter than the header claims with zeros.
     ///
@@ -247,6 +252,25 @@ mod tests {
         assert_eq!(blob.decompress().unwrap(), b"content");
         assert_eq!(blob.seal().unwrap().unwrap().slot, SLOT);
         assert!(blob.check_intact().unwrap().is_some());
+    }
+
+    #[test]
+    fn the_beginning_of_a_damaged_frame_can_be_decoded() {
+        let mut seed = 1_u32;
+        let mut random = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) as u8 & 15
+        };
+        let document: Vec<u8> = (0..600_000).map(|_| random()).collect();
+        let blob = EncodedBlob::compress(&document, 3).unwrap();
+        assert_eq!(blob.decompress_prefix(), document);
+        let mut frames = blob.frames().to_vec();
+        let middle = frames.len() / 2;
+        frames.truncate(middle);
+        let cut = EncodedBlob::from_stored(blob.header(), [&[0; 8], &frames[..]].concat());
+        let found = cut.decompress_prefix();
+        assert!((128 << 10..document.len()).contains(&found.len()), "{}", found.len());
+        assert!(document.starts_with(&found));
     }
 
     #[test]

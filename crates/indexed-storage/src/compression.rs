@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::io::Cursor;
 
-use zstd_safe::{CCtx, CParameter, DCtx};
+use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer};
 
 use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
 use crate::damage::Damage;
@@ -15,6 +15,9 @@ use crate::limits::SCRATCH_BYTES_KEPT;
 
 /// The compression level that the game uses.
 pub const DEFAULT_LEVEL: i32 = 3;
+
+/// Bytes that are decoded at a time from a damaged frame: the largest block of zstd.
+const PREFIX_PART_BYTES: usize = 128 << 10;
 
 struct Contexts {
     compress: CCtx<'static>,
@@ -90,6 +93,25 @@ pub(crate) fn decompress(frames: &[u8], expected: u32, out: &mut Vec<u8>) -> Res
             Err(Damage::Frame { reason })
         }
     }
+}
+
+/// Decompresses the frames of a damaged blob as far as zstd can decode them, at most `limit` bytes.
+pub(crate) fn decompress_prefix(frames: &[u8], limit: u32) -> Vec<u8> {
+    let (mut found, mut zstd) = (Vec::new(), DCtx::create());
+    let mut input = InBuffer::around(frames);
+    let mut part = vec![0; PREFIX_PART_BYTES];
+    while found.len() < limit as usize {
+        let mut output = OutBuffer::around(part.as_mut_slice());
+        let before = input.pos();
+        let decoded = zstd.decompress_stream(&mut output, &mut input);
+        found.extend_from_slice(output.as_slice());
+        let is_idle = output.pos() == 0 && input.pos() == before;
+        if decoded.is_err() || is_idle {
+            break;
+        }
+    }
+    found.truncate(limit as usize);
+    found
 }
 
 /// A buffer of the requested length with unspecified contents, borrowed from this thread and

@@ -198,6 +198,11 @@ impl IndexedStorageFile {
         })
     }
 
+    /// Returns an error if the file has no such slot.
+    pub(crate) fn slot_exists(&self, slot: Slot) -> Result<()> {
+        self.slot(slot).map(|_| ())
+    }
+
     fn slot_read(&self, slot: Slot) -> Result<RwLockReadGuard<'_, SlotEntry>> {
         self.slot(slot).map(read_lock)
     }

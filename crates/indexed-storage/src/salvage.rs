@@ -6,12 +6,13 @@
 
 use crate::blob::EncodedBlob;
 use crate::blob_header::{BLOB_HEADER_BYTES, BlobHeader};
+use crate::compression;
 use crate::error::{Error, Result};
 use crate::file::{IndexedStorageFile, Verified};
 use crate::frame;
 use crate::header::FormatVersion;
 use crate::layout::{SegmentIndex, SegmentRun, Slot};
-use crate::limits::{SALVAGE_READ_FACTOR, SALVAGE_SEGMENTS_MAX};
+use crate::limits::{BLOB_BYTES_MAX, SALVAGE_READ_FACTOR, SALVAGE_SEGMENTS_MAX};
 use crate::seal::Seal;
 use crate::v0;
 
@@ -21,6 +22,10 @@ const WINDOW_BYTES: u64 = 64 * 1024;
 
 /// Bytes needed to recognise a blob: its lengths and the magic number of its frame.
 const START_BYTES: usize = 12;
+
+/// Bytes after a damaged index entry or header that are searched for the frame it belongs to. Chunks
+/// of the game have less than 40 KB.
+const FRAME_BYTES_MAX: u64 = 16 << 20;
 
 /// Below this segment size the starts of several segments are read at once.
 const SMALL_SEGMENT_BYTES: u64 = 4096;
@@ -90,6 +95,40 @@ impl IndexedStorageFile {
             path: self.path().to_owned(),
             segment: segment.get(),
         })
+    }
+
+    /// Reads the blob that the index entry of a slot points to by its frames, whatever lengths its
+    /// header states. Returns `None` if no complete and intact frame begins there.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoSuchSlot`] or an I/O error.
+    pub fn salvage_slot(&self, slot: Slot) -> Result<Option<(SegmentIndex, EncodedBlob)>> {
+        let Some(run) = self.run_behind_entry(slot)? else { return Ok(None) };
+        let mut search = Search::new(self, 1, u64::MAX);
+        let room = u64::from(run.count).saturating_mul(search.payload_bytes());
+        let found = search.headless(run, room.min(FRAME_BYTES_MAX))?;
+        let intact = found.filter(|blob| blob.check_intact().is_ok());
+        Ok(intact.map(|blob| (run.start, blob)))
+    }
+
+    /// Decompresses the beginning of the document that the index entry of a slot points to, as far
+    /// as zstd can decode it. Empty if nothing can be decoded.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoSuchSlot`] or an I/O error.
+    pub fn salvage_prefix(&self, slot: Slot) -> Result<Vec<u8>> {
+        let Some(run) = self.run_behind_entry(slot)? else { return Ok(Vec::new()) };
+        let bytes = self.read_run(run, FRAME_BYTES_MAX)?;
+        let frames = bytes.get(BLOB_HEADER_BYTES as usize..).unwrap_or_default();
+        Ok(compression::decompress_prefix(frames, BLOB_BYTES_MAX))
+    }
+
+    /// Returns the segments from the one that a slot's index entry names to the end of the file.
+    fn run_behind_entry(&self, slot: Slot) -> Result<Option<SegmentRun>> {
+        self.slot_exists(slot)?;
+        let Ok(Some(segment)) = self.entry(slot)?.segment() else { return Ok(None) };
+        let end = self.segment_count()?.saturating_add(1);
+        Ok(SegmentRun::new(segment, end.saturating_sub(segment.get())).filter(|run| run.count > 0))
     }
 
     fn runs_without_readable_blob(&self) -> Result<Vec<SegmentRun>> {

@@ -20,6 +20,7 @@ mod migrate;
 mod partial;
 mod progress;
 mod region_slots;
+mod repair;
 mod rewrite;
 mod scan;
 mod source;
@@ -36,6 +37,10 @@ pub use migrate::{MigrateOptions, MigrationReport};
 pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
 pub use region_slots::RegionSlots;
+pub use repair::{
+    ChunkRepair, Evidence, FindOrphans, PlacedOrphan, RegionRepair, Remedy, RepairPlan,
+    RepairReport, RepairSource, RepairTarget, apply_repair, plan_repair, region_file_repair,
+};
 pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
 pub use source::SourceIdentity;
@@ -46,7 +51,7 @@ pub use undo::{
     prepared_path,
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
-pub use verify::{RegionReport, VerifyReport, verify, verify_region};
+pub use verify::{RegionReport, VerifyReport, check_chunk, verify, verify_region};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -82,6 +82,11 @@ pub fn verify(
     VerifyReport { completion, ..report }
 }
 
+/// Checks the document of a chunk, and returns the findings.
+pub fn check_chunk(at: ChunkPos, document: Vec<u8>) -> Vec<Finding> {
+    check(at, Ok(Some(document))).findings
+}
+
 fn check(at: ChunkPos, document: Result<Option<Vec<u8>>, Error>) -> Checked {
     let mut checked = Checked::default();
     match document {

@@ -72,12 +72,18 @@ impl TickingBlocks {
         true
     }
 
+    /// Drops zero words at the end and corrects the stored number of cells.
+    pub(crate) fn recount(&mut self) {
+        self.words.truncate(self.words.len().saturating_sub(self.idle_words()));
+        self.listed_count = self.count();
+    }
+
     /// Returns the number of zero words at the end.
     pub(super) fn idle_words(&self) -> usize {
         self.words.iter().rev().take_while(|&&word| word == 0).count()
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let listed_count = reader.u16()?;
         let at = reader.at();
         let words = reader.u16()?;

@@ -53,7 +53,7 @@ impl Chunk {
     }
 
     /// Returns whether new entities and block entities are added to the sections.
-    pub(super) fn has_section_lists(&self) -> bool {
+    pub(crate) fn has_section_lists(&self) -> bool {
         self.section_holders().iter().take(SectionY::all().len()).any(|section| {
             FoundInSection::find::<EntitySection>(section).is_some()
                 || FoundInSection::find::<BlockComponentSection>(section).is_some()

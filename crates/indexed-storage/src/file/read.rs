@@ -165,7 +165,8 @@ impl IndexedStorageFile {
         Ok(self.may_change() && self.entry(slot)? != known)
     }
 
-    fn entry(&self, slot: Slot) -> Result<Entry> {
+    /// Reads the index entry of a slot from the file.
+    pub(crate) fn entry(&self, slot: Slot) -> Result<Entry> {
         let mut entry = [0; 4];
         let offset = self.geometry.entry_offset(slot);
         self.raw.read_at(&mut entry, offset).map_err(self.io_error("read"))?;

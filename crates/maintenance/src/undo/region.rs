@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_files::{FileError, remove_if_present, with_suffix};
 use hyworld_indexed_storage::{
-    EncodedBlob, Error, Geometry, IndexedStorageFile, OpenOptions, SegmentIndex, Slot,
-    rebuild_header,
+    EncodedBlob, Error, Geometry, IndexedStorageFile, OpenOptions, Slot, rebuild_header,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +18,6 @@ use super::{Result, UndoError};
 pub enum RegionChange {
     /// Write this blob.
     Put(EncodedBlob),
-    /// Point to the orphaned blob at this segment.
-    PointTo(SegmentIndex),
     /// Empty the slot.
     Remove,
 }
@@ -32,6 +29,8 @@ pub struct RegionChanges {
     pub header: Option<Geometry>,
     /// Extend a file that ends inside its index table to the end of the table first.
     pub table: bool,
+    /// Build a new file instead of changing the old one.
+    pub fresh: bool,
     /// The slots to change.
     pub slots: Vec<(Slot, RegionChange)>,
 }
@@ -94,7 +93,8 @@ fn prepare(path: &Path, changes: &RegionChanges) -> Result<PathBuf> {
 }
 
 fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
-    if path.exists() {
+    let is_copy = path.exists() && !changes.fresh;
+    if is_copy {
         fs::copy(path, prepared).map_err(FileError::at(path, "copy"))?;
     } else if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
@@ -107,7 +107,7 @@ fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
     if changes.table {
         extend_table(prepared)?;
     }
-    let options = OpenOptions::new().write(true).upgrade(false).create(!path.exists());
+    let options = OpenOptions::new().write(true).upgrade(false).create(!is_copy);
     let file = options.open(prepared)?;
     for (slot, change) in &changes.slots {
         apply(&file, *slot, change)?;
@@ -119,7 +119,7 @@ fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
 
 /// Extends a file to the end of its index table with empty entries, as the game does.
 fn extend_table(path: &Path) -> Result<()> {
-    let end = IndexedStorageFile::open_read_only(path)?.segments_offset();
+    let end = Geometry::REGION.segments_offset();
     let file = File::options().write(true).open(path);
     let extended = file.and_then(|file| match file.metadata()?.len() < end {
         true => file.set_len(end),
@@ -131,7 +131,6 @@ fn extend_table(path: &Path) -> Result<()> {
 fn apply(file: &IndexedStorageFile, slot: Slot, change: &RegionChange) -> Result<()> {
     match change {
         RegionChange::Put(blob) => file.write_encoded(&[(slot, blob)])?,
-        RegionChange::PointTo(segment) => drop(file.restore(slot, *segment)?),
         RegionChange::Remove => drop(file.remove(slot)?),
     }
     Ok(())
