@@ -59,6 +59,7 @@
 //! program `hyworld` is in the package `hyworld-cli`.
 
 mod assets;
+mod changing;
 mod chunks;
 mod containers;
 mod convert;
@@ -70,10 +71,14 @@ mod location;
 mod players;
 pub mod prelude;
 mod region;
+mod repair;
 mod resources;
+mod restore;
 mod running;
 mod seals;
+mod sources;
 mod stored_chunk;
+mod undo;
 mod upgrade;
 mod world_at;
 
@@ -96,10 +101,16 @@ pub use region::{
     PutOptions, PutReport, compact_region, open_region, open_region_if_present, put_blob,
     rebuild_header, rebuild_index, remove_blob, restore_blob, seal_content, upgrade_region,
 };
+pub use repair::{FileRemedy, FileRepair, Repair, RepairOptions, RepairOutcome};
 pub use resources::{NamedResources, resources_at};
+pub use restore::{
+    Restore, RestoreAction, RestoreOptions, RestoreOutcome, RestoredChunk, RestoredFile,
+};
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
+pub use sources::{SameWorld, Source};
 pub use stored_chunk::StoredChunk;
+pub use undo::Undo;
 pub use upgrade::{UpgradeReport, plan_world_upgrade, undo_upgrade, upgrade_world};
 pub use world_at::{EditReport, World, open};
 

@@ -46,7 +46,7 @@ pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_position
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use undo::{
-    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleSummary, Changes, FileState, OpenStorage,
+    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleStorage, BundleSummary, Changes, FileState, OpenStorage,
     RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport, bundle_path,
     prepared_path,
 };

@@ -15,6 +15,7 @@ mod delta;
 mod record;
 mod region;
 mod restore;
+mod storage;
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,7 @@ use hyworld_files::FileError;
 pub use bundle::{Bundle, BundleHeader, BundleSummary};
 pub use changes::{Changes, prepared_path};
 pub use region::{RegionChange, RegionChanges};
+pub use storage::BundleStorage;
 pub use restore::{FileState, OpenStorage, UndoItem, UndoPlan, UndoReport};
 
 /// The ending of the name of a bundle.

@@ -215,6 +215,15 @@ impl Backup {
         parse_text(&bytes).map(Some).map_err(|problem| Error::NotJson { path, problem })
     }
 
+    /// Reads a file by its path in the universe, such as `players/UUID.json`. Returns `None` if it is
+    /// not in the backup.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is too large.
+    pub fn file(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.read(name, JSON_BYTES_MAX)
+    }
+
     fn read(&mut self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>> {
         let Some(index) = self.names.get(name) else { return Ok(None) };
         let entry = self.zip.by_index(*index).map_err(failed(&self.path, name))?;

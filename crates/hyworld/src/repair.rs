@@ -1,0 +1,254 @@
+//! Repairing a world: its chunks, its region files and its JSON files.
+
+mod files;
+
+use std::path::{Path, PathBuf};
+
+use hyworld_coords::{ChunkPos, ChunkRect};
+use hyworld_indexed_storage::IndexedStorageFile;
+use hyworld_maintenance::{
+    Changes, Class, Finding, PlacedOrphan, Progress, RepairPlan, RepairReport, RepairSource,
+    RepairTarget, ScanOptions, Severity, apply_repair, check_chunk, plan_repair,
+};
+use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+
+use crate::changing::Subject;
+use crate::error::{Error, Result};
+use crate::health::{check_files, open_for_check};
+use crate::location::Location;
+use crate::sources::{Source, find_sources};
+
+pub use files::{FileRemedy, FileRepair};
+
+/// What to repair, and from which sources.
+#[derive(Clone, Debug, Default)]
+pub struct RepairOptions {
+    /// Backups, worlds, folders and undo bundles to take copies from.
+    pub from: Vec<PathBuf>,
+    /// Do not use the backups of the save itself.
+    pub without_backups: bool,
+    /// Use sources that are not proven to be the same world.
+    pub trust_source: bool,
+    /// Repair only findings of these classes; empty for all errors.
+    pub only: Vec<String>,
+    /// Also repair warnings.
+    pub warnings: bool,
+    /// Repair only these chunks; empty for all.
+    pub chunks: Vec<ChunkPos>,
+    /// Repair only chunks in this area.
+    pub area: Option<ChunkRect>,
+    /// The undo bundle; `None` for a new one beside the world.
+    pub bundle: Option<PathBuf>,
+}
+
+impl RepairOptions {
+    /// Returns whether a finding is to be repaired.
+    fn selects(&self, finding: &Finding) -> bool {
+        let is_named = self.only.iter().any(|name| name == finding.class.name());
+        let is_bad = match finding.severity {
+            Severity::Error => true,
+            // Readable now, but the next save of another chunk can destroy it.
+            _ if matches!(finding.class, Class::Container(_)) => true,
+            Severity::Warning => self.warnings,
+            _ => false,
+        };
+        let is_chosen = match finding.chunk {
+            Some(at) => {
+                let is_listed = self.chunks.contains(&at);
+                let is_inside = self.area.is_some_and(|area| area.contains(at));
+                is_listed || is_inside || (self.chunks.is_empty() && self.area.is_none())
+            }
+            None => self.chunks.is_empty() && self.area.is_none(),
+        };
+        is_chosen && if self.only.is_empty() { is_bad } else { is_named }
+    }
+}
+
+/// A planned repair of one world. Other programs cannot write the world until this is dropped,
+/// unless only a plan was asked for.
+#[derive(Debug)]
+pub struct Repair {
+    location: Location,
+    subject: Subject,
+    /// The sources, newest first, with the reason for which each is used or refused.
+    pub sources: Vec<Source>,
+    /// Backups that cannot be opened.
+    pub failed_sources: Vec<Error>,
+    /// The changes of chunks and region files.
+    pub plan: RepairPlan,
+    /// The changes of other files.
+    pub files: Vec<FileRepair>,
+    /// The number of findings of the check.
+    pub findings: u64,
+    accepted: Vec<RepairSource>,
+    options: RepairOptions,
+}
+
+/// The result of a repair.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RepairOutcome {
+    /// The repaired chunks and region files.
+    pub chunks: RepairReport,
+    /// Other files that were restored or moved into the bundle.
+    pub files: u64,
+    /// The undo bundle; `None` if nothing was changed.
+    pub bundle: Option<PathBuf>,
+}
+
+impl Repair {
+    /// Checks the world at `path` and plans a repair. With `is_plan`, no lock is taken, and
+    /// [`apply`](Self::apply) must not be called.
+    ///
+    /// # Errors
+    /// Returns an error if another program uses the world, if its chunks cannot be opened, or if a
+    /// source does not exist.
+    pub fn plan(
+        path: &Path,
+        options: RepairOptions,
+        is_plan: bool,
+        scan: &ScanOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let world = open_for_check(path)?;
+        let location = world.location().clone();
+        let subject = Subject::of(&location, is_plan)?;
+        let own_backups = !options.without_backups;
+        let (mut sources, failed_sources) = find_sources(&options.from, own_backups, &location)?;
+        judge(&mut sources, &options, &world, scan);
+        let mut findings = Vec::new();
+        progress.expect(location.count(world.storage()));
+        let report = world.verify_with(scan, &mut |found| findings.push(found.clone()), progress);
+        drop(report);
+        findings.extend(world.folder().into_iter().flat_map(|folder| check_files(&folder)));
+        let accepted = sources.iter().filter(|source| source.same_world.is_accepted());
+        let accepted: Vec<RepairSource> = accepted.map(Source::for_repair).collect();
+        let files = match world.folder() {
+            Some(folder) => files::plan(&folder, &sources, &|name| {
+                options.only.is_empty() || options.only.iter().any(|only| only == name)
+            }),
+            None => Vec::new(),
+        };
+        let folder = chunks_folder(&location);
+        let selected = |finding: &Finding| options.selects(finding);
+        let plan = plan_repair(
+            &target(world.storage(), folder.as_deref(), &accepted, &selected),
+            &findings,
+            progress,
+        );
+        let findings = findings.len() as u64;
+        Ok(Self {
+            location,
+            subject,
+            sources,
+            failed_sources,
+            plan,
+            files,
+            findings,
+            accepted,
+            options,
+        })
+    }
+
+    /// Returns the name of the world's location.
+    pub fn location(&self) -> String {
+        self.location.name()
+    }
+
+    /// Returns whether there is nothing to change.
+    pub fn is_empty(&self) -> bool {
+        self.plan.is_empty() && self.files.is_empty()
+    }
+
+    /// Makes the planned changes and checks the changed chunks.
+    ///
+    /// # Errors
+    /// Returns an error if the old bytes cannot be recorded or a file cannot be replaced. Each file
+    /// is then old or new, and repairing again continues.
+    pub fn apply(self, progress: &dyn Progress) -> Result<RepairOutcome> {
+        let mut changes = self.subject.changes("repair", self.options.bundle.as_deref())?;
+        let folder = chunks_folder(&self.location);
+        let storage = match folder {
+            Some(_) => self.location.open()?,
+            None => self.location.open_for_writing(&RegionFilesOptions::new())?,
+        };
+        let all = |_: &Finding| true;
+        let target = target(&*storage, folder.as_deref(), &self.accepted, &all);
+        let name = self.location.name();
+        let mut chunks = apply_repair(&self.plan, &target, &name, &mut changes, progress)?;
+        let files = apply_files(&self.files, &mut changes)?;
+        let bundle = changes.finish()?;
+        drop(storage);
+        self.check(&mut chunks)?;
+        Ok(RepairOutcome { chunks, files, bundle })
+    }
+
+    /// Reads the repaired chunks again and adds findings for those that still have errors.
+    fn check(&self, report: &mut RepairReport) -> Result<()> {
+        if self.plan.is_empty() {
+            return Ok(());
+        }
+        let storage = self.location.open()?;
+        for chunk in &self.plan.chunks {
+            match storage.read(chunk.at) {
+                Ok(Some(document)) => {
+                    let found = check_chunk(chunk.at, document).into_iter();
+                    let errors = found.filter(|found| found.severity == Severity::Error);
+                    errors.for_each(|error| report.findings.add(error));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    report.findings.add(Finding::at(Class::Unreadable, chunk.at, error));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the new versions of JSON files and removes left-over files.
+fn apply_files(files: &[FileRepair], changes: &mut Changes) -> Result<u64> {
+    for file in files {
+        match &file.remedy {
+            FileRemedy::Backup { bytes } | FileRemedy::Copy { bytes, .. } => {
+                changes.replace(&file.path, bytes)?;
+            }
+            FileRemedy::Quarantine => changes.remove(&file.path)?,
+        }
+    }
+    Ok(files.len() as u64)
+}
+
+fn chunks_folder(location: &Location) -> Option<PathBuf> {
+    match location {
+        Location::Regions(folder) | Location::Region { folder, .. } => Some(folder.clone()),
+        _ => None,
+    }
+}
+
+fn target<'a>(
+    storage: &'a dyn ChunkStorage,
+    folder: Option<&'a Path>,
+    sources: &'a [RepairSource],
+    selected: &'a dyn Fn(&Finding) -> bool,
+) -> RepairTarget<'a> {
+    RepairTarget { storage, folder, sources, orphans: &orphans_of, selected }
+}
+
+/// Returns the orphaned blobs of a region file with known positions.
+fn orphans_of(_file: &IndexedStorageFile) -> Vec<PlacedOrphan> {
+    Vec::new()
+}
+
+/// Decides for each source whether it is the same world.
+fn judge(
+    sources: &mut [Source],
+    options: &RepairOptions,
+    _world: &crate::world_at::World,
+    _scan: &ScanOptions,
+) {
+    for source in sources.iter_mut().filter(|source| !source.same_world.is_accepted()) {
+        if options.trust_source {
+            source.same_world = crate::sources::SameWorld::Trusted;
+        }
+    }
+}

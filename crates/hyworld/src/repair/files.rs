@@ -1,0 +1,163 @@
+//! The JSON files of a world or universe, and files that interrupted programs left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hyworld_documents::Document;
+use hyworld_files::with_suffix;
+
+use crate::sources::Source;
+
+/// The endings of temporary files of the game and of hyworld. The first one covers the others.
+const TEMPORARY: &str = ".tmp";
+
+/// Files that are at most this large are parsed.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Where the new version of a file comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FileRemedy {
+    /// Its backup beside it, `NAME.bak`.
+    Backup {
+        /// The contents of the backup.
+        bytes: Vec<u8>,
+    },
+    /// A source.
+    Copy {
+        /// The name of the source.
+        source: String,
+        /// The contents of the file.
+        bytes: Vec<u8>,
+    },
+    /// No good copy exists, or the file is not needed: it is moved into the undo bundle.
+    Quarantine,
+}
+
+/// The repair of a file that is not a region file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileRepair {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What is done about it.
+    pub remedy: FileRemedy,
+}
+
+/// Plans the repair of the files of a world folder. `selects` is called with the class of the
+/// finding that a repair belongs to.
+pub(super) fn plan(
+    world: &Path,
+    sources: &[Source],
+    selects: &dyn Fn(&str) -> bool,
+) -> Vec<FileRepair> {
+    let mut repairs = Vec::new();
+    if selects("world-file") {
+        for name in ["config.json", "paths.json"] {
+            let copy = |name: &str| copy_of(sources, |source| source.world_file(name));
+            repairs.extend(json_file(&world.join(name), name, &copy, false));
+        }
+        for path in json_files(&world.join("resources")) {
+            let name = format!("resources/{}", file_name(&path));
+            let copy = |name: &str| copy_of(sources, |source| source.world_file(name));
+            repairs.extend(json_file(&path, &name, &copy, true));
+        }
+    }
+    if selects("leftover") {
+        for folder in [world.to_owned(), world.join("chunks"), world.join("resources")] {
+            repairs.extend(left_over(&folder));
+        }
+    }
+    repairs
+}
+
+/// Plans the repair of the players and resources of a universe.
+pub(crate) fn plan_universe(universe: &Path, sources: &[Source]) -> Vec<FileRepair> {
+    let mut repairs = Vec::new();
+    for folder in ["players", "resources"] {
+        for path in json_files(&universe.join(folder)) {
+            let name = format!("{folder}/{}", file_name(&path));
+            let copy = |name: &str| copy_of(sources, |source| source.universe_file(name));
+            repairs.extend(json_file(&path, &name, &copy, true));
+        }
+        repairs.extend(left_over(&universe.join(folder)));
+    }
+    repairs
+}
+
+/// Returns the first good copy of a file among the accepted sources.
+fn copy_of(
+    sources: &[Source],
+    read: impl Fn(&Source) -> Option<Vec<u8>>,
+) -> Option<(String, Vec<u8>)> {
+    let accepted = sources.iter().filter(|source| source.same_world.is_accepted());
+    let mut good = accepted.filter_map(|source| {
+        let bytes = read(source).filter(|bytes| problem_of(bytes).is_none())?;
+        Some((source.name.clone(), bytes))
+    });
+    good.next()
+}
+
+/// Plans the repair of a JSON file that cannot be parsed. A file without any good copy is moved
+/// into the bundle if the game replaces it by default values.
+fn json_file(
+    path: &Path,
+    name: &str,
+    copy: &dyn Fn(&str) -> Option<(String, Vec<u8>)>,
+    has_defaults: bool,
+) -> Option<FileRepair> {
+    let backup = with_suffix(path, ".bak");
+    let reason = match read(path) {
+        Some(bytes) => problem_of(&bytes)?,
+        None if path.exists() => "it cannot be read".to_owned(),
+        // The game reads the backup then, so nothing is broken.
+        None => return None,
+    };
+    let good = read(&backup).filter(|bytes| problem_of(bytes).is_none());
+    let remedy = match (good, copy(name)) {
+        (Some(bytes), _) => FileRemedy::Backup { bytes },
+        (None, Some((source, bytes))) => FileRemedy::Copy { source, bytes },
+        (None, None) if has_defaults => FileRemedy::Quarantine,
+        (None, None) => return None,
+    };
+    Some(FileRepair { path: path.to_owned(), reason, remedy })
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let is_small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= BYTES_MAX);
+    is_small.then(|| fs::read(path).ok()).flatten()
+}
+
+/// Returns what is wrong with a JSON file; `None` if it can be parsed.
+fn problem_of(bytes: &[u8]) -> Option<String> {
+    if bytes.is_empty() {
+        return Some("it is empty".to_owned());
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Some("it is not UTF-8".to_owned());
+    };
+    Document::from_json(text.trim_start_matches('\u{feff}')).err().map(|error| error.to_string())
+}
+
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    listed(folder, |name| name.ends_with(".json"))
+}
+
+fn left_over(folder: &Path) -> Vec<FileRepair> {
+    let found = listed(folder, |name| name.ends_with(TEMPORARY)).into_iter();
+    let reason = "an interrupted program left it".to_owned();
+    found.map(|path| FileRepair { path, reason: reason.clone(), remedy: FileRemedy::Quarantine }).collect()
+}
+
+/// Lists the files of a folder whose names match, sorted.
+fn listed(folder: &Path, matches: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut paths: Vec<_> = paths.filter(|path| path.is_file() && matches(&file_name(path))).collect();
+    paths.sort();
+    paths
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,314 @@
+//! Restoring chosen parts of a backup: chunks, players, files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use hyworld_coords::{ChunkPos, ChunkRect};
+use hyworld_maintenance::{
+    ChunkRepair, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget, Severity,
+    apply_repair, check_chunk,
+};
+use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+use hyworld_world::Universe;
+
+use crate::changing::Subject;
+use crate::error::{Error, ErrorKind, Result};
+use crate::health::open_for_check;
+use crate::location::{Location, find_universe};
+use crate::players::find_player;
+use crate::sources::{SameWorld, Source, find_sources};
+
+/// What to restore.
+#[derive(Clone, Debug, Default)]
+pub struct RestoreOptions {
+    /// The backup, world, folder or undo bundle to restore from.
+    pub from: PathBuf,
+    /// Restore from a source that is not proven to be the same world.
+    pub trust_source: bool,
+    /// Chunks to restore.
+    pub chunks: Vec<ChunkPos>,
+    /// Restore all chunks of the source in this area.
+    pub area: Option<ChunkRect>,
+    /// Remove chunks of the area that the source does not have.
+    pub remove_others: bool,
+    /// Players to restore, by name or UUID.
+    pub players: Vec<String>,
+    /// Files of the world to restore, such as `config.json`.
+    pub files: Vec<String>,
+    /// The undo bundle; `None` for a new one beside the world.
+    pub bundle: Option<PathBuf>,
+}
+
+/// The restoring of one chunk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RestoredChunk {
+    /// The chunk.
+    pub at: ChunkPos,
+    /// What happens to it.
+    pub action: RestoreAction,
+}
+
+/// What restoring does to a chunk.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum RestoreAction {
+    /// The stored chunk is replaced.
+    Replace,
+    /// The chunk is missing and is written.
+    Create,
+    /// The stored chunk is damaged and is replaced.
+    ReplaceDamaged,
+    /// The source does not have the chunk; it is removed.
+    Remove,
+    /// The stored chunk is equal to that of the source.
+    Equal,
+    /// The chunk of the source is damaged, so nothing is changed.
+    DamagedInSource,
+    /// The source does not have the chunk, so nothing is changed.
+    MissingInSource,
+}
+
+impl RestoreAction {
+    /// Returns whether the chunk is changed.
+    pub fn is_change(self) -> bool {
+        matches!(self, Self::Replace | Self::Create | Self::ReplaceDamaged | Self::Remove)
+    }
+}
+
+/// A file to restore, with its new contents.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RestoredFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Whether the file has these contents already.
+    pub is_equal: bool,
+    bytes: Vec<u8>,
+}
+
+/// A planned restore. Other programs cannot write the world until this is dropped, unless only a
+/// plan was asked for.
+#[derive(Debug)]
+pub struct Restore {
+    location: Location,
+    subject: Subject,
+    /// The source.
+    pub source: Source,
+    /// The chunks.
+    pub chunks: Vec<RestoredChunk>,
+    /// The players and other files.
+    pub files: Vec<RestoredFile>,
+    options: RestoreOptions,
+}
+
+/// The result of restoring.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RestoreOutcome {
+    /// The restored and removed chunks.
+    pub chunks: RepairReport,
+    /// Files that were restored.
+    pub files: u64,
+    /// The undo bundle; `None` if nothing was changed.
+    pub bundle: Option<PathBuf>,
+}
+
+impl Restore {
+    /// Compares the chosen parts of a source with the world at `path`. With `is_plan`, no lock is
+    /// taken, and [`apply`](Self::apply) must not be called.
+    ///
+    /// # Errors
+    /// Returns an error if another program uses the world, if the source cannot be opened, is
+    /// another world or does not have a chosen player or file.
+    pub fn plan(
+        path: &Path,
+        options: RestoreOptions,
+        is_plan: bool,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let world = open_for_check(path)?;
+        let location = world.location().clone();
+        let subject = match options.players.is_empty() {
+            true => Subject::of(&location, is_plan)?,
+            false => Subject::of_universe(&find_universe_of(path, &location)?, is_plan)?,
+        };
+        let source = find_source(&options, &location)?;
+        let mut wanted: BTreeSet<ChunkPos> = options.chunks.iter().copied().collect();
+        if let Some(area) = options.area {
+            let theirs = source.storage().positions().flatten();
+            wanted.extend(theirs.filter(|at| area.contains(*at)));
+            if options.remove_others {
+                let own = world.storage().positions().flatten();
+                wanted.extend(own.filter(|at| area.contains(*at)));
+            }
+        }
+        progress.expect(Some(wanted.len() as u64));
+        let mut chunks = Vec::new();
+        for at in wanted {
+            let action = action_of(at, &source, world.storage(), options.remove_others);
+            chunks.push(RestoredChunk { at, action });
+            progress.advance(1);
+        }
+        let files = files_of(&options, &source, &location, subject.root())?;
+        Ok(Self { location, subject, source, chunks, files, options })
+    }
+
+    /// Returns the name of the world's location.
+    pub fn location(&self) -> String {
+        self.location.name()
+    }
+
+    /// Returns whether there is nothing to change.
+    pub fn is_empty(&self) -> bool {
+        !self.chunks.iter().any(|chunk| chunk.action.is_change())
+            && self.files.iter().all(|file| file.is_equal)
+    }
+
+    /// Makes the planned changes.
+    ///
+    /// # Errors
+    /// Returns an error if the old bytes cannot be recorded or a file cannot be replaced. Each file
+    /// is then old or new, and restoring again continues.
+    pub fn apply(self, progress: &dyn Progress) -> Result<RestoreOutcome> {
+        let mut changes = self.subject.changes("restore", self.options.bundle.as_deref())?;
+        let folder = match &self.location {
+            Location::Regions(folder) | Location::Region { folder, .. } => Some(folder.as_path()),
+            _ => None,
+        };
+        let storage = match folder {
+            Some(_) => self.location.open()?,
+            None => self.location.open_for_writing(&RegionFilesOptions::new())?,
+        };
+        let (sources, all) = ([self.source.for_repair()], |_: &Finding| true);
+        let target = RepairTarget {
+            storage: &*storage,
+            folder,
+            sources: &sources,
+            orphans: &|_| Vec::new(),
+            selected: &all,
+        };
+        let plan = self.as_repair(folder);
+        let name = self.location.name();
+        let chunks = apply_repair(&plan, &target, &name, &mut changes, progress)?;
+        let mut files = 0_u64;
+        for file in self.files.iter().filter(|file| !file.is_equal) {
+            changes.replace(&file.path, &file.bytes)?;
+            files = files.saturating_add(1);
+        }
+        Ok(RestoreOutcome { chunks, files, bundle: changes.finish()? })
+    }
+
+    /// Returns the changes of chunks as a repair plan.
+    fn as_repair(&self, folder: Option<&Path>) -> RepairPlan {
+        let changed = self.chunks.iter().filter(|chunk| chunk.action.is_change());
+        let chunks = changed.map(|chunk| ChunkRepair {
+            at: chunk.at,
+            file: folder.map(|folder| folder.join(chunk.at.region().file_name())),
+            findings: Vec::new(),
+            remedy: match chunk.action {
+                RestoreAction::Remove => Remedy::Remove,
+                _ => Remedy::Copy(0),
+            },
+        });
+        RepairPlan { chunks: chunks.collect(), ..RepairPlan::default() }
+    }
+}
+
+/// Opens the source and checks that it is the same world.
+fn find_source(options: &RestoreOptions, location: &Location) -> Result<Source> {
+    let (sources, failed) = find_sources(std::slice::from_ref(&options.from), false, location)?;
+    let none = || {
+        let text = format!("{}: no backup found here", options.from.display());
+        failed.into_iter().next().unwrap_or_else(|| Error::new(ErrorKind::NotAWorld, text))
+    };
+    let mut source = sources.into_iter().next().ok_or_else(none)?;
+    if options.trust_source && !source.same_world.is_accepted() {
+        source.same_world = SameWorld::Trusted;
+    }
+    if source.same_world == SameWorld::OtherUuid {
+        let text = format!(
+            "{}: this is another world: its UUID differs; --trust-source uses it all the same",
+            source.name
+        );
+        return Err(Error::new(ErrorKind::BadLocation, text));
+    }
+    Ok(source)
+}
+
+/// Compares a chunk of the source with that of the world.
+fn action_of(
+    at: ChunkPos,
+    source: &Source,
+    storage: &dyn ChunkStorage,
+    remove_others: bool,
+) -> RestoreAction {
+    let own = storage.read(at);
+    let theirs = match source.storage().read(at) {
+        Ok(Some(theirs)) => theirs,
+        Ok(None) if remove_others && !matches!(own, Ok(None)) => return RestoreAction::Remove,
+        Ok(None) => return RestoreAction::MissingInSource,
+        Err(_) => return RestoreAction::DamagedInSource,
+    };
+    match own {
+        Ok(Some(own)) if own == theirs => return RestoreAction::Equal,
+        _ if has_errors(at, theirs) => return RestoreAction::DamagedInSource,
+        Ok(Some(_)) => RestoreAction::Replace,
+        Ok(None) => RestoreAction::Create,
+        Err(_) => RestoreAction::ReplaceDamaged,
+    }
+}
+
+fn has_errors(at: ChunkPos, document: Vec<u8>) -> bool {
+    check_chunk(at, document).iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// Reads the chosen players and files of the source.
+fn files_of(
+    options: &RestoreOptions,
+    source: &Source,
+    location: &Location,
+    root: &Path,
+) -> Result<Vec<RestoredFile>> {
+    let missing = |name: &str| {
+        let text = format!("{}: does not have {name}", source.name);
+        Error::new(ErrorKind::NotFound, text)
+    };
+    let mut files = Vec::new();
+    for player in &options.players {
+        let name = player_file(player, source, root).ok_or_else(|| missing(player))?;
+        let bytes = source.universe_file(&name).ok_or_else(|| missing(&name))?;
+        files.push(restored(root.join(name), bytes));
+    }
+    for name in &options.files {
+        let folder = location.world_folder().ok_or_else(|| missing(name))?;
+        let is_inside = Path::new(name).components().all(|part| {
+            matches!(part, std::path::Component::Normal(_))
+        });
+        let bytes = source.world_file(name).filter(|_| is_inside).ok_or_else(|| missing(name))?;
+        files.push(restored(folder.join(name), bytes));
+    }
+    Ok(files)
+}
+
+fn restored(path: PathBuf, bytes: Vec<u8>) -> RestoredFile {
+    let is_equal = std::fs::read(&path).is_ok_and(|found| found == bytes);
+    RestoredFile { path, is_equal, bytes }
+}
+
+/// Returns the file of a player, given by UUID or by the name in the world or the source.
+fn player_file(player: &str, source: &Source, universe: &Path) -> Option<String> {
+    let by_uuid = format!("players/{}.json", player.to_ascii_lowercase());
+    if source.universe_file(&by_uuid).is_some() {
+        return Some(by_uuid);
+    }
+    let universe = Universe::open(universe).ok()?;
+    let uuid = find_player(&universe, player).ok()?.uuid;
+    Some(format!("players/{uuid}.json"))
+}
+
+/// Returns the universe of a path or of the world at it.
+fn find_universe_of(path: &Path, location: &Location) -> Result<Universe> {
+    if let Ok(universe) = find_universe(path) {
+        return Ok(universe);
+    }
+    let world = location.world_folder();
+    let universe = world.as_ref().and_then(|world| world.parent()?.parent());
+    find_universe(universe.unwrap_or(path))
+}
