@@ -40,7 +40,7 @@ pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_position
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
-pub use verify::{RegionReport, VerifyReport, verify, verify_region};
+pub use verify::{RegionReport, VerifyReport, verify, verify_positions, verify_region};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

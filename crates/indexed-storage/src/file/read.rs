@@ -165,7 +165,7 @@ impl IndexedStorageFile {
         Ok(self.may_change() && self.entry(slot)? != known)
     }
 
-    fn entry(&self, slot: Slot) -> Result<Entry> {
+    pub(super) fn entry(&self, slot: Slot) -> Result<Entry> {
         let mut entry = [0; 4];
         let offset = self.geometry.entry_offset(slot);
         self.raw.read_at(&mut entry, offset).map_err(self.io_error("read"))?;
