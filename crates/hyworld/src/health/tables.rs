@@ -81,11 +81,19 @@ impl Tables {
         }
     }
 
-    /// Returns whether a finding follows from two slots that share a blob: the entities in it
-    /// belong to one of the two chunks.
+    /// Returns whether a finding follows from two slots that share a blob: the entities and blocks
+    /// in it belong to one of the two chunks, and do not match the neighbours of the other.
     pub(super) fn explain(&self, finding: &Finding) -> bool {
-        let is_follow_up = matches!(finding.class, Class::Misplaced | Class::Duplicate);
-        is_follow_up && self.overlaps.iter().any(|(_, chunks)| chunks.contains(&finding.chunk))
+        let Some(at) = finding.chunk else { return false };
+        let reach = match finding.class {
+            Class::Misplaced | Class::Duplicate => 0,
+            Class::OrphanFiller => 1,
+            _ => return false,
+        };
+        let is_near =
+            |other: &ChunkPos| other.x.abs_diff(at.x) <= reach && other.z.abs_diff(at.z) <= reach;
+        let mut chunks = self.overlaps.iter().flat_map(|(_, chunks)| chunks).flatten();
+        chunks.any(is_near)
     }
 
     /// Returns the findings. `damaged` are chunks that cannot be read: of two blobs that overlap,
