@@ -19,5 +19,6 @@ mod scratch;
 pub mod store;
 pub mod stress;
 mod timing;
+pub mod verify;
 
 pub use timing::{Micros, Millis};

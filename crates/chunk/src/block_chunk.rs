@@ -115,6 +115,11 @@ impl BlockChunk {
         self.needs_physics != 0
     }
 
+    /// Returns the stored form of [`needs_physics`](Self::needs_physics).
+    pub(crate) fn physics_flag(&self) -> u8 {
+        self.needs_physics
+    }
+
     /// Sets whether the game must run block physics. Returns whether that changed.
     pub fn set_needs_physics(&mut self, needs_physics: bool) -> bool {
         let changed = self.needs_physics() != needs_physics;

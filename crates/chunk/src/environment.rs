@@ -188,6 +188,18 @@ impl EnvironmentChunk {
         })
     }
 
+    /// Returns the ids of the runs of a column.
+    pub(crate) fn ids_of(&self, column: LocalColumn) -> impl Iterator<Item = i32> {
+        numbers(self.column(column).ids)
+    }
+
+    /// Returns whether the heights of a column ascend and adjacent runs have different ids.
+    pub(crate) fn has_ordered_runs(&self, column: LocalColumn) -> bool {
+        let Column { max_ys, ids } = self.column(column);
+        numbers(max_ys).is_sorted_by(|low, high| low < high)
+            && ids.is_sorted_by(|run, next| run != next)
+    }
+
     /// Returns whether two columns are stored in the same way, and so have the same runs.
     pub(crate) fn is_same(&self, column: LocalColumn, other: LocalColumn) -> bool {
         self.column(column) == self.column(other)

@@ -30,6 +30,7 @@ mod block_chunk;
 mod block_health;
 mod block_section;
 mod chunk;
+mod column_check;
 mod column_palette;
 mod component;
 mod components;
@@ -51,6 +52,7 @@ mod newer;
 mod order;
 mod palette;
 mod physics;
+mod plain;
 mod readable;
 mod registry;
 mod shared_bytes;
@@ -66,6 +68,7 @@ pub use chunk::{
     Anchor, Block, BlockEntitiesMut, BlockRef, Chunk, ChunkContainer, ContainerOwner, EditOutcome,
     EntitiesMut, EntityDocuments, EntityLayout, FluidRef, Section, Surface,
 };
+pub use column_check::ColumnAnomaly;
 pub use column_palette::{ColumnKey, ColumnPalette, HeightMap, TintMap};
 pub use component::{Component, Stored};
 pub use components::{
@@ -90,6 +93,7 @@ pub use palette::{
     PaletteIndices, PaletteKey, PaletteType, Run, Runs,
 };
 pub use physics::BlockPhysics;
+pub use plain::PlainChunk;
 pub use readable::ReadableChunk;
 pub use registry::ComponentRegistry;
 pub use shared_bytes::SharedBytes;

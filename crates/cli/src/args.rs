@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
+pub(crate) mod health;
 pub(crate) mod info;
 pub(crate) mod migrate;
 pub(crate) mod player;
@@ -140,6 +141,29 @@ pub(crate) enum Command {
     /// finding is an error if data is lost or the game would reject the chunk, otherwise a warning.
     #[command(after_long_help = shapes::of("verify"))]
     Verify(storage::VerifyArgs),
+    /// Repair damaged chunks and files of a world
+    ///
+    /// Checks the world and plans a remedy for each damaged chunk, in this order: its own bytes, if
+    /// only lengths, counts or the index entry are wrong; a good copy from a source, newest first;
+    /// an older version in the same region file; the parts of it that can be decoded; removing it,
+    /// so that the game generates it again. Healthy chunks are never changed. Sources are those of
+    /// --from and the backups of the save; a source must be the same world. Shows the plan and
+    /// asks. What is replaced goes into an undo bundle beside the world. Stop the server first.
+    #[command(after_long_help = shapes::of("repair"))]
+    Repair(health::RepairArgs),
+    /// Restore chosen chunks, players or files of a world from a backup
+    ///
+    /// Shows what would be replaced and asks. What is replaced goes into an undo bundle beside the
+    /// world. Stop the server first.
+    #[command(after_long_help = shapes::of("restore"))]
+    Restore(health::RestoreArgs),
+    /// Undo a repair or another change of a world from its undo bundle
+    ///
+    /// Restores exactly the bytes that were there before. Files that were changed since stay as
+    /// they are; of region files, the slots that were not changed since are restored. What this
+    /// replaces goes into another undo bundle. Stop the server first.
+    #[command(after_long_help = shapes::of("undo"))]
+    Undo(health::UndoArgs),
     /// Copy the chunks of a world to another storage, verified by hash
     ///
     /// Copies documents without decoding them, on all processors and in constant memory, then
@@ -214,6 +238,8 @@ impl Command {
             Self::Migrate(args) => &mut args.world,
             Self::Upgrade(args) => &mut args.path,
             Self::Verify(args) => &mut args.path,
+            Self::Repair(args) => &mut args.path,
+            Self::Restore(args) => &mut args.path,
             Self::Pregen(args) => &mut args.path,
             Self::Stress(args) => &mut args.path,
             Self::Ls(args) => &mut args.path,

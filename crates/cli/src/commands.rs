@@ -15,9 +15,12 @@ mod migrate;
 mod player;
 mod pregen;
 mod region;
+mod repair;
 mod resource;
+mod restore;
 mod saves;
 mod stress;
+mod undo;
 mod upgrade;
 mod verify;
 mod world;
@@ -78,6 +81,9 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Migrate(args) => migrate::run(&args, console),
         Command::Upgrade(args) => upgrade::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
+        Command::Repair(args) => repair::run(&args, console),
+        Command::Restore(args) => restore::run(&args, console),
+        Command::Undo(args) => undo::run(&args, console),
         Command::Pregen(args) => pregen::run(&args, console),
         Command::Stress(args) => stress::run(&args, console),
         Command::Ls(args) => ls::run(&args, console),

@@ -1,38 +1,57 @@
 //! Checks a world completely: its chunks, its region files, and the files beside them.
 
+mod files;
+mod tables;
+
+use std::collections::HashSet;
 use std::path::Path;
 
-use hyworld_indexed_storage::{Damage, IndexedStorageFile};
-use hyworld_maintenance::{Finding, Progress, ScanOptions, VerifyReport, verify};
+use hyworld_maintenance::{
+    Finding, Findings, Progress, ScanOptions, Severity, VerifyReport, verify,
+};
+use hyworld_providers::ProviderKind;
 
 use crate::error::{Error, Result};
-use crate::info::file_findings;
-use crate::location::{CHUNKS_FOLDER, Location};
+use crate::location::{CHUNKS_FOLDER, Location, find_world};
 use crate::world_at::World;
+use tables::{Locator, Tables};
 
-/// Checks the configuration, resources, players and backups at a path, without reading chunks.
-/// Returns no findings for a location that has no such files, such as a database.
+/// Checks the configuration, resources, players, backups and left-over files at a path, without
+/// reading chunks. Returns no findings for a location that has no such files, such as a database.
 pub fn check_files(path: &Path) -> Vec<Finding> {
     // A path that cannot be inspected is reported when its chunks are opened.
-    file_findings(path).map(|findings| findings.kept().to_vec()).unwrap_or_default()
+    files::check(path).unwrap_or_default()
 }
 
 /// Opens the chunks at `path` like [`open`](crate::open). If the configuration of a world is
-/// unusable, opens its region files: [`check_files`] reports the configuration.
+/// unusable, or names a provider without chunks, opens its region files: [`check_files`] reports
+/// the configuration.
 ///
 /// # Errors
 /// Returns an error if no chunks are found, or if they cannot be opened.
 pub fn open_for_check(path: &Path) -> Result<World> {
-    World::at(Location::source(path).or_else(|error| region_files_of(path, error))?)
+    let location = match Location::source(path) {
+        Ok(Location::World { folder, provider }) if provider.kind() == ProviderKind::Empty => {
+            let empty = Location::World { folder: folder.clone(), provider };
+            region_files_of(&folder).unwrap_or(empty)
+        }
+        Ok(location) => location,
+        Err(error) => {
+            let world = find_world(path).ok();
+            region_files_of(world.as_deref().unwrap_or(path)).ok_or(error)?
+        }
+    };
+    let folder = location.world_folder();
+    World::at(location).or_else(|error: Error| {
+        // Without the provider that the configuration names, region files can still be checked.
+        World::at(folder.as_deref().and_then(region_files_of).ok_or(error)?)
+    })
 }
 
-/// Returns the region files of a world whose configuration is unusable, or the error.
-fn region_files_of(path: &Path, error: Error) -> Result<Location> {
-    let location = Location::Regions(path.join(CHUNKS_FOLDER));
-    match location.region_files() {
-        Ok(files) if !files.is_empty() => Ok(location),
-        _ => Err(error),
-    }
+/// Returns the region files of a world, if it has any.
+fn region_files_of(folder: &Path) -> Option<Location> {
+    let location = Location::Regions(folder.join(CHUNKS_FOLDER));
+    location.region_files().is_ok_and(|files| !files.is_empty()).then_some(location)
 }
 
 impl World {
@@ -44,25 +63,25 @@ impl World {
         found: &mut dyn FnMut(&Finding),
         progress: &dyn Progress,
     ) -> VerifyReport {
-        let mut report = verify(self.storage(), options, found, progress);
-        // A folder that cannot be listed is already a finding.
-        for (_, path) in self.location().region_files().unwrap_or_default() {
-            for finding in check_table(&path) {
-                found(&finding);
-                report.findings.add(finding);
+        let tables = Tables::of(self.location());
+        let mut locator = Locator::new(self.location());
+        let (mut findings, mut damaged) = (Findings::default(), HashSet::new());
+        let mut tell = |finding: Finding| {
+            found(&finding);
+            findings.add(finding);
+        };
+        let mut locate = |finding: &Finding| {
+            if finding.severity == Severity::Error {
+                damaged.extend(finding.chunk);
             }
+            if !tables.explain(finding) {
+                tell(locator.locate(finding));
+            }
+        };
+        let report = verify(self.storage(), options, &mut locate, progress);
+        for finding in tables.finish(&damaged) {
+            tell(finding);
         }
-        report
+        VerifyReport { findings, ..report }
     }
-}
-
-/// Returns findings that reading the chunks of a region file one by one does not show.
-fn check_table(path: &Path) -> Vec<Finding> {
-    // A file that cannot be opened is reported when its chunks are listed.
-    let Ok(file) = IndexedStorageFile::open_read_only(path) else { return Vec::new() };
-    let damage = file.damage().into_iter();
-    let overlaps = damage.filter(|found| matches!(found.damage, Damage::Overlap { .. }));
-    let overlaps = overlaps.map(|found| Finding::of_slot(&file, &found));
-    let table = Finding::of_table(&file).ok().flatten();
-    table.into_iter().chain(overlaps).collect()
 }

@@ -165,22 +165,6 @@ impl Info {
     }
 }
 
-/// Returns findings about the files of worlds and of their universe. Chunks are not inspected.
-///
-/// # Errors
-/// Returns an error if the path does not exist or has no data of the game.
-pub(crate) fn file_findings(path: &Path) -> Result<Findings> {
-    let mut findings = Findings::default();
-    if storage_outside_world(path)?.is_none() {
-        let found = find(path)?;
-        universe_at(path, &found, &mut findings);
-        for entry in found.worlds()? {
-            WorldInfo::of(&entry, &mut findings);
-        }
-    }
-    Ok(findings)
-}
-
 fn universe_at(path: &Path, found: &PathKind, findings: &mut Findings) -> Option<UniverseInfo> {
     match found {
         PathKind::Save { universe } => Some(UniverseInfo {
@@ -194,7 +178,7 @@ fn universe_at(path: &Path, found: &PathKind, findings: &mut Findings) -> Option
 
 /// Returns the storage that a URL or a path into a backup refers to, with its kind; `None` for any
 /// other path.
-fn storage_outside_world(path: &Path) -> Result<Option<(Location, &'static str)>> {
+pub(crate) fn storage_outside_world(path: &Path) -> Result<Option<(Location, &'static str)>> {
     if path.is_dir() {
         return Ok(None);
     }
@@ -206,7 +190,7 @@ fn storage_outside_world(path: &Path) -> Result<Option<(Location, &'static str)>
     })
 }
 
-fn find(path: &Path) -> Result<PathKind> {
+pub(crate) fn find(path: &Path) -> Result<PathKind> {
     if !path.exists() {
         return Err(not_found(path, "no such file or folder"));
     }

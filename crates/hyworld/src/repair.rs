@@ -15,8 +15,8 @@ use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 use crate::changing::Subject;
 use crate::error::{Error, Result};
 use crate::health::{check_files, open_for_check};
-use crate::location::Location;
-use crate::sources::{Source, find_sources};
+use crate::location::{Location, find_universe, find_worlds};
+use crate::sources::{SameWorld, Source, find_sources};
 
 pub use files::{FileRemedy, FileRepair};
 
@@ -68,7 +68,8 @@ impl RepairOptions {
 /// unless only a plan was asked for.
 #[derive(Debug)]
 pub struct Repair {
-    location: Location,
+    /// `None` for the files of a universe.
+    location: Option<Location>,
     subject: Subject,
     /// The sources, newest first, with the reason for which each is used or refused.
     pub sources: Vec<Source>,
@@ -137,7 +138,7 @@ impl Repair {
         );
         let findings = findings.len() as u64;
         Ok(Self {
-            location,
+            location: Some(location),
             subject,
             sources,
             failed_sources,
@@ -149,9 +150,47 @@ impl Repair {
         })
     }
 
-    /// Returns the name of the world's location.
+    /// Plans the repair of the players and resources of the universe at `path`. Returns `None` if the
+    /// path is not a save or universe. `is_plan` is as for [`plan`](Self::plan).
+    ///
+    /// # Errors
+    /// Returns an error if another program uses a world of the universe, or if a source does not
+    /// exist.
+    pub fn plan_universe(
+        path: &Path,
+        options: RepairOptions,
+        is_plan: bool,
+    ) -> Result<Option<Self>> {
+        let Ok(universe) = find_universe(path) else { return Ok(None) };
+        let is_all = options.only.is_empty() && options.chunks.is_empty() && options.area.is_none();
+        let Some(world) = find_worlds(path)?.into_iter().next().filter(|_| is_all) else {
+            return Ok(None);
+        };
+        let location = open_for_check(&world)?.location().clone();
+        let own_backups = !options.without_backups;
+        let (mut sources, failed_sources) = find_sources(&options.from, own_backups, &location)?;
+        judge_by_trust(&mut sources, &options);
+        let files = files::plan_universe(universe.path(), &sources);
+        let subject = Subject::of_universe(&universe, is_plan)?;
+        Ok(Some(Self {
+            location: None,
+            subject,
+            sources,
+            failed_sources,
+            plan: RepairPlan::default(),
+            findings: files.len() as u64,
+            files,
+            accepted: Vec::new(),
+            options,
+        }))
+    }
+
+    /// Returns the name of the world's location, or of the universe.
     pub fn location(&self) -> String {
-        self.location.name()
+        match &self.location {
+            Some(location) => location.name(),
+            None => self.subject.root().display().to_string(),
+        }
     }
 
     /// Returns whether there is nothing to change.
@@ -166,28 +205,37 @@ impl Repair {
     /// is then old or new, and repairing again continues.
     pub fn apply(self, progress: &dyn Progress) -> Result<RepairOutcome> {
         let mut changes = self.subject.changes("repair", self.options.bundle.as_deref())?;
-        let folder = chunks_folder(&self.location);
-        let storage = match folder {
-            Some(_) => self.location.open()?,
-            None => self.location.open_for_writing(&RegionFilesOptions::new())?,
-        };
-        let all = |_: &Finding| true;
-        let target = target(&*storage, folder.as_deref(), &self.accepted, &all);
-        let name = self.location.name();
-        let mut chunks = apply_repair(&self.plan, &target, &name, &mut changes, progress)?;
+        let mut chunks = RepairReport::default();
+        if let Some(location) = self.location.as_ref().filter(|_| !self.plan.is_empty()) {
+            chunks = self.apply_chunks(location, &mut changes, progress)?;
+        }
         let files = apply_files(&self.files, &mut changes)?;
         let bundle = changes.finish()?;
-        drop(storage);
-        self.check(&mut chunks)?;
+        if let Some(location) = self.location.as_ref().filter(|_| !self.plan.is_empty()) {
+            self.check(location, &mut chunks)?;
+        }
         Ok(RepairOutcome { chunks, files, bundle })
     }
 
+    fn apply_chunks(
+        &self,
+        location: &Location,
+        changes: &mut Changes,
+        progress: &dyn Progress,
+    ) -> Result<RepairReport> {
+        let folder = chunks_folder(location);
+        let storage = match folder {
+            Some(_) => location.open()?,
+            None => location.open_for_writing(&RegionFilesOptions::new())?,
+        };
+        let all = |_: &Finding| true;
+        let target = target(&*storage, folder.as_deref(), &self.accepted, &all);
+        Ok(apply_repair(&self.plan, &target, &location.name(), changes, progress)?)
+    }
+
     /// Reads the repaired chunks again and adds findings for those that still have errors.
-    fn check(&self, report: &mut RepairReport) -> Result<()> {
-        if self.plan.is_empty() {
-            return Ok(());
-        }
-        let storage = self.location.open()?;
+    fn check(&self, location: &Location, report: &mut RepairReport) -> Result<()> {
+        let storage = location.open()?;
         for chunk in &self.plan.chunks {
             match storage.read(chunk.at) {
                 Ok(Some(document)) => {
@@ -246,9 +294,14 @@ fn judge(
     _world: &crate::world_at::World,
     _scan: &ScanOptions,
 ) {
+    judge_by_trust(sources, options);
+}
+
+/// Accepts all sources if the caller trusts them.
+fn judge_by_trust(sources: &mut [Source], options: &RepairOptions) {
     for source in sources.iter_mut().filter(|source| !source.same_world.is_accepted()) {
         if options.trust_source {
-            source.same_world = crate::sources::SameWorld::Trusted;
+            source.same_world = SameWorld::Trusted;
         }
     }
 }

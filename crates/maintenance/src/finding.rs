@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::{
-    Error as SlotError, FormatVersion, Geometry, IndexedStorageFile, Slot, SlotDamage,
+    Damage, Error as SlotError, Geometry, IndexedStorageFile, Slot, SlotDamage,
 };
 use hyworld_providers::Error;
 
@@ -22,6 +22,8 @@ const KEPT_MAX: usize = 1000;
 /// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
+    /// Healthy worlds have it too.
+    Note,
     /// The game does not write this, but can read it.
     Warning,
     /// Data is lost, or the game refuses to load it.
@@ -48,6 +50,18 @@ pub enum Class {
     Anomaly,
     /// An entity whose position is in another chunk.
     Misplaced,
+    /// An entity that is stored twice.
+    Duplicate,
+    /// Different entities have the same UUID.
+    SharedUuid,
+    /// The key of a block entity is not the index of a block.
+    Key,
+    /// A block entity names a position other than that of its block.
+    Position,
+    /// A cell of a multi-block object whose base cell has another block.
+    OrphanFiller,
+    /// Light that was computed for other blocks.
+    StaleLight,
     /// Data that the game can read but not save again.
     Unsavable,
     /// A component does not encode to the bytes it was decoded from: a bug in hyworld.
@@ -68,8 +82,24 @@ pub enum Class {
     Different,
     /// A world file other than the chunks, such as its configuration, is damaged.
     WorldFile,
+<<<<<<< HEAD
     /// A file or chunk was changed since, so an undo leaves it as it is.
     Conflict,
+=======
+    /// The configuration, the resource `ChunkStorage` and the stored chunks name different
+    /// providers.
+    Provider,
+    /// A file or folder that an interrupted program left behind.
+    Leftover,
+    /// A backup that cannot be opened.
+    Backup,
+    /// A chunk or file differs from the manifest.
+    Changed,
+    /// A chunk or file of the manifest is missing.
+    Removed,
+    /// A chunk or file is not in the manifest.
+    Added,
+>>>>>>> adea67df162b300f7a2931740c73e77de8fb07ac
 }
 
 impl Class {
@@ -84,6 +114,12 @@ impl Class {
             Self::Missing => "missing",
             Self::Anomaly => "anomaly",
             Self::Misplaced => "misplaced",
+            Self::Duplicate => "duplicate",
+            Self::SharedUuid => "shared-uuid",
+            Self::Key => "key",
+            Self::Position => "position",
+            Self::OrphanFiller => "orphan-filler",
+            Self::StaleLight => "stale-light",
             Self::Unsavable => "unsavable",
             Self::Roundtrip => "roundtrip",
             Self::Container(name) => name,
@@ -94,13 +130,32 @@ impl Class {
             Self::OnlyInTarget => "only-in-target",
             Self::Different => "different",
             Self::WorldFile => "world-file",
+<<<<<<< HEAD
             Self::Conflict => "conflict",
+=======
+            Self::Provider => "provider",
+            Self::Leftover => "leftover",
+            Self::Backup => "backup",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+            Self::Added => "added",
+>>>>>>> adea67df162b300f7a2931740c73e77de8fb07ac
         }
     }
 
     fn severity(self) -> Severity {
         match self {
-            Self::Newer | Self::Anomaly | Self::Misplaced | Self::Unsavable => Severity::Warning,
+            Self::SharedUuid | Self::OrphanFiller | Self::StaleLight | Self::Leftover => {
+                Severity::Note
+            }
+            Self::Newer
+            | Self::Anomaly
+            | Self::Misplaced
+            | Self::Unsavable
+            | Self::Duplicate
+            | Self::Position
+            | Self::Provider
+            | Self::Added => Severity::Warning,
             _ => Severity::Error,
         }
     }
@@ -172,8 +227,21 @@ impl Finding {
             let found = Self::of_damage(path, slots, &SlotDamage { slot, damage });
             return Self { chunk: Some(at), ..found };
         }
+        if let Error::Damaged { source, .. } = error
+            && let Some(&SlotError::NotABlob { damage }) = source.downcast_ref()
+        {
+            return Self::of_blob(at, damage);
+        }
         let file = error.region_file().map(Path::to_owned);
         Self { file, ..Self::at(Class::Unreadable, at, error) }
+    }
+
+    /// Creates a finding for a damaged blob whose file is not known here.
+    pub(crate) fn of_blob(at: ChunkPos, damage: Damage) -> Self {
+        let slot = Slot::new(at.slot().index().into());
+        let found = SlotDamage { slot, damage };
+        let slots = RegionSlots::new(Path::new(""), Geometry::REGION);
+        Self { file: None, chunk: Some(at), ..Self::of_damage(Path::new(""), slots, &found) }
     }
 
     /// Creates a finding for a component that cannot be decoded, or that a newer game wrote.
@@ -185,21 +253,17 @@ impl Finding {
     /// Creates a finding for a damaged slot. The offset is that of the blob if it is known,
     /// otherwise that of the index entry.
     pub fn of_slot(file: &IndexedStorageFile, found: &SlotDamage) -> Self {
-        let (slot, geometry) = (found.slot, file.geometry());
-        let blob = match (file.version(), file.stat(slot)) {
-            (FormatVersion::V1, Ok(Some(stat))) => Some(geometry.segment_offset(stat.segment)),
-            _ => None,
-        };
-        Self {
-            offset: Some(blob.unwrap_or_else(|| geometry.entry_offset(slot))),
-            ..Self::of_damage(file.path(), RegionSlots::of(file), found)
-        }
+        let entry = || file.geometry().entry_offset(found.slot);
+        let offset = Some(file.blob_offset(found.slot).unwrap_or_else(entry));
+        Self { offset, ..Self::of_damage(file.path(), RegionSlots::of(file), found) }
     }
 
     /// Creates a finding for a damaged slot of a file that is no longer open.
     pub fn of_damage(path: &Path, slots: RegionSlots, found: &SlotDamage) -> Self {
         let SlotDamage { slot, damage } = *found;
-        let is_readable = damage.is_readable();
+        // The game reads blobs that overlap, and destroys one of them when it saves the other.
+        let is_overlap = matches!(damage, Damage::Overlap { .. });
+        let is_readable = damage.is_readable() && !is_overlap;
         Self {
             severity: if is_readable { Severity::Warning } else { Severity::Error },
             file: Some(path.to_owned()),
@@ -255,6 +319,7 @@ pub struct Findings {
     by_class: BTreeMap<Class, u64>,
     errors: u64,
     warnings: u64,
+    notes: u64,
     kept: Vec<Finding>,
 }
 
@@ -264,6 +329,7 @@ impl Findings {
         let count = self.by_class.entry(finding.class).or_default();
         *count = count.saturating_add(1);
         let sum = match finding.severity {
+            Severity::Note => &mut self.notes,
             Severity::Warning => &mut self.warnings,
             Severity::Error => &mut self.errors,
         };
@@ -281,6 +347,7 @@ impl Findings {
         }
         self.errors = self.errors.saturating_add(other.errors);
         self.warnings = self.warnings.saturating_add(other.warnings);
+        self.notes = self.notes.saturating_add(other.notes);
         let room = KEPT_MAX.saturating_sub(self.kept.len());
         self.kept.extend(other.kept.into_iter().take(room));
     }
@@ -298,6 +365,7 @@ impl Findings {
     /// Returns the number of findings of a severity.
     pub fn count(&self, severity: Severity) -> u64 {
         match severity {
+            Severity::Note => self.notes,
             Severity::Warning => self.warnings,
             Severity::Error => self.errors,
         }
@@ -305,6 +373,6 @@ impl Findings {
 
     /// Returns the number of findings.
     pub fn total(&self) -> u64 {
-        self.errors.saturating_add(self.warnings)
+        self.errors.saturating_add(self.warnings).saturating_add(self.notes)
     }
 }

@@ -21,7 +21,7 @@ use hyworld_providers::{ChunkStorage, Error, Positions};
 
 use gate::Gate;
 
-pub(crate) use documents::{Batch, Form, Group, Reader};
+pub(crate) use documents::{Batch, Form, Group, Reader, Verified};
 
 /// Bytes of documents in memory at the same time. Decoding needs about the same again, and the
 /// largest document in a region file has 256 MiB: together less than 512 MB.
@@ -139,6 +139,27 @@ pub fn scan_positions<R: Send>(
         for (at, result) in results {
             reduce(Scanned::Chunk(at, result));
         }
+    })
+}
+
+/// Like [`scan_positions`], with all checks of the container.
+pub(crate) fn scan_verified<R: Send>(
+    storage: &dyn ChunkStorage,
+    positions: Positions<'_>,
+    options: &ScanOptions,
+    map: impl Fn(Verified) -> R + Sync,
+    mut reduce: impl FnMut(Scanned<R>),
+) -> Completion {
+    let reader = Reader::new(storage, options).one_by_one();
+    let batches = reader.batches(positions, Form::Documents);
+    let map_batch = |batch: Batch| {
+        let mut results = Vec::with_capacity(batch.positions.len());
+        reader.verified(&batch.positions, |verified| results.push((verified.at, map(verified))));
+        (results, batch.errors)
+    };
+    scan_items(batches, options, map_batch, |(results, errors)| {
+        errors.into_iter().map(Scanned::Unlisted).for_each(&mut reduce);
+        results.into_iter().map(|(at, result)| Scanned::Chunk(at, result)).for_each(&mut reduce);
     })
 }
 

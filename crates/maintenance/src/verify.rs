@@ -1,17 +1,26 @@
-//! Reads and decodes every chunk completely.
+//! Reads and decodes every chunk completely, and checks chunks against each other.
+//!
+//! Almost every chunk is stored exactly as the game writes it. [`PlainChunk`] recognises such
+//! documents in place, which takes less time than decompressing them. All others are decoded and
+//! checked with messages (`verify/chunk.rs`). Both paths end in the checks between chunks.
 
 mod chunk;
+mod entities;
+mod fillers;
 mod region;
 
 use std::collections::BTreeMap;
 
-use hyworld_chunk::EntityLayout;
+use hyworld_chunk::{EntityLayout, PlainChunk};
 use hyworld_coords::ChunkPos;
-use hyworld_providers::{ChunkStorage, Error};
+use hyworld_providers::{ChunkStorage, Positions};
 
 use crate::finding::{Finding, Findings, Severity};
 use crate::progress::Progress;
-use crate::scan::{Completion, ScanOptions, Scanned, scan};
+use crate::scan::{Completion, ScanOptions, Scanned, Verified, scan_verified};
+use chunk::Checks;
+use entities::{Entities, EntityRecord};
+use fillers::Fillers;
 
 pub use region::{RegionReport, verify_region};
 
@@ -31,7 +40,7 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Returns whether there are no errors; warnings are allowed.
+    /// Returns whether there are no errors; warnings and notes are allowed.
     pub fn is_clean(&self) -> bool {
         self.findings.count(Severity::Error) == 0
     }
@@ -53,46 +62,68 @@ struct Checked {
     /// `None` if the chunk cannot be read.
     layout: Option<EntityLayout>,
     findings: Vec<Finding>,
+    entities: Vec<EntityRecord>,
 }
 
 /// Reads and decodes every chunk of a storage. `found` is called with each finding; findings of the
-/// same chunk are consecutive.
+/// same chunk are consecutive, and those about several chunks come last.
 pub fn verify(
     storage: &dyn ChunkStorage,
     options: &ScanOptions,
     found: &mut dyn FnMut(&Finding),
     progress: &dyn Progress,
 ) -> VerifyReport {
+    verify_positions(storage, storage.positions(), options, found, progress)
+}
+
+/// Like [`verify`], for the chunks at `positions`. Chunks beside them are read too if a check needs
+/// them.
+pub fn verify_positions(
+    storage: &dyn ChunkStorage,
+    positions: Positions<'_>,
+    options: &ScanOptions,
+    found: &mut dyn FnMut(&Finding),
+    progress: &dyn Progress,
+) -> VerifyReport {
     let mut report = VerifyReport::default();
-    let reduce = |step| {
-        let findings = match step {
-            Scanned::Unlisted(error) => vec![Finding::of_storage(&error)],
-            Scanned::Chunk(_, checked) => {
-                report.add(&checked);
-                progress.advance(1);
-                checked.findings
-            }
-        };
-        for finding in findings {
-            found(&finding);
-            report.findings.add(finding);
+    let (fillers, mut entities) = (Fillers::default(), Entities::default());
+    let mut tell = |findings: &mut Findings, finding: Finding| {
+        found(&finding);
+        findings.add(finding);
+    };
+    let reduce = |step| match step {
+        Scanned::Unlisted(error) => tell(&mut report.findings, Finding::of_storage(&error)),
+        Scanned::Chunk(at, mut checked) => {
+            report.add(&checked);
+            progress.advance(1);
+            entities.add(at, std::mem::take(&mut checked.entities));
+            checked.findings.into_iter().for_each(|one| tell(&mut report.findings, one));
         }
     };
-    let completion = scan(storage, options, check, reduce);
+    let map = |verified: Verified| check(verified, &fillers);
+    let completion = scan_verified(storage, positions, options, map, reduce);
+    if completion == Completion::Complete {
+        let last = fillers.finish(storage, options).into_iter().chain(entities.finish());
+        last.for_each(|finding| tell(&mut report.findings, finding));
+    }
     VerifyReport { completion, ..report }
 }
 
-/// Checks the document of a chunk, and returns the findings.
+/// Checks the document of a chunk without its neighbours, and returns the findings.
 pub fn check_chunk(at: ChunkPos, document: Vec<u8>) -> Vec<Finding> {
-    check(at, Ok(Some(document))).findings
+    let verified = Verified { at, document: Ok(Some(document)), damage: None };
+    check(verified, &Fillers::default()).findings
 }
 
-fn check(at: ChunkPos, document: Result<Option<Vec<u8>>, Error>) -> Checked {
+fn check(verified: Verified, fillers: &Fillers) -> Checked {
+    let Verified { at, document, damage } = verified;
     let mut checked = Checked::default();
+    checked.findings.extend(damage.map(|damage| Finding::of_blob(at, damage)));
     match document {
         Ok(Some(document)) => {
             checked.raw_bytes = document.len() as u64;
-            checked.layout = chunk::check(at, document, &mut checked.findings);
+            let plain = PlainChunk::recognize(&document);
+            Checks::run(at, document, plain, fillers, &mut checked);
         }
         // The chunk was removed after it was listed.
         Ok(None) => {}

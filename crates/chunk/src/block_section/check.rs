@@ -35,6 +35,23 @@ pub enum SectionAnomaly {
         /// The stored value, 64 or more.
         index: u8,
     },
+    /// A filler with a bit that the game does not use.
+    Filler {
+        /// The stored value.
+        bits: u16,
+    },
+    /// A light tree has nodes with eight equal values, or an unusual flag.
+    LightTree {
+        /// The name of the light: `local` or `global`.
+        light: &'static str,
+        /// The number of such nodes.
+        idle: usize,
+    },
+    /// A light was computed for other blocks. The game computes it again.
+    StaleLight {
+        /// The name of the light: `local` or `global`.
+        light: &'static str,
+    },
     /// A name that the game can read but not save again.
     LongName {
         /// The name of the palette: `blocks` or `fluids`.
@@ -69,7 +86,28 @@ impl BlockSection {
         let rotations = self.rotations.entries().iter().map(|entry| entry.key);
         let odd = rotations.filter(|rotation| !rotation.is_valid());
         anomalies.extend(odd.map(|odd| SectionAnomaly::Rotation { index: odd.index() }));
+        let fillers = self.fillers.entries().iter().map(|entry| entry.key.bits());
+        let odd = fillers.filter(|bits| bits >> 15 == 1);
+        anomalies.extend(odd.map(|bits| SectionAnomaly::Filler { bits }));
+        self.check_lights(&mut anomalies);
         anomalies
+    }
+
+    fn check_lights(&self, anomalies: &mut Vec<SectionAnomaly>) {
+        for (name, light, counter) in [
+            ("local", &self.local_light, self.local_change_counter),
+            ("global", &self.global_light, self.global_change_counter),
+        ] {
+            if let Some(tree) = &light.tree {
+                let idle = tree.idle_nodes();
+                if idle > 0 || !tree.has_usual_flag() {
+                    anomalies.push(SectionAnomaly::LightTree { light: name, idle });
+                }
+            }
+            if !light.is_current(counter) {
+                anomalies.push(SectionAnomaly::StaleLight { light: name });
+            }
+        }
     }
 }
 
@@ -98,6 +136,12 @@ impl SectionAnomaly {
     pub fn can_be_saved(&self) -> bool {
         !matches!(self, Self::LongName { .. })
     }
+
+    /// Returns whether healthy worlds have it too: the game saves chunks before their light is
+    /// computed.
+    pub fn is_natural(&self) -> bool {
+        matches!(self, Self::StaleLight { .. })
+    }
 }
 
 impl fmt::Display for SectionAnomaly {
@@ -112,6 +156,18 @@ impl fmt::Display for SectionAnomaly {
             }
             Self::Rotation { index } => {
                 write!(f, "rotation {index} is invalid; the game accepts 0 to 63")
+            }
+            Self::Filler { bits } => {
+                write!(f, "filler {bits:#06x} has a bit that the game does not use")
+            }
+            Self::LightTree { light, idle: 0 } => {
+                write!(f, "the {light} light has an unusual flag")
+            }
+            Self::LightTree { light, idle } => {
+                write!(f, "the {light} light has {idle} nodes of eight equal values")
+            }
+            Self::StaleLight { light } => {
+                write!(f, "the {light} light is older than the blocks")
             }
             Self::LongName { palette, chars } => write!(
                 f,

@@ -97,6 +97,17 @@ impl LightTree {
         self.uniform().is_some()
     }
 
+    /// Returns the number of nodes with eight equal values, which the game would store as one
+    /// value. The root does not count.
+    pub fn idle_nodes(&self) -> usize {
+        walk::idle_nodes(self.as_bytes())
+    }
+
+    /// Returns whether the stored flag is 1, as the game writes it.
+    pub(crate) fn has_usual_flag(&self) -> bool {
+        self.flag == 1
+    }
+
     /// Reads the bytes after the flag.
     pub(super) fn decode(flag: u8, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let at = reader.at();

@@ -42,6 +42,26 @@ pub(crate) enum Verb {
     /// only read; scratch files are removed afterwards.
     #[command(after_long_help = shapes::of("bench store"))]
     Store(StoreArgs),
+    /// Measure a complete check, compared with decompressing the same chunks
+    ///
+    /// Measures in turn, on all processors: decompressing all blobs of PATH with zstd alone, in
+    /// memory; and checking PATH as `verify` does. The fastest pass counts. Also prints the
+    /// greatest memory of the process during the first check. PATH must have region files and is
+    /// only read.
+    #[command(after_long_help = shapes::of("bench verify"))]
+    Verify(VerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// A region file, a folder of region files, or a world that has them
+    pub(crate) path: PathBuf,
+    /// Number of repetitions of each measurement
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub(crate) rounds: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of most measurements.

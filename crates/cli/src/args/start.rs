@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Inspect",
         &["info", "saves", "ls", "chunk", "block", "dump", "fingerprint", "player", "resource"],
     ),
-    ("Check and repair", &["verify", "region"]),
+    ("Check and repair", &["verify", "repair", "restore", "undo", "region"]),
     ("Change", &["world", "upgrade", "pregen"]),
     ("Convert", &["convert", "migrate"]),
     ("Measure and try out", &["bench", "stress", "demo"]),

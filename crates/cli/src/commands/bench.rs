@@ -4,6 +4,7 @@ mod chunk;
 mod providers;
 mod region;
 mod store;
+mod verify;
 
 use crate::args::bench::Verb;
 use crate::exit::Exit;
@@ -15,6 +16,7 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
         Verb::Chunk(args) => chunk::run(args, console)?,
         Verb::Providers(args) => providers::run(args, console)?,
         Verb::Store(args) => store::run(args, console)?,
+        Verb::Verify(args) => verify::run(args, console)?,
     }
     Ok(Exit::Clean)
 }

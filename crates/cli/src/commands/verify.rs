@@ -21,6 +21,8 @@ fn shown_of(class: Class) -> u64 {
     match class {
         // Every chunk of a newer game has the same finding.
         Class::Newer => 1,
+        // Healthy worlds have many of these.
+        Class::OrphanFiller | Class::StaleLight => 3,
         _ => 20,
     }
 }
@@ -87,6 +89,7 @@ fn region_file(finding: &Finding, location: &Location) -> Option<PathBuf> {
 
 fn level(finding: &Finding) -> &'static str {
     match finding.severity {
+        Severity::Note => "note",
         Severity::Warning => "warning",
         Severity::Error => "error",
     }
@@ -109,6 +112,15 @@ enum Line<'a> {
         level: &'static str,
         #[serde(flatten)]
         chunk: MaybeChunk,
+        /// Not for findings about a whole world, or about a storage without files.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The slot of a region file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        slot: Option<u32>,
+        /// The byte offset in the file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        offset: Option<u64>,
         message: &'a str,
         advice: String,
     },
@@ -117,6 +129,7 @@ enum Line<'a> {
         raw: u64,
         errors: u64,
         warnings: u64,
+        notes: u64,
         classes: BTreeMap<&'static str, u64>,
         entities_kept_in_chunks: BTreeMap<EntityLayout, u64>,
         /// Only if there are several worlds.
@@ -130,6 +143,9 @@ fn print_json(console: &mut Console, finding: &Finding, location: &Location) -> 
         class: finding.class.name(),
         level: level(finding),
         chunk: finding.chunk.into(),
+        file: finding.file.as_ref().map(|file| file.display().to_string()),
+        slot: finding.slot.map(hyworld_indexed_storage::Slot::get),
+        offset: finding.offset,
         message: &finding.message,
         advice: advice::words(finding, region_file(finding, location).as_deref()),
     };
@@ -143,18 +159,23 @@ fn summary(
     location: &str,
     report: &VerifyReport,
 ) -> anyhow::Result<()> {
-    let (errors, warnings) =
-        (report.findings.count(Severity::Error), report.findings.count(Severity::Warning));
+    let [errors, warnings, notes] = [Severity::Error, Severity::Warning, Severity::Note]
+        .map(|severity| report.findings.count(severity));
     if args.json {
         let (chunks, raw) = (report.chunks, report.raw_bytes);
-        let classes = report.findings.by_class().iter();
-        let classes = classes.map(|(class, count)| (class.name(), *count)).collect();
+        let mut classes: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for (class, count) in report.findings.by_class() {
+            // A damaged slot and a manifest can both have the class `changed`.
+            let sum = classes.entry(class.name()).or_default();
+            *sum = sum.saturating_add(*count);
+        }
         let entities_kept_in_chunks = report.layouts.clone();
         let line = Line::Summary {
             chunks,
             raw,
             errors,
             warnings,
+            notes,
             classes,
             entities_kept_in_chunks,
             world,
@@ -162,9 +183,17 @@ fn summary(
         return json::line(console, &line);
     }
     let chunks = text::count(report.chunks, "chunk");
-    let verdict = match (errors, warnings) {
-        (0, 0) => "all readable, no findings".to_owned(),
-        _ => format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning")),
+    let verdict = match (errors, warnings, notes) {
+        (0, 0, 0) => "all readable, no findings".to_owned(),
+        (_, _, 0) => {
+            format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning"))
+        }
+        _ => format!(
+            "{}, {}, {}",
+            text::count(errors, "error"),
+            text::count(warnings, "warning"),
+            text::count(notes, "note")
+        ),
     };
     console.report(format_args!(
         "{location}: {chunks}, {}: {verdict}",

@@ -121,6 +121,17 @@ fn anywhere(advice: Advice) -> &'static str {
             "the disk may be failing: copy the file to another disk and check the copy"
         }
         Advice::StopWriter => "stop the other program, then check again",
+        Advice::RemoveCopy => "remove one of the two; the game shows both",
+        Advice::ChooseProvider => {
+            "run `hyworld migrate` to move the chunks, or correct the provider in config.json"
+        }
+        Advice::RemoveLeftover => "if no program uses it, it can be removed",
+        Advice::MakeBackup => "the backup cannot be used: remove it, and make a new one",
+        Advice::RestoreFile => "restore the file from its .bak file or from a backup of the world",
+        Advice::UpdateManifest => {
+            "if the game has saved the world since the manifest was written, this is expected: run \
+             again with --update; otherwise restore it from a backup"
+        }
         Advice::CheckNewFile => {
             "if the file was being created, nothing is lost; otherwise restore it from a backup"
         }

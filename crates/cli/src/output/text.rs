@@ -20,6 +20,22 @@ pub(crate) fn thousands(number: impl Into<u64>) -> String {
     text
 }
 
+/// Formats a time in milliseconds since 1970 as `2026-03-26 18:05 UTC`.
+pub(crate) fn time(time_ms: u64) -> String {
+    let minutes = time_ms / 60_000;
+    let (days, minutes) = (minutes / 1440, minutes % 1440);
+    // Years begin in March, so that leap days are last, and eras of 400 years have equal lengths.
+    let day = days + 719_468;
+    let (era, day) = (day / 146_097, day % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (year * 365 + year / 4 - year / 100);
+    let month = (day * 5 + 2) / 153;
+    let day = day - (month * 153 + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let (year, hour, minute) = (era * 400 + year + next, minutes / 60, minutes % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
 /// Formats a number of bytes in the largest fitting unit, with one decimal.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -190,6 +206,14 @@ pub(crate) fn world_of_several(path: &Path, count: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_dates() {
+        assert_eq!(time(0), "1970-01-01 00:00 UTC");
+        assert_eq!(time(951_782_400_000), "2000-02-29 00:00 UTC");
+        assert_eq!(time(1_794_918_600_000), "2026-11-17 12:30 UTC");
+        assert_eq!(time(1_767_225_599_000), "2025-12-31 23:59 UTC");
+    }
 
     #[test]
     fn commands_are_not_broken() {

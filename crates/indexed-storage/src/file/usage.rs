@@ -1,6 +1,7 @@
 //! Sizes of blobs, of the file and of its orphaned segments.
 
 use super::IndexedStorageFile;
+use crate::blob_header::BLOB_HEADER_BYTES;
 use crate::damage::SlotDamage;
 use crate::error::Result;
 use crate::header::FormatVersion;
@@ -59,6 +60,15 @@ impl IndexedStorageFile {
             SlotState::Broken(damage) => Err(self.damaged(slot, *damage)),
             SlotState::Stored(stored) => Ok(stat(stored)),
         }
+    }
+
+    /// Returns the offset in the file at which the blob of a slot begins, even if the blob is
+    /// damaged. Returns `None` if the index entry does not lead to a blob header in the file.
+    pub fn blob_offset(&self, slot: Slot) -> Option<u64> {
+        let segment = self.entry(slot).ok()?.segment().ok()??;
+        let offset = self.segment_offset(segment);
+        let end = offset.checked_add(BLOB_HEADER_BYTES.into())?;
+        (end <= self.file_bytes().ok()?).then_some(offset)
     }
 
     /// Returns the length of a slot's document, or 0 if the slot is empty.

@@ -46,6 +46,18 @@ pub enum Advice {
     Upgrade,
     /// Restore a backup or salvage an older copy, or remove the chunk.
     RestoreOrRemove,
+    /// Remove one of the two copies of an entity.
+    RemoveCopy,
+    /// Set the provider of the world, or move the chunks to it.
+    ChooseProvider,
+    /// Remove what an interrupted program left behind.
+    RemoveLeftover,
+    /// Make a new backup.
+    MakeBackup,
+    /// Restore a file from its backup.
+    RestoreFile,
+    /// If the game saved the world since, update the manifest; otherwise restore a backup.
+    UpdateManifest,
     /// A newly created file has lost nothing; restore any other file from a backup.
     CheckNewFile,
 }
@@ -55,10 +67,21 @@ impl Advice {
         Some(match class {
             Class::Storage => Self::CheckRegion,
             Class::Unreadable => Self::FindOlderCopy,
-            Class::Document | Class::Component => Self::ReplaceRefused,
+            Class::Document | Class::Component | Class::Key => Self::ReplaceRefused,
             Class::Newer => Self::UseNewerVersion,
             Class::Missing => Self::RestoreRefused,
-            Class::Anomaly | Class::Misplaced => Self::Ignore,
+            Class::Anomaly
+            | Class::Misplaced
+            | Class::Position
+            | Class::SharedUuid
+            | Class::OrphanFiller
+            | Class::StaleLight => Self::Ignore,
+            Class::Duplicate => Self::RemoveCopy,
+            Class::Provider => Self::ChooseProvider,
+            Class::Leftover => Self::RemoveLeftover,
+            Class::Backup => Self::MakeBackup,
+            Class::WorldFile => Self::RestoreFile,
+            Class::Changed | Class::Removed | Class::Added => Self::UpdateManifest,
             Class::Unsavable => Self::ShortenName,
             Class::Roundtrip => Self::ReportBug,
             _ => return None,

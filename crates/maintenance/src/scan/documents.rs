@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hyworld_coords::ChunkPos;
 use hyworld_files::invariant;
-use hyworld_indexed_storage::{EncodedBlob, Slot};
+use hyworld_indexed_storage::{Damage, EncodedBlob, Slot};
 use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt, Error, Positions, Result};
 
 use super::ScanOptions;
@@ -206,6 +206,52 @@ impl<'a> Reader<'a> {
             }
         }
         groups.flush();
+    }
+}
+
+/// A chunk that was read with all checks of its container.
+pub(crate) struct Verified {
+    pub(crate) at: ChunkPos,
+    pub(crate) document: Result<Option<Vec<u8>>>,
+    /// Damage in spite of which the game reads the chunk.
+    pub(crate) damage: Option<Damage>,
+}
+
+impl Reader<'_> {
+    /// Reads documents one by one like [`documents`](Self::documents), and checks the lengths and
+    /// the seals of compressed frames completely.
+    pub(crate) fn verified(&self, positions: &[ChunkPos], mut work: impl FnMut(Verified)) {
+        let Some(frames) = self.storage.frames().filter(|_| self.storage.knows_sizes()) else {
+            return self.documents(positions, |group| {
+                for (at, document) in group {
+                    work(Verified { at, document, damage: None });
+                }
+            });
+        };
+        for at in positions {
+            let raw = self.known_size(*at).map_or(0, |size| size.raw);
+            let is_large = raw > self.batch_bytes;
+            let lock = || self.oversize.lock().unwrap_or_else(PoisonError::into_inner);
+            let alone = is_large.then(lock);
+            let blob = frames.read_frames(&[*at]).pop();
+            let blob = invariant!(blob, "one chunk has one result").map_err(Error::from);
+            work(verify_blob(*at, blob.flatten()));
+            drop(alone);
+        }
+    }
+}
+
+fn verify_blob(at: ChunkPos, blob: Result<Option<EncodedBlob>>) -> Verified {
+    let slot = Slot::new(at.slot().index().into());
+    let verified = blob.map(|blob| blob.map(|blob| blob.verify(slot)));
+    match verified {
+        Ok(Some(Ok((document, damage)))) => Verified { at, document: Ok(Some(document)), damage },
+        Ok(Some(Err(damage))) => {
+            let source = hyworld_indexed_storage::Error::NotABlob { damage }.into();
+            Verified { at, document: Err(Error::Damaged { at, source }), damage: None }
+        }
+        Ok(None) => Verified { at, document: Ok(None), damage: None },
+        Err(error) => Verified { at, document: Err(error), damage: None },
     }
 }
 

@@ -1,16 +1,22 @@
 //! The checks of one chunk.
 
-use hyworld_chunk::bson::RawDocument;
+use std::fmt;
+
+use hyworld_chunk::bson::{Element, RawDocument};
 use hyworld_chunk::{
     BlockChunk, BlockComponentChunk, BlockComponentSection, BlockHealthChunk, BlockPhysics,
-    BlockSection, Chunk, ChunkSpawnedNpcData, Component, Entity, EntityChunk, EntityLayout,
-    EntitySection, EnvironmentChunk, Error, FluidSection, SectionAnomaly, WorldChunk,
+    BlockRef, BlockSection, Chunk, ChunkSection, ChunkSpawnedNpcData, ColumnAnomaly, Component,
+    Entity, EntityChunk, EntityLayout, EntitySection, EnvironmentChunk, Error, FluidSection,
+    Holder, PlainChunk, SectionAnomaly, WorldChunk,
 };
-use hyworld_coords::{BlockPos, ChunkPos, SectionY};
+use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
 
+use super::Checked;
+use super::entities::EntityRecord;
+use super::fillers::Fillers;
 use crate::finding::{Class, Finding};
 
-/// The components that the game needs to load a chunk. It creates missing sections itself.
+/// The components that the game needs to load a chunk.
 const NEEDED: [&str; 5] = [
     WorldChunk::ID,
     BlockChunk::ID,
@@ -19,47 +25,109 @@ const NEEDED: [&str; 5] = [
     BlockComponentChunk::ID,
 ];
 
-/// Runs all checks on a chunk. Returns its entity layout, or `None` if it cannot be read.
-pub(super) fn check(
-    at: ChunkPos,
-    document: Vec<u8>,
-    findings: &mut Vec<Finding>,
-) -> Option<EntityLayout> {
-    let checked = RawDocument::new(&document).and_then(RawDocument::check);
-    if let Err(malformed) = checked {
-        findings.push(Finding::at(Class::Document, at, malformed));
-        return None;
-    }
-    let chunk = match Chunk::decode(document) {
-        Ok(chunk) => chunk,
-        Err(error) => {
-            findings.push(Finding::at(Class::Document, at, error));
-            return None;
-        }
-    };
-    let mut checks = Checks { at, chunk, newer: Vec::new(), findings };
-    checks.components();
-    for y in SectionY::all() {
-        checks.section(y);
-    }
-    checks.entities();
-    if let Some(newer) = Error::one_newer(&checks.newer) {
-        checks.findings.push(Finding::of_component(at, newer));
-    }
-    Some(checks.chunk.entity_layout())
-}
+/// The components of a section that the game always writes, and creates if they are missing.
+const USUAL_IN_SECTION: [&str; 3] = [ChunkSection::ID, BlockSection::ID, FluidSection::ID];
 
-struct Checks<'a> {
+/// The component with the sections.
+const COLUMN_ID: &str = "ChunkColumn";
+
+/// The number of sections of a chunk.
+const SECTIONS: usize = 10;
+
+pub(super) struct Checks<'a> {
     at: ChunkPos,
-    chunk: Chunk,
+    chunk: &'a Chunk,
     /// Components that a newer game wrote; only one is reported.
     newer: Vec<Error>,
-    findings: &'a mut Vec<Finding>,
+    stale_lights: usize,
+    checked: &'a mut Checked,
 }
 
 impl Checks<'_> {
-    fn found(&mut self, class: Class, message: impl std::fmt::Display) {
-        self.findings.push(Finding::at(class, self.at, message));
+    /// Runs all checks on a chunk. Of a plain chunk only what [`PlainChunk`] does not check.
+    pub(super) fn run(
+        at: ChunkPos,
+        document: Vec<u8>,
+        plain: Option<PlainChunk>,
+        fillers: &Fillers,
+        checked: &mut Checked,
+    ) {
+        let bytes = document.len();
+        if let Some(plain) = plain {
+            checked.layout = Some(EntityLayout::Chunk);
+            let has_contents = plain.has_entities || plain.has_block_entities;
+            if !has_contents && !plain.has_fillers && !fillers.is_needed() {
+                return fillers.skip(at);
+            }
+        } else if let Err(malformed) = RawDocument::new(&document).and_then(RawDocument::check) {
+            checked.findings.push(Finding::at(Class::Document, at, malformed));
+            return;
+        }
+        let chunk = match Chunk::decode(document) {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                checked.findings.push(Finding::at(Class::Document, at, error));
+                return;
+            }
+        };
+        let mut checks = Checks { at, chunk: &chunk, newer: Vec::new(), stale_lights: 0, checked };
+        match plain {
+            Some(plain) => checks.contents(plain),
+            None => checks.everything(),
+        }
+        fillers.add(at, chunk, bytes);
+    }
+
+    /// Checks the entities and block entities of a plain chunk.
+    fn contents(&mut self, plain: PlainChunk) {
+        if plain.has_block_entities {
+            self.component::<BlockComponentChunk>();
+            self.block_entities();
+        }
+        if plain.has_entities {
+            self.component::<EntityChunk>();
+            self.entities();
+        }
+    }
+
+    fn everything(&mut self) {
+        self.shape();
+        self.components();
+        for y in SectionY::all() {
+            self.section(y);
+        }
+        if self.stale_lights > 0 {
+            let lights = self.stale_lights;
+            self.found(Class::StaleLight, format!("{lights} lights are older than the blocks"));
+        }
+        let anomalies = self.chunk.check_columns();
+        self.column_anomalies(&anomalies);
+        self.block_entities();
+        self.entities();
+        if let Some(newer) = Error::one_newer(&self.newer) {
+            self.checked.findings.push(Finding::of_component(self.at, newer));
+        }
+        self.checked.layout = Some(self.chunk.entity_layout());
+    }
+
+    fn found(&mut self, class: Class, message: impl fmt::Display) {
+        self.checked.findings.push(Finding::at(class, self.at, message));
+    }
+
+    /// Checks the fields beside the components, repeated components, and the number of sections.
+    fn shape(&mut self) {
+        let mut anomalies = odd_fields("the chunk", self.chunk.holder());
+        for (number, section) in self.chunk.section_holders().iter().enumerate() {
+            anomalies.extend(odd_fields(&format!("section {number}"), section));
+        }
+        for anomaly in anomalies {
+            self.found(Class::Anomaly, anomaly);
+        }
+        let sections = self.chunk.section_holders().len();
+        let has_column = self.chunk.holder().contains(COLUMN_ID);
+        if has_column && sections != SECTIONS {
+            self.found(Class::Missing, format!("{sections} sections instead of {SECTIONS}"));
+        }
     }
 
     fn components(&mut self) {
@@ -76,6 +144,22 @@ impl Checks<'_> {
         self.component::<BlockComponentChunk>();
         self.component::<EntityChunk>();
         self.component::<ChunkSpawnedNpcData>();
+        let mut anomalies = self.of::<BlockChunk>(BlockChunk::check);
+        anomalies.extend(self.of::<EnvironmentChunk>(EnvironmentChunk::check));
+        let at = self.at;
+        anomalies.extend(self.of::<BlockHealthChunk>(|health| health.check(at)));
+        self.column_anomalies(&anomalies);
+    }
+
+    /// Calls `check` with a component, if it can be decoded.
+    fn of<C: Component>(&self, check: impl FnOnce(&C) -> Vec<ColumnAnomaly>) -> Vec<ColumnAnomaly> {
+        self.chunk.get::<C>().ok().flatten().map(check).unwrap_or_default()
+    }
+
+    fn column_anomalies(&mut self, anomalies: &[ColumnAnomaly]) {
+        for anomaly in anomalies {
+            self.found(Class::Anomaly, anomaly);
+        }
     }
 
     /// Checks that each entity is in the chunk that stores it: the game loads it with that chunk.
@@ -85,17 +169,49 @@ impl Checks<'_> {
             let [x, _, z] = *position;
             BlockPos::from_f64(x, 0.0, z).is_none_or(|block| block.chunk() != at)
         };
-        let positions = self.chunk.entities().into_iter().flatten().filter_map(Entity::position);
-        let mut outside = positions.filter(outside);
-        let Some([x, _, z]) = outside.next() else { return };
-        let more = match outside.count() {
-            0 => String::new(),
-            more => format!(", and {more} more"),
-        };
-        self.found(
-            Class::Misplaced,
-            format!("an entity is at x {x:.1}, z {z:.1}, outside of this chunk{more}"),
-        );
+        let entities = || self.chunk.entities().into_iter().flatten();
+        let records: Vec<_> = entities().filter_map(EntityRecord::of).collect();
+        let mut outside = entities().filter_map(Entity::position).filter(outside);
+        let misplaced = outside.next().map(|[x, _, z]| {
+            let more = match outside.count() {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            format!("an entity is at x {x:.1}, z {z:.1}, outside of this chunk{more}")
+        });
+        self.checked.entities = records;
+        if let Some(message) = misplaced {
+            self.found(Class::Misplaced, message);
+        }
+    }
+
+    /// Checks the keys of block entities, and the positions and blocks that belong to them.
+    fn block_entities(&mut self) {
+        let Ok(found) = self.chunk.block_entities() else { return };
+        let found: Vec<_> = found.collect();
+        let count = self.chunk.block_entity_count().unwrap_or(found.len());
+        let invalid = count.saturating_sub(found.len());
+        if invalid > 0 {
+            let message = "block entities have a key that is not the index of a block";
+            self.found(Class::Key, format!("{invalid} {message}"));
+        }
+        for (block, holder) in found {
+            if let Some([x, y, z]) = stated_position(holder, block) {
+                let (own_x, own_y, own_z) = (block.x(), block.y(), block.z());
+                self.found(
+                    Class::Position,
+                    format!(
+                        "the block entity at {own_x},{own_y},{own_z} of the chunk names the \
+                         position {x},{y},{z}"
+                    ),
+                );
+            }
+            if self.chunk.block(block).is_ok_and(BlockRef::is_air) {
+                let (x, y, z) = (block.x(), block.y(), block.z());
+                let message = format!("a block entity is at {x},{y},{z} of the chunk, in air");
+                self.found(Class::Anomaly, message);
+            }
+        }
     }
 
     fn environment_names(&mut self) {
@@ -124,6 +240,7 @@ impl Checks<'_> {
     }
 
     fn section(&mut self, y: SectionY) {
+        self.usual_components(y);
         self.component_in::<BlockSection>(y, BlockSection::check);
         self.component_in::<FluidSection>(y, FluidSection::check);
         self.component_in::<BlockPhysics>(y, |_| Vec::new());
@@ -131,8 +248,23 @@ impl Checks<'_> {
         self.component_in::<BlockComponentSection>(y, |_| Vec::new());
     }
 
+    /// Reports the components that a section lacks. Old chunks store their blocks elsewhere.
+    fn usual_components(&mut self, y: SectionY) {
+        let columns = self.chunk.get::<BlockChunk>().ok().flatten();
+        let is_current = columns.is_some_and(|columns| columns.version() == BlockChunk::VERSION);
+        let Some(holder) = self.chunk.section_holder(y).filter(|_| is_current) else { return };
+        for id in USUAL_IN_SECTION.into_iter().filter(|id| !holder.contains(id)) {
+            let message = format!("section {} has no component {id}", y.index());
+            self.checked.findings.push(Finding::at(Class::Anomaly, self.at, message));
+        }
+    }
+
     fn anomalies(&mut self, y: SectionY, anomalies: &[SectionAnomaly]) {
         for anomaly in anomalies {
+            if anomaly.is_natural() {
+                self.stale_lights = self.stale_lights.saturating_add(1);
+                continue;
+            }
             let class = if anomaly.can_be_saved() { Class::Anomaly } else { Class::Unsavable };
             self.found(class, format!("section {}: {anomaly}", y.index()));
         }
@@ -169,7 +301,7 @@ impl Checks<'_> {
                 None
             }
             Err(error) => {
-                self.findings.push(Finding::of_component(self.at, &error));
+                self.checked.findings.push(Finding::of_component(self.at, &error));
                 None
             }
         }
@@ -183,4 +315,33 @@ impl Checks<'_> {
             );
         }
     }
+}
+
+/// Describes the fields of a holder beside its components, and components that it has twice.
+fn odd_fields(name: &str, holder: &Holder) -> Vec<String> {
+    let others = holder.other_fields();
+    let mut found: Vec<String> =
+        others.map(|(key, ..)| format!("{name} has a field {key} beside its components")).collect();
+    let mut ids: Vec<&str> = holder.ids().collect();
+    ids.sort_unstable();
+    for pair in ids.windows(2) {
+        if let [first, second] = pair
+            && first == second
+        {
+            found.push(format!("{name} has the component {first} twice"));
+        }
+    }
+    found
+}
+
+/// Returns the position that an old component of a block entity repeats, if it is wrong: x and z in
+/// the chunk, and the height.
+fn stated_position(holder: &Holder, block: ChunkBlock) -> Option<[i32; 3]> {
+    let expected: [i32; 3] = [block.x().into(), block.y().into(), block.z().into()];
+    let stated = holder.entries().filter_map(|(_, _, bytes)| {
+        let position = RawDocument::new(bytes).ok()?.get("Position").ok()??.as_document()?;
+        let number = |key| position.get(key).ok()?.as_ref().and_then(Element::as_i32);
+        Some([number("X")?, number("Y")?, number("Z")?])
+    });
+    stated.into_iter().find(|stated| *stated != expected)
 }

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::section::{BlockData, set_short};
-use super::world::{edit_any_chunk, regions};
+use super::section::BlockData;
+use super::world::{edit_any_chunk, edit_any_data};
 use super::{Bson, DamageLocation, Level, Row};
 
 type Applied = Option<DamageLocation>;
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
             true
         })
     }),
-    ("entity in two chunks", "duplicate", Level::Warning, entity_twice),
+    ("entity stored twice", "duplicate", Level::Warning, entity_twice),
     ("block entity above the world", "key", Level::Error, |world| block_key(world, "327680")),
     ("block entity with a name as its key", "key", Level::Error, |world| block_key(world, "chest")),
     ("block entity at a block of air", "anomaly", Level::Warning, |world| {
@@ -39,27 +39,18 @@ pub(super) const ROWS: &[Row] = &[
     ("filler without its base", "orphan-filler", Level::Note, orphan),
 ];
 
-/// Copies an entity of one chunk into the chunk of the next slot of the file.
+/// Stores an entity a second time in its chunk.
 fn entity_twice(world: &Path) -> Applied {
-    for mut file in regions(world) {
-        let mut found: Option<Bson> = None;
-        for slot in file.slots() {
-            let mut document = Bson::parse(&file.document(slot));
-            let Some(entities) = document.at(ENTITIES).and_then(Bson::fields_mut) else { continue };
-            if let Some(entity) = found {
-                entities.push((entities.len().to_string(), entity));
-                file.set_document(slot, &document.encode());
-                file.save();
-                return Some(file.blob_location(slot));
-            }
-            let has_uuid = |entity: &mut Bson| entity.at("Components.UUID.UUID").is_some();
-            found = entities.iter().map(|(_, entity)| entity.clone()).find(|entity| {
-                let mut entity = entity.clone();
-                has_uuid(&mut entity)
-            });
+    edit_any_chunk(world, |document, _| {
+        let Some(entities) = document.at(ENTITIES).and_then(Bson::fields_mut) else { return false };
+        let Some((_, entity)) = entities.first_mut() else { return false };
+        if entity.at("Components.UUID.UUID").is_none() {
+            return false;
         }
-    }
-    None
+        let copy = entity.clone();
+        entities.push((entities.len().to_string(), copy));
+        true
+    })
 }
 
 /// Changes the key of a block entity.
@@ -96,10 +87,10 @@ fn position(world: &Path) -> Applied {
     })
 }
 
-/// Turns the base cell of an object into a cell that points to a cell of air above the terrain.
+/// Turns the lowest block of a column into a cell of an object whose base would be below the world.
 fn orphan(world: &Path) -> Applied {
-    let path = "Components.ChunkColumn.Sections.9.Components.Block.Data";
-    super::world::edit_any_data(world, &[path], |data| {
+    let path = "Components.ChunkColumn.Sections.0.Components.Block.Data";
+    edit_any_data(world, &[path], |data| {
         let layout = BlockData::parse(data);
         if layout.fillers.kind != 0 || layout.blocks.kind == 0 {
             return false;
@@ -107,9 +98,8 @@ fn orphan(world: &Path) -> Applied {
         // One cell with the filler (0, 1, 0): its base would be one cell lower.
         let mut palette = vec![1, 0, 2, 0, 0, 0, 0x7F, 0xFF, 1, 0x04, 0x00, 0, 1];
         let mut cells = vec![0; 16_384];
-        cells[16_383] = 1;
+        cells[0] = 0x10;
         palette.extend(cells);
-        set_short(&mut palette, 6, 32_767);
         data.splice(layout.fillers.at..layout.fillers.end, palette);
         true
     })

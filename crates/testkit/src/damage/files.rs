@@ -66,7 +66,7 @@ fn save(world: &Path) -> PathBuf {
 
 fn cut(path: &Path) -> Applied {
     let bytes = fs::read(path).unwrap();
-    write_file(path, bytes.get(..bytes.len() / 2).unwrap());
+    write_file(path, bytes.get(..60).unwrap());
     Some(DamageLocation::file(path))
 }
 

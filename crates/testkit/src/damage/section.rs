@@ -1,10 +1,5 @@
 //! The layout of `Block.Data`: where its parts begin (`docs/format/section.md`).
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::missing_panics_doc,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 /// The offsets of a palette.
 #[derive(Clone, Debug)]

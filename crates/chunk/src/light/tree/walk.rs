@@ -154,6 +154,31 @@ pub(super) fn visit(mut bytes: &[u8], mut see: impl FnMut(Run)) {
     }
 }
 
+/// Counts the nodes below the root of a checked tree that have eight equal values.
+pub(super) fn idle_nodes(bytes: &[u8]) -> usize {
+    let mut idle = 0;
+    count_idle(bytes, 0, 0, &mut idle);
+    idle
+}
+
+/// Counts in the node at `at` and returns its end. A checked tree has at most five levels.
+fn count_idle(bytes: &[u8], at: usize, level: u32, idle: &mut usize) -> usize {
+    let mask = bytes.get(at).copied().unwrap_or(0);
+    let mut next = at + 1;
+    if mask == 0 {
+        let values = bytes.get(next..at + LAST_NODE_BYTES).unwrap_or_default();
+        // Equal to itself shifted by one value.
+        let is_idle = level > 0 && values.get(2..) == values.get(..14);
+        *idle += usize::from(is_idle);
+        return at + LAST_NODE_BYTES;
+    }
+    for part in 0..8 {
+        let is_node = mask >> part & 1 == 1;
+        next = if is_node { count_idle(bytes, next, level + 1, idle) } else { next + 2 };
+    }
+    next
+}
+
 /// Returns the light of the cell with this index in a checked tree.
 pub(super) fn value_at(bytes: &[u8], index: u16) -> LightValue {
     let mut at = 0;

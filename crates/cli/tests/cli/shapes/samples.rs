@@ -352,6 +352,7 @@ fn benches() -> Samples {
     sandbox.file("0.0.region.bin", &fixture("original/chunks/synthetic_v6.region.bin"));
     let region = lines(&sandbox, &["bench region 0.0.region.bin --rounds 1"]);
     let chunk = lines(&sandbox, &["bench chunk 0.0.region.bin --rounds 1"]);
+    let verify = lines(&sandbox, &["bench verify 0.0.region.bin --rounds 1"]);
     let mut providers = lines(&sandbox, &["bench providers 0.0.region.bin --rounds 1"]);
     also(&mut providers, 0, &[("/providers/0/stored", Value::Null)]);
     let mut scale = lines(&sandbox, &["bench providers --scale 10"]);
@@ -368,6 +369,7 @@ fn benches() -> Samples {
         ("bench chunk", vec![chunk]),
         ("bench providers", vec![providers, scale]),
         ("bench store", vec![store]),
+        ("bench verify", vec![verify]),
     ]
 }
 

@@ -1,0 +1,98 @@
+//! Arguments of the verbs that repair worlds: `repair`, `restore`, `undo`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+
+use super::chunk::ChosenChunks;
+
+/// How a change is confirmed, and where its undo bundle goes.
+#[derive(Debug, Args)]
+pub(crate) struct ApplyArgs {
+    /// Show the plan, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask before changing the world
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Write the undo bundle to this file [default: a new file beside the world]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bundle: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    /// A save, universe, world, chunks/ folder, region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
+    pub(crate) path: PathBuf,
+    /// Take copies of damaged chunks from here: a backup zip, a folder of backups, a save, a
+    /// world, a chunks/ folder, a region file or an undo bundle; repeatable, newest first
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) from: Vec<PathBuf>,
+    /// Do not use the backups of the save itself
+    #[arg(long)]
+    pub(crate) no_backups: bool,
+    /// Use sources that are not proven to be the same world
+    #[arg(long)]
+    pub(crate) trust_source: bool,
+    /// Repair only findings of this class, as `verify` names it; repeatable
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) only: Vec<String>,
+    /// Also repair chunks with warnings
+    #[arg(long)]
+    pub(crate) warnings: bool,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenChunks,
+    #[command(flatten)]
+    pub(crate) apply: ApplyArgs,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what")
+    .args(["chunks", "area", "player", "file"]).required(true).multiple(true))]
+pub(crate) struct RestoreArgs {
+    /// The world, or a universe or save with one world
+    pub(crate) path: PathBuf,
+    /// The backup zip, folder of backups (its newest is used), world or undo bundle
+    #[arg(long, value_name = "BACKUP")]
+    pub(crate) from: PathBuf,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenChunks,
+    /// With --area: also remove chunks that the backup does not have
+    #[arg(long, requires = "area")]
+    pub(crate) remove_others: bool,
+    /// A player, by name or UUID; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) player: Vec<String>,
+    /// A file of the world, such as config.json or resources/Time.json; repeatable
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Vec<String>,
+    /// Restore from a source that is another world
+    #[arg(long)]
+    pub(crate) trust_source: bool,
+    #[command(flatten)]
+    pub(crate) apply: ApplyArgs,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// The undo bundle, a file that ends in .hyundo
+    pub(crate) bundle: PathBuf,
+    /// The folder of the world, if it was moved since
+    #[arg(long, value_name = "PATH")]
+    pub(crate) at: Option<PathBuf>,
+    /// Show the plan, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask before changing the world
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,167 @@
+//! The files of worlds and universes that are not chunks.
+
+use std::path::{Path, PathBuf};
+
+use hyworld_files::with_suffix;
+use hyworld_maintenance::{Class, Finding, Severity};
+use hyworld_world::{
+    Backup, FallbackRule, JsonFile, LoadedFrom, OsFileSystem, PathKind, TextProblem, Universe,
+    WorldEntry, WorldOptions, backup_folder, find_backups, find_writer,
+};
+
+use crate::error::Result;
+use crate::info::{find, storage_outside_world};
+use crate::location::CHUNKS_FOLDER;
+
+/// The endings of files that a program writes before it renames them.
+const TEMPORARY: [&str; 3] = [".tmp", ".hyworld-partial", ".hyworld-partial.json"];
+
+/// The folders of a world whose files are checked, and the world's folder itself.
+const WORLD_FOLDERS: [&str; 3] = ["", CHUNKS_FOLDER, "resources"];
+
+/// Checks all files at a path.
+pub(super) fn check(path: &Path) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    if storage_outside_world(path)?.is_some() {
+        return Ok(findings);
+    }
+    let found = find(path)?;
+    match &found {
+        PathKind::Save { universe } => {
+            check_folder(path, &mut findings);
+            check_universe(universe, &mut findings);
+        }
+        PathKind::Universe { universe } => check_universe(universe, &mut findings),
+        _ => {}
+    }
+    for entry in found.worlds()? {
+        findings.extend(check_world(&entry));
+    }
+    Ok(findings)
+}
+
+fn check_universe(universe: &Universe, findings: &mut Vec<Finding>) {
+    for folder in ["", "players", "resources"] {
+        check_folder(&universe.path().join(folder), findings);
+    }
+    match find_backups(&backup_folder(universe.path())) {
+        Ok(backups) => {
+            for backup in backups {
+                if let Err(error) = Backup::open(&backup.path) {
+                    findings.push(about(&backup.path, Class::Backup, &error));
+                }
+            }
+        }
+        Err(error) => findings.push(Finding::new(Class::WorldFile, error)),
+    }
+}
+
+fn check_world(entry: &WorldEntry) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for folder in WORLD_FOLDERS {
+        check_folder(&entry.path.join(folder), &mut findings);
+    }
+    if let Some(other) = entry.collides_with.first() {
+        let reason = "the game treats both as one world and loads only one of them";
+        let message = format!("name collides with {other}: {reason}");
+        findings.push(about(&entry.path, Class::WorldFile, &message));
+    }
+    if let Err(error) = find_writer(&entry.path, std::time::SystemTime::now()) {
+        findings.push(Finding::new(Class::WorldFile, error));
+    }
+    check_settings(&entry.path, &mut findings);
+    findings.into_iter().map(|one| Finding { world: Some(entry.name.clone()), ..one }).collect()
+}
+
+/// Checks the meaning of the configuration, and its provider.
+fn check_settings(world: &Path, findings: &mut Vec<Finding>) {
+    let config = world.join("config.json");
+    let is_reported = findings.iter().any(|found| found.file.as_ref() == Some(&config));
+    let problem = match WorldOptions::new().without_chunks().open(world) {
+        Err(error) => Some(error.to_string()),
+        Ok(folder) => {
+            if let Some(pending) = &folder.provider().pending {
+                let (stored, configured) =
+                    (folder.provider().provider.type_name(), pending.type_name());
+                let message = format!(
+                    "config.json names the provider {configured}, but {stored} is in use: on its \
+                     next start the game moves the chunks, or finds none"
+                );
+                findings.push(about(&provider_file(world), Class::Provider, &message));
+            }
+            folder.config().err().map(ToString::to_string)
+        }
+    };
+    if let Some(problem) = problem.filter(|_| !is_reported) {
+        findings.push(about(&config, Class::WorldFile, &problem));
+    }
+}
+
+/// Returns the file that names the provider in use.
+fn provider_file(world: &Path) -> PathBuf {
+    let resource = world.join("resources/ChunkStorage.json");
+    if resource.exists() { resource } else { world.join("config.json") }
+}
+
+/// Checks the JSON files of a folder, and reports what interrupted programs left in it. A folder
+/// that does not exist or cannot be listed has no findings.
+fn check_folder(folder: &Path, findings: &mut Vec<Finding>) {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if TEMPORARY.iter().any(|ending| name.ends_with(ending)) || name == "recovery-tmp" {
+            let message = "left behind by a program that was interrupted";
+            findings.push(about(&path, Class::Leftover, &message));
+        } else if is_json(&path) && path.is_file() {
+            findings.extend(check_json(&path));
+        } else if let Some(stem) = name.strip_suffix(".bak")
+            && is_json(Path::new(stem))
+            && let Some(problem) = problem_of(&path)
+            // If the file itself is damaged too, there is one finding for both.
+            && problem_of(&path.with_file_name(stem)).is_none()
+        {
+            let message = format!("{problem}; it is a backup, and the file itself is intact");
+            let found = about(&path, Class::WorldFile, &message);
+            findings.push(Finding { severity: Severity::Warning, ..found });
+        }
+    }
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// Checks a JSON file. Reports whether its backup can be used instead.
+fn check_json(path: &Path) -> Option<Finding> {
+    let problem = problem_of(path)?;
+    let backup = with_suffix(path, ".bak");
+    let has_backup = backup.is_file() && problem_of(&backup).is_none();
+    let backup = if has_backup { "its backup is intact" } else { "it has no usable backup" };
+    Some(about(path, Class::WorldFile, &format!("{problem}; {backup}")))
+}
+
+/// Returns the reason why a file is not JSON. A missing file has no problem.
+fn problem_of(path: &Path) -> Option<String> {
+    let file = JsonFile::new(&OsFileSystem, path, FallbackRule::Resource);
+    match file.load() {
+        Ok(loaded) => match loaded.from {
+            LoadedFrom::Nothing { problem } if problem != TextProblem::Missing => {
+                Some(problem.to_string())
+            }
+            _ => None,
+        },
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Creates a finding about a file.
+fn about(path: &Path, class: Class, message: &dyn std::fmt::Display) -> Finding {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let message = message.to_string();
+    // Some errors begin with the whole path.
+    let full = format!("{}: ", path.display());
+    let message = message.strip_prefix(&full).unwrap_or(&message);
+    Finding { file: Some(path.to_owned()), ..Finding::new(class, format!("{name}: {message}")) }
+}
