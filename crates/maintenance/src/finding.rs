@@ -82,10 +82,8 @@ pub enum Class {
     Different,
     /// A world file other than the chunks, such as its configuration, is damaged.
     WorldFile,
-<<<<<<< HEAD
     /// A file or chunk was changed since, so an undo leaves it as it is.
     Conflict,
-=======
     /// The configuration, the resource `ChunkStorage` and the stored chunks name different
     /// providers.
     Provider,
@@ -99,7 +97,6 @@ pub enum Class {
     Removed,
     /// A chunk or file is not in the manifest.
     Added,
->>>>>>> adea67df162b300f7a2931740c73e77de8fb07ac
 }
 
 impl Class {
@@ -130,16 +127,13 @@ impl Class {
             Self::OnlyInTarget => "only-in-target",
             Self::Different => "different",
             Self::WorldFile => "world-file",
-<<<<<<< HEAD
             Self::Conflict => "conflict",
-=======
             Self::Provider => "provider",
             Self::Leftover => "leftover",
             Self::Backup => "backup",
             Self::Changed => "changed",
             Self::Removed => "removed",
             Self::Added => "added",
->>>>>>> adea67df162b300f7a2931740c73e77de8fb07ac
         }
     }
 

@@ -51,11 +51,9 @@ pub use undo::{
     prepared_path,
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
-<<<<<<< HEAD
-pub use verify::{RegionReport, VerifyReport, check_chunk, verify, verify_region};
-=======
-pub use verify::{RegionReport, VerifyReport, verify, verify_positions, verify_region};
->>>>>>> adea67df162b300f7a2931740c73e77de8fb07ac
+pub use verify::{
+    RegionReport, VerifyReport, check_chunk, verify, verify_positions, verify_region,
+};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -165,12 +165,8 @@ impl IndexedStorageFile {
         Ok(self.may_change() && self.entry(slot)? != known)
     }
 
-<<<<<<< HEAD
     /// Reads the index entry of a slot from the file.
     pub(crate) fn entry(&self, slot: Slot) -> Result<Entry> {
-=======
-    pub(super) fn entry(&self, slot: Slot) -> Result<Entry> {
->>>>>>> adea67df162b300f7a2931740c73e77de8fb07ac
         let mut entry = [0; 4];
         let offset = self.geometry.entry_offset(slot);
         self.raw.read_at(&mut entry, offset).map_err(self.io_error("read"))?;
