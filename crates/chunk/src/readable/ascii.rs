@@ -30,6 +30,10 @@ const TWO_DIGITS: [[u8; 2]; 100] = {
 };
 
 impl Ascii {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -40,6 +44,23 @@ impl Ascii {
 
     pub(super) fn push_bytes(&mut self, ascii: &[u8]) {
         self.0.extend_from_slice(ascii);
+    }
+
+    /// Appends the first `len` bytes of an array. Copying a fixed number of bytes and cutting them
+    /// off is faster than copying a short slice.
+    #[inline]
+    pub(super) fn push_part<const N: usize>(&mut self, ascii: &[u8; N], len: usize) {
+        let end = self.0.len().saturating_add(len.min(N));
+        self.0.extend_from_slice(ascii);
+        self.0.truncate(end);
+    }
+
+    /// Closes a list: replaces the comma after its last item, if there is one, with a bracket.
+    pub(super) fn end_list(&mut self) {
+        match self.0.last_mut() {
+            Some(comma) if *comma == b',' => *comma = b']',
+            _ => self.0.push(b']'),
+        }
     }
 
     pub(super) fn push_number(&mut self, number: u32) {

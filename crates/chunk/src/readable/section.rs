@@ -155,8 +155,7 @@ fn ticking(block: &BlockSection) -> impl Display {
 
 fn light(light: &Light, counter: u16) -> impl Display {
     fmt::from_fn(move |f| {
-        let cells = light.tree.as_ref().map(LightTree::expand);
-        let cells = cells.map(|cells| runs_of(cells.values().as_slice()));
+        let cells = light.tree.as_ref().map(LightTree::runs);
         let mut object = Object::begin(f)?;
         object.member("change_id", light.change_id)?;
         object.member("change_counter", counter)?;
