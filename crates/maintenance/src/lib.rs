@@ -22,6 +22,7 @@ mod progress;
 mod region_slots;
 mod rewrite;
 mod scan;
+mod seam;
 mod source;
 mod totals;
 mod upgrade;
@@ -37,6 +38,10 @@ pub use progress::{NoProgress, Progress};
 pub use region_slots::RegionSlots;
 pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
+pub use seam::{
+    Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
+    fit_with_neighbours, similarity,
+};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};

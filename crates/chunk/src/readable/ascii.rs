@@ -29,13 +29,14 @@ const TWO_DIGITS: [[u8; 2]; 100] = {
     digits
 };
 
+/// Returns the decimal digits of a number below 100.
+pub(super) fn two_digits(number: u32) -> [u8; 2] {
+    TWO_DIGITS.get(number as usize).copied().unwrap_or_default()
+}
+
 impl Ascii {
     pub(super) fn with_capacity(bytes: usize) -> Self {
         Self(Vec::with_capacity(bytes))
-    }
-
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.0
     }
 
     pub(super) fn push_str(&mut self, text: &str) {
@@ -67,8 +68,7 @@ impl Ascii {
         if number >= 100 {
             self.push_number(number / 100);
         }
-        #[expect(clippy::indexing_slicing, reason = "the remainder is below 100")]
-        let [tens, ones] = TWO_DIGITS[(number % 100) as usize];
+        let [tens, ones] = two_digits(number % 100);
         if number >= 10 {
             self.0.push(tens);
         }

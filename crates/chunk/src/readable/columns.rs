@@ -10,12 +10,19 @@ use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
 use super::ascii::Ascii;
 use super::json::{Object, list, number, number_runs, or_null, runs_of, text};
 use super::pairs;
+use super::seeded::Seeded;
 use crate::block_chunk::BlockChunk;
 use crate::block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
 
 /// The alpha that the game writes for every tint.
 const OPAQUE: u8 = 0xFF;
+
+/// The number of columns of a chunk.
+const COLUMNS: usize = 1024;
+
+/// Space for the distinct columns of most chunks.
+const KNOWN_COLUMNS: usize = 448;
 
 /// Writes the values of all columns in rows from z = 0 on, each with the values from x = 0 on.
 fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii {
@@ -77,7 +84,7 @@ struct Environments<'a> {
     /// The last index that was looked up, for each value of the low four bits of an id.
     recent: [Option<(i32, u32)>; 16],
     /// The number of each distinct column, by its bytes without unused runs.
-    known: HashMap<Cow<'a, [u8]>, u16>,
+    known: HashMap<Cow<'a, [u8]>, u16, Seeded>,
     /// The distinct columns as text: a list of `[[greatest y or null, palette index], ...]`.
     patterns: Ascii,
     columns: Vec<u16>,
@@ -89,7 +96,8 @@ impl<'a> Environments<'a> {
         let palette: Vec<_> = list.map(|entry| (entry.id, entry.name.as_str())).collect();
         // If an id is listed twice, the last entry wins.
         let indices = palette.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
-        let (known, patterns, columns) = (HashMap::new(), Ascii::from("["), Vec::new());
+        let known = HashMap::with_capacity_and_hasher(KNOWN_COLUMNS, Seeded::new());
+        let (patterns, columns) = (Ascii::from("["), Vec::with_capacity(COLUMNS));
         let recent = [None; 16];
         let mut found = Self { stored, palette, indices, recent, known, patterns, columns };
         for column in LocalColumn::all() {

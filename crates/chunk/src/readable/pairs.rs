@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
-use super::ascii::Ascii;
+use super::ascii::{Ascii, two_digits};
 
 /// Two numbers; the first is written as `null` if it is `None`.
 type Pair = (Option<i32>, u32);
 
 /// The number of texts that are kept; a power of two.
-const KEPT: usize = 1024;
+const KEPT: usize = 4096;
 
 /// The longest text, `[-2147483648,4294967295],`, has 25 bytes. Copying 32 is faster.
 const TEXT_BYTES: usize = 32;
@@ -29,21 +29,41 @@ impl Text {
     const NONE: Self = Self { pair: (None, 0), bytes: [0; TEXT_BYTES], len: 0 };
 
     fn new(pair: Pair) -> Self {
-        let mut text = Ascii::with_capacity(TEXT_BYTES);
-        text.push_str("[");
+        let mut text = Self { pair, ..Self::NONE };
+        text.push(b"[");
         match pair.0 {
-            Some(first) => text.push_signed(first),
-            None => text.push_str("null"),
+            Some(first) => {
+                if first < 0 {
+                    text.push(b"-");
+                }
+                text.push_number(first.unsigned_abs());
+            }
+            None => text.push(b"null"),
         }
-        text.push_str(",");
+        text.push(b",");
         text.push_number(pair.1);
-        text.push_str("],");
-        let mut new = Self { pair, ..Self::NONE };
-        for (byte, &found) in new.bytes.iter_mut().zip(text.as_bytes()) {
-            *byte = found;
-            new.len += 1;
+        text.push(b"],");
+        text
+    }
+
+    fn push<const N: usize>(&mut self, ascii: &[u8; N]) {
+        let rest = self.bytes.get_mut(self.len.into()..);
+        // Every text fits.
+        if let Some(to) = rest.and_then(<[u8]>::first_chunk_mut) {
+            *to = *ascii;
+            self.len = self.len.saturating_add(u8::try_from(N).unwrap_or(u8::MAX));
         }
-        new
+    }
+
+    fn push_number(&mut self, number: u32) {
+        if number >= 100 {
+            self.push_number(number / 100);
+        }
+        let [tens, ones] = two_digits(number % 100);
+        if number >= 10 {
+            self.push(&[tens]);
+        }
+        self.push(&[ones]);
     }
 }
 
