@@ -11,6 +11,7 @@
 
 mod edit;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -203,6 +204,34 @@ impl EnvironmentChunk {
     /// Returns whether two columns are stored in the same way, and so have the same runs.
     pub(crate) fn is_same(&self, column: LocalColumn, other: LocalColumn) -> bool {
         self.column(column) == self.column(other)
+    }
+
+    /// Returns the stored bytes of a column. Columns with equal bytes have equal runs.
+    pub(crate) fn column_bytes(&self, column: LocalColumn) -> &[u8] {
+        let words = self.words().get(self.starts()[column]..).unwrap_or_default();
+        let count = words.first().map_or(0, |&count| i32::from_be_bytes(count));
+        let len = usize::try_from(count).unwrap_or_default().saturating_add(1).saturating_mul(2);
+        words.get(..len).unwrap_or_default().as_flattened()
+    }
+
+    /// Returns the bytes of a column without the stored runs that [`runs`](Self::runs) leaves out.
+    /// Columns with equal runs have equal bytes.
+    pub(crate) fn used_bytes(&self, column: LocalColumn) -> Cow<'_, [u8]> {
+        let stored = self.column(column);
+        let is_before = |pair: &[Word; 2]| {
+            let [a, b] = pair.map(i32::from_be_bytes);
+            a < b
+        };
+        let is_used = stored.max_ys.array_windows().all(is_before)
+            && stored.max_ys.last().is_none_or(|last| i32::from_be_bytes(*last) < i32::MAX);
+        if is_used {
+            return Cow::Borrowed(self.column_bytes(column));
+        }
+        let runs: Vec<_> = self.runs(column).collect();
+        let max_ys = runs.iter().map(|run| *run.ys.end()).filter(|max_y| *max_y < i32::MAX);
+        let count = i32::try_from(runs.len().saturating_sub(1)).unwrap_or(i32::MAX);
+        let words = [count].into_iter().chain(max_ys).chain(runs.iter().map(|run| run.id));
+        Cow::Owned(words.flat_map(i32::to_be_bytes).collect())
     }
 
     /// Returns the environments of the blocks of this chunk. Leaves out those that are only listed,

@@ -80,7 +80,19 @@ impl Mending {
             self.chunk.remove(ChunkSpawnedNpcData::ID);
             self.lost.push("numbers of spawned creatures".to_owned());
         }
+        self.block_entity_keys()?;
         self.columns()
+    }
+
+    /// Drops block entities whose key is not a position in the chunk.
+    fn block_entity_keys(&mut self) -> Result<()> {
+        let Some(found) = self.chunk.get::<BlockComponentChunk>()? else { return Ok(()) };
+        let mut valid = found.clone();
+        if let invalid @ 1.. = valid.drop_invalid() {
+            self.lost.push(format!("{invalid} block entities without a position"));
+            self.chunk.put(&valid)?;
+        }
+        Ok(())
     }
 
     /// Returns whether a component is stored but cannot be decoded.

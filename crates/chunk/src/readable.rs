@@ -10,6 +10,7 @@ mod holders;
 mod json;
 mod pairs;
 mod section;
+mod seeded;
 
 use std::collections::BTreeMap;
 use std::fmt;

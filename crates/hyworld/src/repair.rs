@@ -131,11 +131,15 @@ impl Repair {
         };
         let folder = chunks_folder(&location);
         let selected = |finding: &Finding| options.selects(finding);
-        let plan = plan_repair(
+        let mut plan = plan_repair(
             &target(world.storage(), folder.as_deref(), &accepted, &selected),
             &findings,
             progress,
         );
+        let is_planned = |found: &Finding| {
+            files.iter().any(|repair: &FileRepair| found.file.as_ref() == Some(&repair.path))
+        };
+        plan.left.retain(|(found, _)| !is_planned(found));
         let findings = findings.len() as u64;
         Ok(Self {
             location: Some(location),

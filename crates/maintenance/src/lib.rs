@@ -23,6 +23,7 @@ mod region_slots;
 mod repair;
 mod rewrite;
 mod scan;
+mod seam;
 mod source;
 mod totals;
 mod undo;
@@ -43,6 +44,10 @@ pub use repair::{
 };
 pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
+pub use seam::{
+    Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
+    fit_with_neighbours, similarity,
+};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use undo::{

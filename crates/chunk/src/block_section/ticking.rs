@@ -49,8 +49,12 @@ impl TickingBlocks {
     /// Returns the cells of the set in index order.
     pub fn iter(&self) -> impl Iterator<Item = LocalBlock> {
         (0_u16..).zip(&self.words).flat_map(|(index, &word)| {
-            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
-            bits.filter_map(move |bit: u16| LocalBlock::from_index(index * 64 + bit))
+            let lowest_removed = |word: &u64| Some(word & word.wrapping_sub(1));
+            let words = std::iter::successors(Some(word), lowest_removed).take_while(|&w| w != 0);
+            words.filter_map(move |word| {
+                let bit = u16::try_from(word.trailing_zeros()).ok()?;
+                LocalBlock::from_index(index * 64 + bit)
+            })
         })
     }
 

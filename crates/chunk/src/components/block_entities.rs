@@ -1,6 +1,6 @@
 //! `BlockComponentChunk`: block entities by the index of their block in the chunk.
 
-use hyworld_coords::ChunkBlock;
+use hyworld_coords::{BLOCKS_PER_CHUNK, ChunkBlock};
 
 use super::entities::nested_holders;
 use crate::component::{Component, Stored};
@@ -50,6 +50,13 @@ impl HolderMap {
 
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&mut Holder) -> bool) {
         self.0.retain_mut(|(_, holder)| keep(holder));
+    }
+
+    /// Removes entries whose key is not an index below `end`. Returns how many there were.
+    pub(crate) fn drop_invalid(&mut self, end: u32) -> usize {
+        let before = self.0.len();
+        self.0.retain(|(key, _)| index_of_key(key).is_some_and(|index| index < end));
+        before.saturating_sub(self.0.len())
     }
 
     pub(crate) fn remove(&mut self, index: u32) -> Option<Holder> {
@@ -116,6 +123,11 @@ impl BlockComponentChunk {
     /// Removes the block entities for which `keep` returns `false`.
     pub(crate) fn retain(&mut self, keep: impl FnMut(&mut Holder) -> bool) {
         self.0.retain(keep);
+    }
+
+    /// Removes block entities with an invalid key. Returns how many there were.
+    pub(crate) fn drop_invalid(&mut self) -> usize {
+        self.0.drop_invalid(BLOCKS_PER_CHUNK)
     }
 
     /// Removes and returns the block entity at a block.

@@ -79,6 +79,20 @@ impl LightTree {
         SectionArray::from_vec(values).unwrap_or_else(|| SectionArray::filled(LightValue::DARK))
     }
 
+    /// Returns the runs of consecutive cells with the same light, each with its length.
+    pub(crate) fn runs(&self) -> Vec<(LightValue, u32)> {
+        let mut runs: Vec<(LightValue, u32)> = Vec::new();
+        let mut add = |value, len| match runs.last_mut() {
+            Some((last, sum)) if *last == value => *sum += len,
+            _ => runs.push((value, len)),
+        };
+        walk::visit(self.as_bytes(), |run| match run {
+            walk::Run::Same { value, len } => add(value, u32::try_from(len).unwrap_or(u32::MAX)),
+            walk::Run::Eight(eight) => eight.into_iter().for_each(|value| add(value, 1)),
+        });
+        runs
+    }
+
     /// Returns the light of all cells if they have the same.
     pub fn uniform(&self) -> Option<LightValue> {
         let first = walk::value_at(self.as_bytes(), 0);

@@ -5,6 +5,18 @@ use hyworld_coords::BLOCKS_PER_SECTION;
 use super::cells::Cells;
 
 impl Cells {
+    /// Calls `visit` for the runs that [`runs`](Self::runs) returns. Twice as fast for sections
+    /// with many runs.
+    pub(super) fn for_each_run(&self, mut visit: impl FnMut(u16, u32)) {
+        let words = self.as_bytes().as_chunks().0;
+        match self {
+            Self::Empty => visit(0, BLOCKS_PER_SECTION.into()),
+            Self::HalfByte(_) => visit_words::<4>(words, visit),
+            Self::Byte(_) => visit_words::<8>(words, visit),
+            Self::Short(_) => visit_words::<16>(words, visit),
+        }
+    }
+
     /// Returns the runs in index order: the id of each run and the index after its last cell.
     /// Adjacent runs have different ids.
     pub(super) fn runs(&self) -> CellRuns<'_> {
@@ -16,6 +28,48 @@ impl Cells {
         };
         CellRuns::new(self.as_bytes(), bits, uniform)
     }
+}
+
+/// The number of words that are compared at once with a uniform one.
+const SKIPPED_WORDS: usize = 8;
+
+/// Visits the runs of cells of `BITS` bits, in the same way as [`CellRuns`].
+#[inline]
+fn visit_words<const BITS: u32>(mut rest: &[[u8; 8]], mut visit: impl FnMut(u16, u32)) {
+    let word_cells = const { 64 / BITS };
+    let mut end = 0;
+    while let Some((word, after)) = rest.split_first() {
+        rest = after;
+        let cells = u64::from_be_bytes(*word);
+        end += word_cells;
+        if cells.rotate_left(BITS) == cells {
+            let skipped = equal_words(*word, rest);
+            rest = rest.get(skipped..).unwrap_or_default();
+            end += u32::try_from(skipped).unwrap_or_default() * word_cells;
+        }
+        let next = match rest.first() {
+            Some(next) => u64::from_be_bytes(*next),
+            None => !(cells << (64 - BITS)),
+        };
+        let mut differs = cells ^ (cells << BITS | next >> (64 - BITS));
+        while differs != 0 {
+            let cell = differs.leading_zeros() / BITS;
+            let cells_after = word_cells - 1 - cell;
+            let (shift, mask) = (cells_after * BITS, const { u64::MAX >> (64 - BITS) });
+            differs &= !(mask << shift);
+            visit((cells >> shift & mask & 0xffff) as u16, end - cells_after);
+        }
+    }
+}
+
+/// Returns how many words at the beginning are equal to `word`, in steps of [`SKIPPED_WORDS`].
+#[inline]
+fn equal_words(word: [u8; 8], words: &[[u8; 8]]) -> usize {
+    let word = u64::from_ne_bytes(word);
+    // Without an early exit, so that the words are compared by vector instructions.
+    let differ = |bits: u64, next: &[u8; 8]| bits | (u64::from_ne_bytes(*next) ^ word);
+    let steps = words.as_chunks::<SKIPPED_WORDS>().0.iter();
+    steps.take_while(|step| step.iter().fold(0, differ) == 0).count() * SKIPPED_WORDS
 }
 
 /// Finds the ends of runs by comparing a 64-bit word with itself shifted by one cell.
@@ -102,8 +156,11 @@ mod tests {
             let mut last = uniform.clone();
             last[CELLS - 1] = 0;
             for ids in [sample(kind), uniform, alternating, last] {
-                let runs: Vec<_> = Cells::pack(kind, &ids).runs().collect();
-                assert!(runs == one_by_one(&ids), "{kind:?}");
+                let cells = Cells::pack(kind, &ids);
+                let mut visited = Vec::new();
+                cells.for_each_run(|id, end| visited.push((id, end)));
+                assert!(cells.runs().collect::<Vec<_>>() == one_by_one(&ids), "{kind:?}");
+                assert!(visited == one_by_one(&ids), "{kind:?}");
             }
         }
         assert_eq!(Cells::Empty.runs().collect::<Vec<_>>(), [(0, 32_768)]);

@@ -109,7 +109,7 @@ impl<K: PaletteKey> Palette<K> {
         let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
         let (entry_indices, mut start) = (self.entry_indices(), 0);
         let mut runs: Vec<(u16, u32)> = Vec::new();
-        for (id, end) in self.cells.runs() {
+        self.cells.for_each_run(|id, end| {
             let entry = entry_indices.get(usize::from(id));
             let index = entry.map_or(unlisted, |entry| unlisted.min(*entry));
             let len = end.saturating_sub(start);
@@ -119,7 +119,7 @@ impl<K: PaletteKey> Palette<K> {
                 _ => runs.push((index, len)),
             }
             start = end;
-        }
+        });
         if runs.iter().any(|(index, _)| *index == unlisted) {
             keys.push(K::default_key());
         }

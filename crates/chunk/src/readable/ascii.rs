@@ -29,9 +29,14 @@ const TWO_DIGITS: [[u8; 2]; 100] = {
     digits
 };
 
+/// Returns the decimal digits of a number below 100.
+pub(super) fn two_digits(number: u32) -> [u8; 2] {
+    TWO_DIGITS.get(number as usize).copied().unwrap_or_default()
+}
+
 impl Ascii {
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.0
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
     }
 
     pub(super) fn push_str(&mut self, text: &str) {
@@ -42,12 +47,28 @@ impl Ascii {
         self.0.extend_from_slice(ascii);
     }
 
+    /// Appends the first `len` bytes of an array. Copying a fixed number of bytes and cutting them
+    /// off is faster than copying a short slice.
+    #[inline]
+    pub(super) fn push_part<const N: usize>(&mut self, ascii: &[u8; N], len: usize) {
+        let end = self.0.len().saturating_add(len.min(N));
+        self.0.extend_from_slice(ascii);
+        self.0.truncate(end);
+    }
+
+    /// Closes a list: replaces the comma after its last item, if there is one, with a bracket.
+    pub(super) fn end_list(&mut self) {
+        match self.0.last_mut() {
+            Some(comma) if *comma == b',' => *comma = b']',
+            _ => self.0.push(b']'),
+        }
+    }
+
     pub(super) fn push_number(&mut self, number: u32) {
         if number >= 100 {
             self.push_number(number / 100);
         }
-        #[expect(clippy::indexing_slicing, reason = "the remainder is below 100")]
-        let [tens, ones] = TWO_DIGITS[(number % 100) as usize];
+        let [tens, ones] = two_digits(number % 100);
         if number >= 10 {
             self.0.push(tens);
         }

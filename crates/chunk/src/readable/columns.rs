@@ -1,6 +1,8 @@
 //! The data of columns: heights, tints and environments. Also the health of blocks.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::{self, Display};
 
 use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
@@ -8,12 +10,19 @@ use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
 use super::ascii::Ascii;
 use super::json::{Object, list, number, number_runs, or_null, runs_of, text};
 use super::pairs;
+use super::seeded::Seeded;
 use crate::block_chunk::BlockChunk;
 use crate::block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 use crate::environment::{EnvironmentChunk, UNKNOWN_ENVIRONMENT};
 
 /// The alpha that the game writes for every tint.
 const OPAQUE: u8 = 0xFF;
+
+/// The number of columns of a chunk.
+const COLUMNS: usize = 1024;
+
+/// Space for the distinct columns of most chunks.
+const KNOWN_COLUMNS: usize = 448;
 
 /// Writes the values of all columns in rows from z = 0 on, each with the values from x = 0 on.
 fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii {
@@ -74,9 +83,8 @@ struct Environments<'a> {
     indices: HashMap<i32, u32>,
     /// The last index that was looked up, for each value of the low four bits of an id.
     recent: [Option<(i32, u32)>; 16],
-    /// The distinct columns by their runs. A run is its greatest height and its palette index,
-    /// packed because one number is hashed faster than two.
-    known: HashMap<Vec<u64>, u16>,
+    /// The number of each distinct column, by its bytes without unused runs.
+    known: HashMap<Cow<'a, [u8]>, u16, Seeded>,
     /// The distinct columns as text: a list of `[[greatest y or null, palette index], ...]`.
     patterns: Ascii,
     columns: Vec<u16>,
@@ -88,18 +96,15 @@ impl<'a> Environments<'a> {
         let palette: Vec<_> = list.map(|entry| (entry.id, entry.name.as_str())).collect();
         // If an id is listed twice, the last entry wins.
         let indices = palette.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
-        let (known, patterns, columns) = (HashMap::new(), Ascii::from("["), Vec::new());
+        let known = HashMap::with_capacity_and_hasher(KNOWN_COLUMNS, Seeded::new());
+        let (patterns, columns) = (Ascii::from("["), Vec::with_capacity(COLUMNS));
         let recent = [None; 16];
         let mut found = Self { stored, palette, indices, recent, known, patterns, columns };
-        let mut runs = Vec::new();
         for column in LocalColumn::all() {
-            let number = found.neighbour_pattern(column).unwrap_or_else(|| {
-                found.read(column, &mut runs);
-                found.pattern(&runs)
-            });
+            let number = found.neighbour_pattern(column).unwrap_or_else(|| found.pattern(column));
             found.columns.push(number);
         }
-        found.patterns.push_str("]");
+        found.patterns.end_list();
         found
     }
 
@@ -107,15 +112,10 @@ impl<'a> Environments<'a> {
     fn neighbour_pattern(&self, column: LocalColumn) -> Option<u16> {
         let (x, z) = (column.x(), column.z());
         let neighbours = [(x.checked_sub(1), Some(z)), (Some(x), z.checked_sub(1))];
-        let neighbours = neighbours.into_iter().filter_map(|(x, z)| LocalColumn::new(x?, z?));
-        let same = neighbours.into_iter().find(|&other| self.stored.is_same(column, other))?;
+        let mut neighbours = neighbours.into_iter().filter_map(|(x, z)| LocalColumn::new(x?, z?));
+        let bytes = self.stored.column_bytes(column);
+        let same = neighbours.find(|&other| self.stored.column_bytes(other) == bytes)?;
         self.columns.get(usize::from(same.index())).copied()
-    }
-
-    fn read(&mut self, column: LocalColumn, runs: &mut Vec<u64>) {
-        runs.clear();
-        let stored = self.stored.runs(column);
-        runs.extend(stored.map(|run| pack(*run.ys.end(), self.index_of(run.id))));
     }
 
     fn index_of(&mut self, id: i32) -> u32 {
@@ -136,30 +136,23 @@ impl<'a> Environments<'a> {
         index
     }
 
-    fn pattern(&mut self, runs: &[u64]) -> u16 {
-        if let Some(number) = self.known.get(runs) {
-            return *number;
-        }
+    fn pattern(&mut self, column: LocalColumn) -> u16 {
         // There are at most as many patterns as columns, so it fits.
-        let number = u16::try_from(self.known.len()).unwrap_or(u16::MAX);
-        self.known.insert(runs.to_vec(), number);
-        if number > 0 {
-            self.patterns.push_str(",");
-        }
-        pairs::push(&mut self.patterns, runs.iter().map(|&packed| unpack(packed)));
-        number
+        let next = u16::try_from(self.known.len()).unwrap_or(u16::MAX);
+        match self.known.entry(self.stored.used_bytes(column)) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(new) => *new.insert(next),
+        };
+        let mut patterns = std::mem::replace(&mut self.patterns, Ascii::from(""));
+        let runs = self.stored.runs(column).map(|run| {
+            let max_y = Some(*run.ys.end()).filter(|&max_y| max_y < i32::MAX);
+            (max_y, self.index_of(run.id))
+        });
+        pairs::push(&mut patterns, runs);
+        patterns.push_str(",");
+        self.patterns = patterns;
+        next
     }
-}
-
-fn pack(max_y: i32, index: u32) -> u64 {
-    u64::from(max_y.cast_unsigned()) << 32 | u64::from(index)
-}
-
-/// Returns the greatest height, `None` if there is no limit, and the index.
-fn unpack(packed: u64) -> (Option<i32>, u32) {
-    let [a, b, c, d, index @ ..] = packed.to_be_bytes();
-    let max_y = Some(i32::from_be_bytes([a, b, c, d])).filter(|&max_y| max_y < i32::MAX);
-    (max_y, u32::from_be_bytes(index))
 }
 
 pub(super) fn health(

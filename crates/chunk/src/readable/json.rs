@@ -21,9 +21,13 @@ impl<'a, 'f> Object<'a, 'f> {
 
     /// Writes a member. `value` must display as JSON.
     pub(super) fn member(&mut self, key: &str, value: impl Display) -> fmt::Result {
-        let comma = if self.is_empty { "" } else { "," };
+        if !self.is_empty {
+            self.out.write_str(",")?;
+        }
         self.is_empty = false;
-        write!(self.out, "{comma}{}:{value}", quoted(key))
+        write_text(self.out, key)?;
+        self.out.write_str(":")?;
+        value.fmt(self.out)
     }
 
     pub(super) fn end(self) -> fmt::Result {
@@ -36,8 +40,10 @@ pub(super) fn list<I: Iterator<Item: Display>>(items: impl Fn() -> I) -> impl Di
     fmt::from_fn(move |f| {
         f.write_str("[")?;
         for (number, item) in items().enumerate() {
-            let comma = if number == 0 { "" } else { "," };
-            write!(f, "{comma}{item}")?;
+            if number > 0 {
+                f.write_str(",")?;
+            }
+            item.fmt(f)?;
         }
         f.write_str("]")
     })
@@ -45,6 +51,9 @@ pub(super) fn list<I: Iterator<Item: Display>>(items: impl Fn() -> I) -> impl Di
 
 /// The number of values that are compared at once.
 const STRIDE: usize = 32;
+
+/// The usual length of a run as text.
+const RUN_BYTES: usize = 8;
 
 /// Returns the runs of equal values, each with its length.
 pub(super) fn runs_of<T: Copy + PartialEq>(values: &[T]) -> Vec<(T, u32)> {
@@ -60,7 +69,7 @@ pub(super) fn runs_of<T: Copy + PartialEq>(values: &[T]) -> Vec<(T, u32)> {
 /// Writes runs of numbers as `[[value, length], ...]`.
 pub(super) fn number_runs<T: Copy + Into<i32>>(runs: &[(T, u32)]) -> impl Display {
     fmt::from_fn(move |f| {
-        let mut out = Ascii::from("");
+        let mut out = Ascii::with_capacity(runs.len().saturating_mul(RUN_BYTES));
         pairs::push(&mut out, runs.iter().map(|&(value, len)| (Some(value.into()), len)));
         out.fmt(f)
     })
@@ -69,15 +78,16 @@ pub(super) fn number_runs<T: Copy + Into<i32>>(runs: &[(T, u32)]) -> impl Displa
 /// Writes runs as `[[value, length], ...]`; `push` writes a value.
 pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut Ascii, T)) -> impl Display {
     fmt::from_fn(move |f| {
-        let mut out = Ascii::from("[");
-        for (number, &(value, len)) in runs.iter().enumerate() {
-            out.push_str(if number == 0 { "[" } else { ",[" });
+        let mut out = Ascii::with_capacity(runs.len().saturating_mul(2 * RUN_BYTES));
+        out.push_str("[");
+        for &(value, len) in runs {
+            out.push_str("[");
             push(&mut out, value);
             out.push_str(",");
             out.push_number(len);
-            out.push_str("]");
+            out.push_str("],");
         }
-        out.push_str("]");
+        out.end_list();
         out.fmt(f)
     })
 }
@@ -99,7 +109,17 @@ pub(super) fn or_null(value: Option<impl Display>) -> impl Display {
 
 /// Writes text in quotes.
 pub(super) fn text(value: impl AsRef<str>) -> impl Display {
-    fmt::from_fn(move |f| f.write_str(&quoted(value.as_ref())))
+    fmt::from_fn(move |f| write_text(f, value.as_ref()))
+}
+
+fn write_text(f: &mut fmt::Formatter<'_>, value: &str) -> fmt::Result {
+    // Most keys and names need no escapes.
+    if value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        f.write_str("\"")?;
+        f.write_str(value)?;
+        return f.write_str("\"");
+    }
+    f.write_str(&quoted(value))
 }
 
 /// Writes a number, or null for `NaN` and infinities.

@@ -2,22 +2,22 @@
 
 use std::cell::RefCell;
 
-use super::ascii::Ascii;
+use super::ascii::{Ascii, two_digits};
 
 /// Two numbers; the first is written as `null` if it is `None`.
 type Pair = (Option<i32>, u32);
 
 /// The number of texts that are kept; a power of two.
-const KEPT: usize = 1024;
+const KEPT: usize = 4096;
 
-/// The longest text, `,[-2147483648,4294967295]`, has 25 bytes.
-const TEXT_BYTES: usize = 26;
+/// The longest text, `[-2147483648,4294967295],`, has 25 bytes. Copying 32 is faster.
+const TEXT_BYTES: usize = 32;
 
 thread_local! {
     static TEXTS: RefCell<Vec<Text>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The text of a pair with a comma before it.
+/// The text of a pair with a comma after it.
 #[derive(Clone, Copy)]
 struct Text {
     pair: Pair,
@@ -29,24 +29,41 @@ impl Text {
     const NONE: Self = Self { pair: (None, 0), bytes: [0; TEXT_BYTES], len: 0 };
 
     fn new(pair: Pair) -> Self {
-        let mut text = Ascii::from(",[");
+        let mut text = Self { pair, ..Self::NONE };
+        text.push(b"[");
         match pair.0 {
-            Some(first) => text.push_signed(first),
-            None => text.push_str("null"),
+            Some(first) => {
+                if first < 0 {
+                    text.push(b"-");
+                }
+                text.push_number(first.unsigned_abs());
+            }
+            None => text.push(b"null"),
         }
-        text.push_str(",");
+        text.push(b",");
         text.push_number(pair.1);
-        text.push_str("]");
-        let mut new = Self { pair, ..Self::NONE };
-        for (byte, &found) in new.bytes.iter_mut().zip(text.as_bytes()) {
-            *byte = found;
-            new.len += 1;
-        }
-        new
+        text.push(b"],");
+        text
     }
 
-    fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..self.len.into()).unwrap_or_default()
+    fn push<const N: usize>(&mut self, ascii: &[u8; N]) {
+        let rest = self.bytes.get_mut(self.len.into()..);
+        // Every text fits.
+        if let Some(to) = rest.and_then(<[u8]>::first_chunk_mut) {
+            *to = *ascii;
+            self.len = self.len.saturating_add(u8::try_from(N).unwrap_or(u8::MAX));
+        }
+    }
+
+    fn push_number(&mut self, number: u32) {
+        if number >= 100 {
+            self.push_number(number / 100);
+        }
+        let [tens, ones] = two_digits(number % 100);
+        if number >= 10 {
+            self.push(&[tens]);
+        }
+        self.push(&[ones]);
     }
 }
 
@@ -55,17 +72,15 @@ pub(super) fn push(out: &mut Ascii, pairs: impl Iterator<Item = Pair>) {
     TEXTS.with_borrow_mut(|texts| {
         texts.resize(KEPT, Text::NONE);
         out.push_str("[");
-        let mut comma_bytes = 1;
         for pair in pairs {
             #[expect(clippy::indexing_slicing, reason = "the slot is below the number of texts")]
             let text = &mut texts[slot(pair)];
             if text.pair != pair || text.len == 0 {
                 *text = Text::new(pair);
             }
-            out.push_bytes(text.as_bytes().get(comma_bytes..).unwrap_or_default());
-            comma_bytes = 0;
+            out.push_part(&text.bytes, text.len.into());
         }
-        out.push_str("]");
+        out.end_list();
     });
 }
 

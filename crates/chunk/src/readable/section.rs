@@ -141,22 +141,26 @@ fn support(physics: &BlockPhysics) -> impl Display {
 }
 
 fn ticking(block: &BlockSection) -> impl Display {
-    let ticking = block.ticking();
-    numbers((!ticking.is_empty()).then(|| {
-        let mut cells = vec![0_u8; BLOCKS_PER_SECTION.into()];
-        for cell in ticking.iter() {
-            if let Some(is_ticking) = cells.get_mut(usize::from(cell.index())) {
-                *is_ticking = 1;
-            }
-        }
-        cells
-    }))
+    let mut runs: Vec<(u16, u32)> = Vec::new();
+    let mut add = |value, len| match runs.last_mut() {
+        Some((last, sum)) if *last == value => *sum += len,
+        _ if len > 0 => runs.push((value, len)),
+        _ => {}
+    };
+    let mut start = 0_u32;
+    for cell in block.ticking().iter() {
+        let index = u32::from(cell.index());
+        add(0, index.saturating_sub(start));
+        add(1, 1);
+        start = index + 1;
+    }
+    add(0, u32::from(BLOCKS_PER_SECTION).saturating_sub(start));
+    fmt::from_fn(move |f| number_runs(&runs).fmt(f))
 }
 
 fn light(light: &Light, counter: u16) -> impl Display {
     fmt::from_fn(move |f| {
-        let cells = light.tree.as_ref().map(LightTree::expand);
-        let cells = cells.map(|cells| runs_of(cells.values().as_slice()));
+        let cells = light.tree.as_ref().map(LightTree::runs);
         let mut object = Object::begin(f)?;
         object.member("change_id", light.change_id)?;
         object.member("change_counter", counter)?;

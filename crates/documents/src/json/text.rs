@@ -6,6 +6,13 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 /// everything else is, by UTF-16 units. That includes all characters that need two units.
 pub(super) fn write(text: &str, out: &mut String) {
     out.push('"');
+    let is_verbatim = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    // Most names need no escapes.
+    if text.as_bytes().iter().all(is_verbatim) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for character in text.chars() {
         match character {
             '"' => out.push_str("\\\""),

@@ -223,8 +223,7 @@ fn remedy_words(plan: &Repair, chunk: &ChunkRepair) -> String {
         Remedy::OwnBlob(_) | Remedy::OwnDocument => "write it again, it is intact".to_owned(),
         Remedy::Copy(index) => {
             let name = accepted(plan, *index).map_or("", |source| source.name.as_str());
-            let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
-            format!("copy from {name}")
+            format!("copy from {}", source_name(name))
         }
         Remedy::OlderVersion { segment, evidence } => format!(
             "older version at segment {}, known {}",
@@ -235,6 +234,13 @@ fn remedy_words(plan: &Repair, chunk: &ChunkRepair) -> String {
         Remedy::Mended { .. } => "keep what can be decoded".to_owned(),
         Remedy::Remove => "remove it; the game generates it again".to_owned(),
     }
+}
+
+/// Shortens the name of a source to its last part. For a world in a backup, that is the zip.
+fn source_name(name: &str) -> String {
+    let is_zip = |path: &&Path| path.extension().is_some_and(|end| end == "zip");
+    let path = Path::new(name).ancestors().find(is_zip).unwrap_or(Path::new(name));
+    path.file_name().map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
 }
 
 fn lost_words(plan: &Repair, chunk: &ChunkRepair) -> String {

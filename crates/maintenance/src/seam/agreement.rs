@@ -1,0 +1,122 @@
+//! Whether a source of chunks belongs to the same world.
+
+use hyworld_chunk::Chunk;
+use hyworld_coords::ChunkPos;
+use hyworld_providers::ChunkStorage;
+use serde::Serialize;
+
+use super::{Edges, Score, Side, fit_with_neighbours};
+
+/// The least difference between true and wrong neighbours of a world in which borders are evidence.
+const CONTRAST_MIN: f64 = 0.08;
+/// The least number of borders that are evidence.
+const BORDERS_MIN: u32 = 4;
+/// From this fraction of what the chunks of the world reach, the source is the same world.
+const SAME_MIN: f64 = 0.7;
+/// Up to this fraction it is another world.
+const OTHER_MAX: f64 = 0.4;
+
+/// Whether a source is the same world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SameWorld {
+    /// Its chunks fit as well as the world's own.
+    Same,
+    /// Its chunks do not fit.
+    Other,
+    /// There are too few common borders, or the terrain is uniform, or the result is in between.
+    Unknown,
+}
+
+/// How well the chunks of a source fit into a world. All scores are means over borders.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Agreement {
+    /// The score of the chunks of the source with their neighbours in the world.
+    pub source: f64,
+    /// The number of borders behind `source`.
+    pub borders: u32,
+    /// The score of the world's chunks with their neighbours.
+    pub own: f64,
+    /// The score of the world's chunks at wrong positions.
+    pub wrong: f64,
+}
+
+impl Agreement {
+    /// Returns whether the source is the same world.
+    pub fn verdict(&self) -> SameWorld {
+        let contrast = self.own - self.wrong;
+        if self.borders < BORDERS_MIN || contrast < CONTRAST_MIN {
+            return SameWorld::Unknown;
+        }
+        let reached = (self.source - self.wrong) / contrast;
+        match reached {
+            _ if reached >= SAME_MIN => SameWorld::Same,
+            _ if reached <= OTHER_MAX => SameWorld::Other,
+            _ => SameWorld::Unknown,
+        }
+    }
+}
+
+/// Compares chunks of `source` at `positions` with the neighbours that `world` has there. Chunks
+/// that cannot be read or decoded are left out. Reads up to six chunks for each position.
+pub fn agreement(
+    source: &dyn ChunkStorage,
+    world: &dyn ChunkStorage,
+    positions: &[ChunkPos],
+) -> Agreement {
+    let (mut of_source, mut own, mut wrong) = (Mean::default(), Mean::default(), Mean::default());
+    // Neighbours of the previous position, which are wrong ones for the next.
+    let mut previous: Option<[Option<Edges>; 4]> = None;
+    for &at in positions {
+        let neighbours = Side::ALL.map(|side| edges(world, side.neighbour(at)?));
+        let known = neighbours.each_ref().map(Option::as_ref);
+        if let Some(chunk) = edges(source, at) {
+            of_source.add(fit_with_neighbours(&chunk, known));
+        }
+        // The world's own chunk here may be damaged. Its neighbours have other neighbours.
+        for (side, neighbour) in Side::ALL.into_iter().zip(known) {
+            let Some((neighbour, position)) = neighbour.zip(side.neighbour(at)) else { continue };
+            own.add(own_fit(world, neighbour, position, side));
+            let before = previous.as_ref().and_then(|sides| sides.iter().flatten().next());
+            wrong.add(before.and_then(|before| Score::of([neighbour.fit(side, before)].into_iter())));
+        }
+        previous = Some(neighbours);
+    }
+    let (source, borders) = (of_source.mean(), of_source.borders);
+    Agreement { source, borders, own: own.mean(), wrong: wrong.mean() }
+}
+
+/// Compares a chunk of the world with the next one on the same side.
+fn own_fit(
+    world: &dyn ChunkStorage,
+    chunk: &Edges,
+    position: ChunkPos,
+    side: Side,
+) -> Option<Score> {
+    let next = edges(world, side.neighbour(position)?)?;
+    Score::of([chunk.fit(side, &next)].into_iter())
+}
+
+fn edges(storage: &dyn ChunkStorage, at: ChunkPos) -> Option<Edges> {
+    let document = storage.read(at).ok().flatten()?;
+    Edges::of(&Chunk::decode(document).ok()?).ok()
+}
+
+/// A mean of scores, weighted by borders.
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    borders: u32,
+}
+
+impl Mean {
+    fn add(&mut self, score: Option<Score>) {
+        let Some(score) = score else { return };
+        self.sum += score.score * f64::from(score.sides);
+        self.borders = self.borders.saturating_add(score.sides);
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / f64::from(self.borders.max(1))
+    }
+}
