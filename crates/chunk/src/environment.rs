@@ -201,11 +201,6 @@ impl EnvironmentChunk {
             && ids.is_sorted_by(|run, next| run != next)
     }
 
-    /// Returns whether two columns are stored in the same way, and so have the same runs.
-    pub(crate) fn is_same(&self, column: LocalColumn, other: LocalColumn) -> bool {
-        self.column(column) == self.column(other)
-    }
-
     /// Returns the stored bytes of a column. Columns with equal bytes have equal runs.
     pub(crate) fn column_bytes(&self, column: LocalColumn) -> &[u8] {
         let words = self.words().get(self.starts()[column]..).unwrap_or_default();
