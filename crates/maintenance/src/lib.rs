@@ -25,6 +25,7 @@ mod scan;
 mod seam;
 mod source;
 mod totals;
+mod undelete;
 mod upgrade;
 mod verify;
 
@@ -44,6 +45,10 @@ pub use seam::{
 };
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
+pub use undelete::{
+    ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal,
+    find_orphans,
+};
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{RegionReport, VerifyReport, verify, verify_region};
 
