@@ -149,6 +149,9 @@ impl Mending {
 
     fn section(&mut self, y: SectionY) -> Result<()> {
         let name = |what: &str| format!("section {}: {what}", y.index());
+        if self.chunk.section_holder(y).is_none_or(|found| !found.contains(BlockSection::ID)) {
+            self.lost.push(name("blocks"));
+        }
         let blocks = section::blocks(self.chunk.section_holder(y));
         let fluids = section::fluids(self.chunk.section_holder(y));
         if let Some(section::Rebuilt { component, lost }) = blocks {

@@ -5,10 +5,9 @@ mod files;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
-use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_maintenance::{
-    Changes, Class, Finding, PlacedOrphan, Progress, RepairPlan, RepairReport, RepairSource,
-    RepairTarget, ScanOptions, Severity, apply_repair, check_chunk, plan_repair,
+    Changes, Class, Finding, Progress, RepairPlan, RepairReport, RepairSource, RepairTarget,
+    ScanOptions, Severity, apply_repair, check_chunk, plan_repair,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
@@ -17,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::health::{check_files, open_for_check};
 use crate::location::{Location, find_universe, find_worlds};
 use crate::sources::{SameWorld, Source, find_sources};
+use crate::world_at::World;
 
 pub use files::{FileRemedy, FileRepair};
 
@@ -115,24 +115,22 @@ impl Repair {
         let subject = Subject::of(&location, is_plan)?;
         let own_backups = !options.without_backups;
         let (mut sources, failed_sources) = find_sources(&options.from, own_backups, &location)?;
-        judge(&mut sources, &options, &world, scan);
         let mut findings = Vec::new();
         progress.expect(location.count(world.storage()));
         let report = world.verify_with(scan, &mut |found| findings.push(found.clone()), progress);
         drop(report);
         findings.extend(world.folder().into_iter().flat_map(|folder| check_files(&folder)));
+        judge(&mut sources, &options, &world, &findings);
         let accepted = sources.iter().filter(|source| source.same_world.is_accepted());
         let accepted: Vec<RepairSource> = accepted.map(Source::for_repair).collect();
         let files = match world.folder() {
-            Some(folder) => files::plan(&folder, &sources, &|name| {
-                options.only.is_empty() || options.only.iter().any(|only| only == name)
-            }),
+            Some(folder) => files::plan(&folder, &sources, &options),
             None => Vec::new(),
         };
         let folder = chunks_folder(&location);
         let selected = |finding: &Finding| options.selects(finding);
         let mut plan = plan_repair(
-            &target(world.storage(), folder.as_deref(), &accepted, &selected),
+            &target(world.storage(), folder.as_deref(), &accepted, &selected, scan),
             &findings,
             progress,
         );
@@ -232,8 +230,8 @@ impl Repair {
             Some(_) => location.open()?,
             None => location.open_for_writing(&RegionFilesOptions::new())?,
         };
-        let all = |_: &Finding| true;
-        let target = target(&*storage, folder.as_deref(), &self.accepted, &all);
+        let (all, scan) = (|_: &Finding| true, ScanOptions::new());
+        let target = target(&*storage, folder.as_deref(), &self.accepted, &all, &scan);
         Ok(apply_repair(&self.plan, &target, &location.name(), changes, progress)?)
     }
 
@@ -282,22 +280,17 @@ fn target<'a>(
     folder: Option<&'a Path>,
     sources: &'a [RepairSource],
     selected: &'a dyn Fn(&Finding) -> bool,
+    scan: &'a ScanOptions,
 ) -> RepairTarget<'a> {
-    RepairTarget { storage, folder, sources, orphans: &orphans_of, selected }
+    RepairTarget { storage, folder, sources, scan, selected }
 }
 
-/// Returns the orphaned blobs of a region file with known positions.
-fn orphans_of(_file: &IndexedStorageFile) -> Vec<PlacedOrphan> {
-    Vec::new()
-}
-
-/// Decides for each source whether it is the same world.
-fn judge(
-    sources: &mut [Source],
-    options: &RepairOptions,
-    _world: &crate::world_at::World,
-    _scan: &ScanOptions,
-) {
+/// Decides for each source whether it is the same world: by UUID, otherwise by how its chunks fit to
+/// those of the world.
+fn judge(sources: &mut [Source], options: &RepairOptions, world: &World, findings: &[Finding]) {
+    for source in sources.iter_mut().filter(|source| source.same_world == SameWorld::Unknown) {
+        source.judge_by_edges(world.storage(), findings.iter().filter_map(|found| found.chunk));
+    }
     judge_by_trust(sources, options);
 }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::{
-    ChunkRepair, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget, Severity,
-    apply_repair, check_chunk,
+    ChunkRepair, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget, ScanOptions,
+    Severity, apply_repair, check_chunk,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 use hyworld_world::Universe;
@@ -181,7 +181,7 @@ impl Restore {
             storage: &*storage,
             folder,
             sources: &sources,
-            orphans: &|_| Vec::new(),
+            scan: &ScanOptions::new(),
             selected: &all,
         };
         let plan = self.as_repair(folder);
@@ -278,9 +278,9 @@ fn files_of(
     }
     for name in &options.files {
         let folder = location.world_folder().ok_or_else(|| missing(name))?;
-        let is_inside = Path::new(name).components().all(|part| {
-            matches!(part, std::path::Component::Normal(_))
-        });
+        let is_inside = Path::new(name)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
         let bytes = source.world_file(name).filter(|_| is_inside).ok_or_else(|| missing(name))?;
         files.push(restored(folder.join(name), bytes));
     }

@@ -5,13 +5,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use hyworld_coords::ChunkPos;
 use hyworld_documents::Uuid;
-use hyworld_maintenance::{BUNDLE_SUFFIX, Bundle, BundleStorage, RepairSource};
+use hyworld_maintenance::{
+    BUNDLE_SUFFIX, Bundle, BundleStorage, RepairSource, SameWorld as EdgeVerdict, agreement,
+};
 use hyworld_providers::ChunkStorage;
 use hyworld_world::{Backup, BackupTime, WorldOptions, backup_folder, find_backups};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{Location, find_named_world};
+
+/// How many chunks of a source are compared with their neighbours in the world.
+const SAMPLES: usize = 64;
+
+/// How many positions of a source the samples are chosen from.
+const SAMPLED_MAX: usize = 1 << 20;
 
 /// Why a source is trusted, or not.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -111,6 +120,32 @@ impl Source {
             _ => SameWorld::Unknown,
         };
         Ok(Self { name, time_ms, same_world, storage, files })
+    }
+
+    /// Decides by the borders of its chunks whether it is the world in `storage`. `damaged` are
+    /// compared first, then a sample of all chunks of the source.
+    pub(crate) fn judge_by_edges(
+        &mut self,
+        storage: &dyn ChunkStorage,
+        damaged: impl Iterator<Item = ChunkPos>,
+    ) {
+        let mut positions: Vec<ChunkPos> = damaged.take(SAMPLES).collect();
+        let all: Vec<ChunkPos> = self.storage.positions().flatten().take(SAMPLED_MAX).collect();
+        let step = (all.len() / SAMPLES).max(1);
+        positions.extend(all.into_iter().step_by(step));
+        positions.dedup();
+        let found = agreement(&*self.storage, storage, &positions);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a score from 0 to 1"
+        )]
+        let percent = (found.source.clamp(0.0, 1.0) * 100.0).round() as u8;
+        self.same_world = match found.verdict() {
+            EdgeVerdict::Same => SameWorld::Edges(percent),
+            EdgeVerdict::Other => SameWorld::OtherEdges(percent),
+            EdgeVerdict::Unknown => SameWorld::Unknown,
+        };
     }
 
     fn of_bundle(path: &Path, target: &Location) -> Result<Self> {
@@ -221,14 +256,14 @@ fn modified(path: &Path) -> Option<u64> {
 fn millis([year, month, day, hour, minute, second]: BackupTime) -> u64 {
     let (year, month, day) = (u64::from(year), u64::from(month), u64::from(day));
     // Years begin in March, so that leap days are last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
+    let (year, month) =
+        if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day;
     // The first of March of year 0 is 719,469 days before 1970.
     let days = days.saturating_sub(719_469);
     let seconds = u64::from(hour) * 3600 + u64::from(minute) * 60 + u64::from(second);
     (days * 86_400 + seconds) * 1000
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -92,9 +92,11 @@ fn open(
     open: impl FnOnce(&Location) -> Result<Box<dyn ChunkStorage>>,
 ) -> Result<Box<dyn ChunkStorage>, UndoError> {
     let opened = Location::source(Path::new(name)).and_then(|location| open(&location));
-    opened.map_err(|error| UndoError::Storage(hyworld_providers::Error::Engine {
-        location: name.to_owned(),
-        action: "open",
-        source: Box::new(error),
-    }))
+    opened.map_err(|error| {
+        UndoError::Storage(hyworld_providers::Error::Engine {
+            location: name.to_owned(),
+            action: "open",
+            source: Box::new(error),
+        })
+    })
 }

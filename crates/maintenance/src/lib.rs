@@ -26,6 +26,7 @@ mod scan;
 mod seam;
 mod source;
 mod totals;
+mod undelete;
 mod undo;
 mod upgrade;
 mod verify;
@@ -39,8 +40,8 @@ pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
 pub use region_slots::RegionSlots;
 pub use repair::{
-    ChunkRepair, Evidence, FindOrphans, PlacedOrphan, RegionRepair, Remedy, RepairPlan,
-    RepairReport, RepairSource, RepairTarget, apply_repair, plan_repair, region_file_repair,
+    ChunkRepair, RegionRepair, Remedy, RepairPlan, RepairReport, RepairSource, RepairTarget,
+    apply_repair, plan_repair, region_file_repair,
 };
 pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
@@ -50,10 +51,14 @@ pub use seam::{
 };
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
+pub use undelete::{
+    ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal,
+    find_orphans, find_orphans_in,
+};
 pub use undo::{
-    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleStorage, BundleSummary, Changes, FileState, OpenStorage,
-    RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport, bundle_path,
-    prepared_path,
+    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleStorage, BundleSummary, Changes, FileState,
+    OpenStorage, RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport,
+    bundle_path, prepared_path,
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{

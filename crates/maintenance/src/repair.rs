@@ -15,19 +15,21 @@ mod files;
 mod plan;
 mod remedy;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{Geometry, SegmentIndex, Slot};
+use hyworld_indexed_storage::{Damage, Geometry, IndexedStorageFile, SegmentIndex, Slot};
 use hyworld_providers::ChunkStorage;
 
 use crate::finding::Finding;
+use crate::region_slots::RegionSlots;
+use crate::undelete::OrphanPosition;
 
 pub use apply::{RepairReport, apply_repair};
 pub use files::region_file_repair;
-pub use plan::{FindOrphans, PlacedOrphan, RepairTarget, plan_repair};
+pub use plan::{RepairTarget, plan_repair};
 
 /// A storage that copies of damaged chunks are taken from.
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ pub struct RepairSource {
 }
 
 /// Where the new version of a damaged chunk comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Remedy {
     /// Its own blob, which is intact although its slot or its lengths are damaged.
     OwnBlob(SegmentIndex),
@@ -53,8 +55,8 @@ pub enum Remedy {
     OlderVersion {
         /// The first segment of its blob.
         segment: SegmentIndex,
-        /// How its position was determined.
-        evidence: Evidence,
+        /// Where it belongs, and why.
+        position: OrphanPosition,
     },
     /// Its document without the parts that cannot be decoded.
     Mended {
@@ -63,21 +65,12 @@ pub enum Remedy {
     },
     /// Remove it. The game generates it again.
     Remove,
-}
-
-/// How the position of an orphaned blob was determined.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Evidence {
-    /// By its seal.
-    Seal,
-    /// By the positions of its entities.
-    Entities,
-    /// By how well it fits to its neighbours; the confidence in percent.
-    Neighbours(u8),
+    /// The game can read it, and no better version is known: leave it as it is.
+    Leave,
 }
 
 /// The repair of one chunk.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ChunkRepair {
     /// The chunk.
     pub at: ChunkPos,
@@ -101,7 +94,7 @@ pub enum RegionRepair {
 }
 
 /// What a repair is going to change.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct RepairPlan {
     /// Region files to repair before their chunks.
     pub regions: BTreeMap<PathBuf, RegionRepair>,
@@ -116,6 +109,17 @@ impl RepairPlan {
     pub fn is_empty(&self) -> bool {
         self.regions.is_empty() && self.chunks.is_empty()
     }
+}
+
+/// Returns the chunks whose slots share segments with a slot.
+pub(crate) fn chunks_sharing(file: &IndexedStorageFile, slot: Slot) -> BTreeSet<ChunkPos> {
+    let slots = RegionSlots::of(file);
+    let others = file.damage().into_iter().filter_map(|found| match found.damage {
+        Damage::Overlap { other } if found.slot == slot => slots.chunk(other),
+        Damage::Overlap { other } if other == slot => slots.chunk(found.slot),
+        _ => None,
+    });
+    others.collect()
 }
 
 /// Returns the slot of a chunk in its region file.

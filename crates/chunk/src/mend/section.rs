@@ -5,6 +5,7 @@ use crate::component::{Component, VERSION_KEY};
 use crate::components::data;
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
+use crate::light::LightTree;
 use crate::palette::{Palette, PaletteType};
 use crate::wire::Reader;
 
@@ -23,9 +24,9 @@ pub(super) fn blocks(holder: Option<&Holder>) -> Option<Rebuilt<BlockSection>> {
         Some(Ok(Some(found))) if found.check().is_empty() => return None,
         Some(Ok(Some(found))) => (found.clone(), None),
         Some(Err(error)) if error.newer_component().is_some() => return None,
-        Some(Err(_)) => holder.and_then(first_part).unwrap_or_else(|| {
-            (BlockSection::new(0), Some("blocks"))
-        }),
+        Some(Err(_)) => {
+            holder.and_then(first_part).unwrap_or_else(|| (BlockSection::new(0), Some("blocks")))
+        }
     };
     let palettes = (component.blocks.rebuilt(), component.fillers.rebuilt());
     if let ((Ok(blocks), Ok(fillers)), Ok(rotations)) = (palettes, component.rotations.rebuilt()) {
@@ -33,6 +34,9 @@ pub(super) fn blocks(holder: Option<&Holder>) -> Option<Rebuilt<BlockSection>> {
     }
     component.rotations.map_keys(|found| (!found.is_valid()).then(Rotation::default));
     component.ticking.recount();
+    for light in [&mut component.local_light, &mut component.global_light] {
+        light.tree = light.tree.take().map(|tree| LightTree::from_values(&tree.expand()));
+    }
     if lost.is_some() {
         component.forget_light();
     }

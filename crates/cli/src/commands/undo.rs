@@ -44,8 +44,7 @@ pub(super) fn run(args: &UndoArgs, console: &mut Console) -> anyhow::Result<Exit
     let root = undo.root().display().to_string();
     let changes = undo.plan.count(FileState::New) + undo.plan.count(FileState::ChangedRegion);
     let question = format!("restore {} in {root}?", text::count(changes as u64, "file"));
-    let is_wanted =
-        changes > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
+    let is_wanted = changes > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
     let conflicts = undo.plan.count(FileState::Changed) as u64;
     let mut report = UndoReport::default();
     if is_wanted {
@@ -134,7 +133,8 @@ fn state_name(state: FileState) -> &'static str {
 pub(super) fn advise(bundle: Option<&Path>, console: &mut Console) -> anyhow::Result<()> {
     if let Some(bundle) = bundle {
         let bundle = hyworld::files::shell_word(bundle);
-        console.report(format_args!("what was replaced is kept; to undo: hyworld undo {bundle}"))?;
+        console
+            .report(format_args!("what was replaced is kept; to undo: hyworld undo {bundle}"))?;
     }
     Ok(())
 }

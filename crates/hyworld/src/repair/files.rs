@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use hyworld_documents::Document;
 use hyworld_files::with_suffix;
 
+use super::RepairOptions;
 use crate::sources::Source;
 
 /// The endings of temporary files of the game and of hyworld. The first one covers the others.
@@ -44,14 +45,14 @@ pub struct FileRepair {
     pub remedy: FileRemedy,
 }
 
-/// Plans the repair of the files of a world folder. `selects` is called with the class of the
-/// finding that a repair belongs to.
-pub(super) fn plan(
-    world: &Path,
-    sources: &[Source],
-    selects: &dyn Fn(&str) -> bool,
-) -> Vec<FileRepair> {
+/// Plans the repair of the files of a world folder.
+pub(super) fn plan(world: &Path, sources: &[Source], options: &RepairOptions) -> Vec<FileRepair> {
+    let is_named = |class: &str| options.only.iter().any(|name| name == class);
+    let selects = |class: &str| options.only.is_empty() || is_named(class);
     let mut repairs = Vec::new();
+    if options.warnings || is_named("world-file") {
+        repairs.extend(damaged_backup(&world.join("config.json")));
+    }
     if selects("world-file") {
         for name in ["config.json", "paths.json"] {
             let copy = |name: &str| copy_of(sources, |source| source.world_file(name));
@@ -123,8 +124,17 @@ fn json_file(
     Some(FileRepair { path: path.to_owned(), reason, remedy })
 }
 
+/// Plans to remove a damaged backup of a good file. The game writes a new one with the next save.
+fn damaged_backup(path: &Path) -> Option<FileRepair> {
+    let backup = with_suffix(path, ".bak");
+    let reason = read(&backup).and_then(|bytes| problem_of(&bytes))?;
+    read(path).filter(|bytes| problem_of(bytes).is_none())?;
+    Some(FileRepair { path: backup, reason, remedy: FileRemedy::Quarantine })
+}
+
 fn read(path: &Path) -> Option<Vec<u8>> {
-    let is_small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= BYTES_MAX);
+    let is_small =
+        fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= BYTES_MAX);
     is_small.then(|| fs::read(path).ok()).flatten()
 }
 
@@ -146,14 +156,17 @@ fn json_files(folder: &Path) -> Vec<PathBuf> {
 fn left_over(folder: &Path) -> Vec<FileRepair> {
     let found = listed(folder, |name| name.ends_with(TEMPORARY)).into_iter();
     let reason = "an interrupted program left it".to_owned();
-    found.map(|path| FileRepair { path, reason: reason.clone(), remedy: FileRemedy::Quarantine }).collect()
+    found
+        .map(|path| FileRepair { path, reason: reason.clone(), remedy: FileRemedy::Quarantine })
+        .collect()
 }
 
 /// Lists the files of a folder whose names match, sorted.
 fn listed(folder: &Path, matches: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
-    let mut paths: Vec<_> = paths.filter(|path| path.is_file() && matches(&file_name(path))).collect();
+    let mut paths: Vec<_> =
+        paths.filter(|path| path.is_file() && matches(&file_name(path))).collect();
     paths.sort();
     paths
 }

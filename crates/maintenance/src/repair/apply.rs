@@ -138,7 +138,8 @@ fn document_of(
         Remedy::Copy(index) => target.sources.get(*index)?.storage.read(chunk.at).ok()?,
         Remedy::Mended { .. } => Chunk::mend(&own()?).map(|mended| mended.document),
         Remedy::OwnDocument => own(),
-        Remedy::OwnBlob(_) | Remedy::OlderVersion { .. } | Remedy::Remove => None,
+        Remedy::OwnBlob(_) | Remedy::OlderVersion { .. } => None,
+        Remedy::Remove | Remedy::Leave => None,
     }
 }
 
@@ -165,4 +166,3 @@ fn apply_chunks(
     report.repaired = report.repaired.saturating_add((new.len() as u64).saturating_sub(removed));
     Ok(())
 }
-

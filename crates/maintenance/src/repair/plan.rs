@@ -5,29 +5,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_indexed_storage::{IndexedStorageFile, SegmentIndex};
+use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_providers::ChunkStorage;
 
 use super::files::{Opened, open_damaged};
-use super::{ChunkRepair, Evidence, RegionRepair, RepairPlan, RepairSource, remedy};
+use super::remedy::Damaged;
+use super::{ChunkRepair, RegionRepair, Remedy, RepairPlan, RepairSource, chunks_sharing};
 use crate::finding::{Class, Finding, Severity};
-use crate::progress::Progress;
-
-/// An orphaned blob with the chunk it belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PlacedOrphan {
-    /// The first segment.
-    pub segment: SegmentIndex,
-    /// The chunk.
-    pub at: ChunkPos,
-    /// How the position was determined.
-    pub evidence: Evidence,
-    /// The save counter of its seal, if it has one.
-    pub saves: u64,
-}
-
-/// Finds the orphaned blobs of a region file.
-pub type FindOrphans<'a> = &'a dyn Fn(&IndexedStorageFile) -> Vec<PlacedOrphan>;
+use crate::progress::{NoProgress, Progress};
+use crate::scan::ScanOptions;
+use crate::undelete::{Orphan, find_orphans_in};
 
 /// The world to repair.
 pub struct RepairTarget<'a> {
@@ -37,8 +24,8 @@ pub struct RepairTarget<'a> {
     pub folder: Option<&'a Path>,
     /// Where copies are taken from, best first.
     pub sources: &'a [RepairSource],
-    /// Finds older versions of chunks.
-    pub orphans: FindOrphans<'a>,
+    /// The options of the search for older versions of chunks.
+    pub scan: &'a ScanOptions,
     /// Returns whether a finding is to be repaired.
     pub selected: &'a dyn Fn(&Finding) -> bool,
 }
@@ -64,7 +51,11 @@ pub fn plan_repair(
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     for finding in findings.iter().filter(|finding| (target.selected)(finding)) {
         match (finding.chunk, &finding.file) {
-            (Some(at), _) => damaged.entry(Order::of(at)).or_default().push(finding.clone()),
+            (Some(at), file) => {
+                for at in sharing(finding, file.as_deref()).into_iter().chain([at]) {
+                    damaged.entry(Order::of(at)).or_default().push(finding.clone());
+                }
+            }
             (None, Some(file)) if is_region_file(file) => drop(files.insert(file.clone())),
             _ => plan.left.push((finding.clone(), "hyworld cannot repair this")),
         }
@@ -85,9 +76,17 @@ pub fn plan_repair(
         }
         opened.insert(file, readable);
     }
+    let orphans = orphans_near(target, damaged.keys().map(|order| order.region));
     progress.expect(Some(damaged.len() as u64));
     for (Order { at, .. }, findings) in damaged {
-        plan.chunks.push(plan_chunk(target, at, findings, &opened));
+        let repair = plan_chunk(target, at, findings, &opened, &orphans);
+        match repair.remedy {
+            Remedy::Leave => {
+                let found = repair.findings.into_iter();
+                plan.left.extend(found.map(|one| (one, "no better version of it is known")));
+            }
+            _ => plan.chunks.push(repair),
+        }
         progress.advance(1);
     }
     plan
@@ -111,6 +110,7 @@ fn plan_chunk(
     at: ChunkPos,
     findings: Vec<Finding>,
     opened: &BTreeMap<PathBuf, Option<IndexedStorageFile>>,
+    orphans: &[Orphan],
 ) -> ChunkRepair {
     let file = target.folder.map(|folder| folder.join(at.region().file_name()));
     let other = match &file {
@@ -118,8 +118,35 @@ fn plan_chunk(
         _ => None,
     };
     let known = file.as_ref().and_then(|path| opened.get(path)?.as_ref());
-    let remedy = remedy::find(target, at, known.or(other.as_ref()));
+    let damaged = Damaged { at, file: known.or(other.as_ref()), findings: &findings, orphans };
+    let remedy = damaged.remedy(target);
     ChunkRepair { at, file, findings, remedy }
+}
+
+/// Returns the other chunks whose slots share the blob of a finding.
+fn sharing(finding: &Finding, file: Option<&Path>) -> Vec<ChunkPos> {
+    let (Class::Container("overlap"), Some(slot)) = (finding.class, finding.slot) else {
+        return Vec::new();
+    };
+    let Some(file) = file.and_then(|file| IndexedStorageFile::open_read_only(file).ok()) else {
+        return Vec::new();
+    };
+    chunks_sharing(&file, slot).into_iter().collect()
+}
+
+/// Searches the region files of damaged chunks for older versions.
+fn orphans_near(
+    target: &RepairTarget<'_>,
+    regions: impl Iterator<Item = RegionPos>,
+) -> Vec<Orphan> {
+    let Some(folder) = target.folder else { return Vec::new() };
+    let mut files: Vec<PathBuf> = regions.map(|at| folder.join(at.file_name())).collect();
+    files.dedup();
+    files.retain(|path| path.exists());
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let all = entries.map(|entry| entry.path()).filter(|path| is_region_file(path));
+    let all: Vec<PathBuf> = all.collect();
+    find_orphans_in(&files, &all, target.scan, &NoProgress).orphans
 }
 
 fn is_region_file(path: &Path) -> bool {

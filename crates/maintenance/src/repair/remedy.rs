@@ -1,56 +1,150 @@
 //! Finding the best remedy for a damaged chunk.
 
+use std::collections::BTreeSet;
+
 use hyworld_chunk::{Chunk, Entity};
 use hyworld_coords::{BlockPos, ChunkPos};
-use hyworld_indexed_storage::{EncodedBlob, IndexedStorageFile};
+use hyworld_indexed_storage::IndexedStorageFile;
 
 use super::plan::RepairTarget;
-use super::{Evidence, Remedy, slot_of};
-use crate::finding::Severity;
+use super::{Remedy, RepairSource, chunks_sharing, slot_of};
+use crate::finding::{Class, Finding, Severity};
+use crate::seam::{Edges, Side, fit_with_neighbours};
+use crate::undelete::{Confidence, Orphan};
 use crate::verify::check_chunk;
 
-/// Orphaned blobs that fit to their neighbours less than this are not restored without being asked
-/// for, in percent.
-const CONFIDENCE_MIN: u8 = 80;
+/// The least confidence of the position of an older version that replaces a damaged chunk.
+const CONFIDENCE_MIN: Confidence = Confidence::High;
 
-/// Finds the first remedy that gives a good chunk. `file` is its region file, if it can be opened.
-pub(super) fn find(
+/// A damaged chunk.
+pub(super) struct Damaged<'a> {
+    pub(super) at: ChunkPos,
+    /// Its region file, if it can be opened.
+    pub(super) file: Option<&'a IndexedStorageFile>,
+    pub(super) findings: &'a [Finding],
+    /// The orphaned blobs of the region files with damaged chunks.
+    pub(super) orphans: &'a [Orphan],
+}
+
+impl Damaged<'_> {
+    /// Finds the first remedy that gives a good chunk.
+    pub(super) fn remedy(&self, target: &RepairTarget<'_>) -> Remedy {
+        let own = own_document(target, self.at, self.file);
+        let own = own.filter(|own| self.belongs_here(target, &own.document));
+        if let Some(Own { remedy: Some(remedy), document }) = &own
+            && self.is_good(document.clone())
+        {
+            return remedy.clone();
+        }
+        let mended = own.as_ref().and_then(|own| Chunk::mend(&own.document));
+        let mended = mended.filter(|mended| self.is_good(mended.document.clone()));
+        let is_whole = own.as_ref().is_some_and(|own| own.remedy.is_some());
+        if is_whole && mended.as_ref().is_some_and(|mended| mended.lost.is_empty()) {
+            return Remedy::Mended { lost: Vec::new() };
+        }
+        if let Some(index) = target.sources.iter().position(|source| self.has_good_copy(source)) {
+            return Remedy::Copy(index);
+        }
+        if let Some(orphan) = self.older_version()
+            && let Some(position) = orphan.position
+        {
+            return Remedy::OlderVersion { segment: orphan.segment, position };
+        }
+        match mended {
+            Some(mended) => Remedy::Mended { lost: mended.lost },
+            None if self.is_mild() => Remedy::Leave,
+            None => Remedy::Remove,
+        }
+    }
+
+    /// Returns whether the game can read the chunk, so that it must not be removed.
+    fn is_mild(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity != Severity::Error)
+    }
+
+    /// Returns whether a document has no errors, and nothing of what is repaired.
+    fn is_good(&self, document: Vec<u8>) -> bool {
+        let repaired: BTreeSet<Class> = self.findings.iter().map(|found| found.class).collect();
+        let found = check_chunk(self.at, document);
+        let is_bad = |finding: &Finding| {
+            finding.severity == Severity::Error || repaired.contains(&finding.class)
+        };
+        !found.iter().any(is_bad)
+    }
+
+    fn has_good_copy(&self, source: &RepairSource) -> bool {
+        // A source that cannot be read does not have a copy.
+        let copy = source.storage.read(self.at).ok().flatten();
+        copy.is_some_and(|document| self.is_good(document))
+    }
+
+    /// Returns whether a document belongs to this chunk: its entities are not in another chunk, and
+    /// if several slots have its blob, it fits here at least as well as there.
+    fn belongs_here(&self, target: &RepairTarget<'_>, document: &[u8]) -> bool {
+        match chunk_of_entities(document) {
+            Some(found) => found == self.at,
+            None => {
+                let others = self.file.map(|file| chunks_sharing(file, slot_of(self.at)));
+                let mut others = others.into_iter().flatten();
+                !others.any(|other| fits_better(target, document, other, self.at))
+            }
+        }
+    }
+
+    /// Returns the best orphaned blob that belongs to this chunk.
+    fn older_version(&self) -> Option<&Orphan> {
+        let file = self.file?;
+        let here = self.orphans.iter().filter(|orphan| {
+            let position = orphan.position.as_ref().and_then(|position| position.chunk);
+            position == Some(self.at) && !orphan.is_doubtful && orphan.file == file.path()
+        });
+        let sure = here.filter(|orphan| orphan.confidence() >= CONFIDENCE_MIN);
+        let good = sure.filter(|orphan| {
+            let document = file.salvage_at(orphan.segment).and_then(|blob| blob.decompress());
+            document.is_ok_and(|document| self.is_good(document))
+        });
+        good.max_by_key(|orphan| {
+            let saves = orphan.seal.map_or(0, |seal| seal.save_counter);
+            (orphan.confidence(), saves)
+        })
+    }
+}
+
+/// Returns whether a document fits better to the neighbours of one chunk than to those of another.
+/// In uniform terrain, sources decide.
+fn fits_better(
     target: &RepairTarget<'_>,
-    at: ChunkPos,
-    file: Option<&IndexedStorageFile>,
-) -> Remedy {
-    let document = own_document(target, at, file);
-    if let Some(Own { remedy, document, .. }) = &document
-        && is_good(at, document.clone())
-        && belongs_here(at, document)
-    {
-        return remedy.clone();
+    document: &[u8],
+    there: ChunkPos,
+    here: ChunkPos,
+) -> bool {
+    let is_copy_of = |at: ChunkPos| {
+        let mut copies = target.sources.iter().map(|source| source.storage.read(at));
+        copies.any(|copy| copy.ok().flatten().is_some_and(|copy| copy == document))
+    };
+    match (is_copy_of(there), is_copy_of(here)) {
+        (true, false) => return true,
+        (false, true) => return false,
+        _ => {}
     }
-    let own = document.as_ref().map(|own| own.document.as_slice());
-    let mended = own.filter(|own| belongs_here(at, own)).and_then(Chunk::mend);
-    let mended = mended.filter(|mended| is_good(at, mended.document.clone()));
-    let lossless = mended.as_ref().filter(|mended| mended.lost.is_empty());
-    if lossless.is_some() && document.as_ref().is_some_and(|own| own.is_whole) {
-        return Remedy::Mended { lost: Vec::new() };
-    }
-    if let Some(index) = target.sources.iter().position(|source| has_good_copy(source, at)) {
-        return Remedy::Copy(index);
-    }
-    if let Some((segment, evidence)) = older_version(target, at, file) {
-        return Remedy::OlderVersion { segment, evidence };
-    }
-    match mended {
-        Some(mended) => Remedy::Mended { lost: mended.lost },
-        None => Remedy::Remove,
+    let edges = |document: Vec<u8>| Edges::of(&Chunk::decode(document).ok()?).ok();
+    let Some(own) = edges(document.to_vec()) else { return false };
+    let score = |at: ChunkPos| {
+        let neighbours =
+            Side::ALL.map(|side| edges(target.storage.read(side.neighbour(at)?).ok().flatten()?));
+        fit_with_neighbours(&own, neighbours.each_ref().map(Option::as_ref))
+    };
+    match (score(there), score(here)) {
+        (Some(there), Some(here)) => there.is_evidence() && there.score > here.score,
+        _ => false,
     }
 }
 
 /// A document that the damaged chunk itself still has.
 pub(super) struct Own {
-    remedy: Remedy,
+    /// How the document is written again; `None` if only its beginning can be read.
+    remedy: Option<Remedy>,
     pub(super) document: Vec<u8>,
-    /// Whether all of it was read.
-    is_whole: bool,
 }
 
 /// Returns the document of a chunk as far as it can be read.
@@ -59,36 +153,19 @@ pub(super) fn own_document(
     at: ChunkPos,
     file: Option<&IndexedStorageFile>,
 ) -> Option<Own> {
-    if let Some(file) = file {
-        let slot = slot_of(at);
-        if let Ok(Some((segment, blob))) = file.salvage_slot(slot)
-            && let Ok(document) = blob.decompress()
-            && blob.seal().ok().flatten().is_none_or(|seal| seal.slot == slot)
-        {
-            return Some(Own { remedy: Remedy::OwnBlob(segment), document, is_whole: true });
-        }
-        let document = file.salvage_prefix(slot).unwrap_or_default();
-        let own = Own { remedy: Remedy::Remove, document, is_whole: false };
-        return Some(own).filter(|own| !own.document.is_empty());
+    let Some(file) = file else {
+        let document = target.storage.read(at).ok().flatten()?;
+        return Some(Own { remedy: Some(Remedy::OwnDocument), document });
+    };
+    let slot = slot_of(at);
+    if let Ok(Some((segment, blob))) = file.salvage_slot(slot)
+        && let Ok(document) = blob.decompress()
+        && blob.seal().ok().flatten().is_none_or(|seal| seal.slot == slot)
+    {
+        return Some(Own { remedy: Some(Remedy::OwnBlob(segment)), document });
     }
-    let document = target.storage.read(at).ok().flatten()?;
-    Some(Own { remedy: Remedy::OwnDocument, document, is_whole: true })
-}
-
-/// Returns whether a document has no errors.
-pub(super) fn is_good(at: ChunkPos, document: Vec<u8>) -> bool {
-    check_chunk(at, document).iter().all(|finding| finding.severity != Severity::Error)
-}
-
-fn has_good_copy(source: &super::RepairSource, at: ChunkPos) -> bool {
-    // A source that cannot be read does not have a copy.
-    source.storage.read(at).ok().flatten().is_some_and(|document| is_good(at, document))
-}
-
-/// Returns whether the entities of a document are not all in another chunk: a blob in a wrong slot
-/// is recognised by them.
-fn belongs_here(at: ChunkPos, document: &[u8]) -> bool {
-    chunk_of_entities(document).is_none_or(|found| found == at)
+    let document = file.salvage_prefix(slot).ok().filter(|document| !document.is_empty())?;
+    Some(Own { remedy: None, document })
 }
 
 /// Returns the chunk that most entities of a document are in.
@@ -103,25 +180,4 @@ fn chunk_of_entities(document: &[u8]) -> Option<ChunkPos> {
     let runs = chunks.chunk_by(|a, b| a == b);
     let most = runs.max_by_key(|run| run.len())?;
     most.first().copied().filter(|_| most.len().saturating_mul(2) > count)
-}
-
-/// Returns the newest orphaned blob in the region file that belongs to this chunk.
-fn older_version(
-    target: &RepairTarget<'_>,
-    at: ChunkPos,
-    file: Option<&IndexedStorageFile>,
-) -> Option<(hyworld_indexed_storage::SegmentIndex, Evidence)> {
-    let file = file?;
-    let found = (target.orphans)(file);
-    let here = found.into_iter().filter(|orphan| orphan.at == at);
-    let good = here.filter(|orphan| {
-        let blob = file.salvage_at(orphan.segment).and_then(|blob: EncodedBlob| blob.decompress());
-        blob.is_ok_and(|document| is_good(at, document))
-    });
-    let sure = good.filter(|orphan| match orphan.evidence {
-        Evidence::Neighbours(percent) => percent >= CONFIDENCE_MIN,
-        _ => true,
-    });
-    let best = sure.max_by_key(|orphan| (std::cmp::Reverse(orphan.evidence), orphan.saves))?;
-    Some((best.segment, best.evidence))
 }

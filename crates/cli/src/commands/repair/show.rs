@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use hyworld::{FileRemedy, Repair, RepairOutcome, SameWorld, Source};
-use hyworld_maintenance::{ChunkRepair, Evidence, RegionRepair, Remedy};
+use hyworld_maintenance::{ChunkRepair, Evidence, OrphanPosition, RegionRepair, Remedy};
 use serde::Serialize;
 
 use crate::args::health::RepairArgs;
@@ -163,11 +163,12 @@ fn chunk_line<'a>(plan: &Repair, chunk: &ChunkRepair) -> Line<'a> {
         Remedy::OlderVersion { .. } => ("older", Vec::new()),
         Remedy::Mended { lost } => ("mended", lost.clone()),
         Remedy::Remove => ("remove", vec!["the chunk".to_owned()]),
+        Remedy::Leave => ("leave", Vec::new()),
     };
     let source = match &chunk.remedy {
         Remedy::Copy(index) => accepted(plan, *index).map(|source| source.name.clone()),
-        Remedy::OlderVersion { segment, evidence } => {
-            Some(format!("segment {}, known {}", segment.get(), evidence_words(*evidence)))
+        Remedy::OlderVersion { segment, position } => {
+            Some(format!("segment {}, {}", segment.get(), evidence_words(position)))
         }
         _ => None,
     };
@@ -225,14 +226,13 @@ fn remedy_words(plan: &Repair, chunk: &ChunkRepair) -> String {
             let name = accepted(plan, *index).map_or("", |source| source.name.as_str());
             format!("copy from {}", source_name(name))
         }
-        Remedy::OlderVersion { segment, evidence } => format!(
-            "older version at segment {}, known {}",
-            segment.get(),
-            evidence_words(*evidence)
-        ),
+        Remedy::OlderVersion { segment, position } => {
+            format!("older version at segment {}, {}", segment.get(), evidence_words(position))
+        }
         Remedy::Mended { lost } if lost.is_empty() => "correct its counts".to_owned(),
         Remedy::Mended { .. } => "keep what can be decoded".to_owned(),
         Remedy::Remove => "remove it; the game generates it again".to_owned(),
+        Remedy::Leave => "leave it as it is".to_owned(),
     }
 }
 
@@ -245,7 +245,7 @@ fn source_name(name: &str) -> String {
 
 fn lost_words(plan: &Repair, chunk: &ChunkRepair) -> String {
     match &chunk.remedy {
-        Remedy::OwnBlob(_) | Remedy::OwnDocument => "nothing".to_owned(),
+        Remedy::OwnBlob(_) | Remedy::OwnDocument | Remedy::Leave => "nothing".to_owned(),
         Remedy::Copy(index) => match accepted(plan, *index).and_then(|source| source.time_ms) {
             Some(time) => format!("changes since {}", text::time(time)),
             None => "changes since the copy".to_owned(),
@@ -257,12 +257,17 @@ fn lost_words(plan: &Repair, chunk: &ChunkRepair) -> String {
     }
 }
 
-fn evidence_words(evidence: Evidence) -> String {
-    match evidence {
-        Evidence::Seal => "by its seal".to_owned(),
-        Evidence::Entities => "by its entities".to_owned(),
-        Evidence::Neighbours(percent) => format!("by its neighbours, {percent} % sure"),
-    }
+/// Tells how the position of an older version is known.
+pub(in crate::commands) fn evidence_words(position: &OrphanPosition) -> String {
+    let how = match position.evidence {
+        Evidence::Seal => "by its seal",
+        Evidence::SameDocument => "equal to the stored chunk",
+        Evidence::Coordinates { .. } => "by its entities",
+        Evidence::OtherVersion { .. } => "similar to the stored chunk",
+        Evidence::Neighbours { .. } => "fits its neighbours",
+        _ => "by other evidence",
+    };
+    format!("{how}, confidence {}", position.confidence.name())
 }
 
 fn region_words(repair: RegionRepair) -> String {
