@@ -110,7 +110,7 @@ impl Mending {
         if !is_missing && !self.is_lost::<C>() {
             return Ok(());
         }
-        if !is_missing && !name.is_empty() {
+        if !name.is_empty() {
             self.lost.push(name.to_owned());
         }
         self.chunk.remove(C::ID);

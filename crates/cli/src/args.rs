@@ -157,6 +157,35 @@ pub(crate) enum Command {
     /// world. Stop the server first.
     #[command(after_long_help = shapes::of("restore"))]
     Restore(health::RestoreArgs),
+    /// List removed and overwritten chunks that are still in the region files, and restore them
+    ///
+    /// The game leaves the old version of a chunk in its region file until the space is used again.
+    /// Lists every such version with what it contains and the position it belongs to: known by its
+    /// seal, its entities, a similar stored chunk or the chunks around it, with a confidence.
+    /// --all and --chunk restore chunks that are missing or damaged now. What is replaced goes into
+    /// an undo bundle beside the world. Stop the server before restoring.
+    #[command(after_long_help = shapes::of("undelete"))]
+    Undelete(health::UndeleteArgs),
+    /// Give back unused space in the region files of a world
+    ///
+    /// Shows how the space is used and what compacting gives back, and asks. Each file is rebuilt
+    /// beside the old one, verified, and replaces it in one step. Orphaned blobs are dropped unless
+    /// a slot of the file is damaged. The old bytes go into an undo bundle beside the world. Stop
+    /// the server first.
+    #[command(after_long_help = shapes::of("compact"))]
+    Compact(health::CompactArgs),
+    /// Add a checksum and a seal to every chunk of a world
+    ///
+    /// With seals, `verify` detects every flipped bit and every chunk in a wrong slot, and a lost
+    /// index table can be rebuilt. The game reads sealed chunks as usual, and drops the seal of a
+    /// chunk when it saves it. Stop the server first.
+    #[command(after_long_help = shapes::of("seal"))]
+    Seal(health::SealArgs),
+    /// Remove the seals of every chunk of a world
+    ///
+    /// At level 3, the chunks are then stored as the game writes them. Stop the server first.
+    #[command(after_long_help = shapes::of("unseal"))]
+    Unseal(health::SealArgs),
     /// Undo a repair or another change of a world from its undo bundle
     ///
     /// Restores exactly the bytes that were there before. Files that were changed since stay as
@@ -240,6 +269,9 @@ impl Command {
             Self::Verify(args) => &mut args.path,
             Self::Repair(args) => &mut args.path,
             Self::Restore(args) => &mut args.path,
+            Self::Undelete(args) => &mut args.path,
+            Self::Compact(args) => &mut args.path,
+            Self::Seal(args) | Self::Unseal(args) => &mut args.path,
             Self::Pregen(args) => &mut args.path,
             Self::Stress(args) => &mut args.path,
             Self::Ls(args) => &mut args.path,

@@ -12,6 +12,7 @@ mod info;
 mod ls;
 mod man;
 mod migrate;
+mod packing;
 mod player;
 mod pregen;
 mod region;
@@ -20,6 +21,7 @@ mod resource;
 mod restore;
 mod saves;
 mod stress;
+mod undelete;
 mod undo;
 mod upgrade;
 mod verify;
@@ -83,6 +85,10 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Verify(args) => verify::run(&args, console),
         Command::Repair(args) => repair::run(&args, console),
         Command::Restore(args) => restore::run(&args, console),
+        Command::Undelete(args) => undelete::run(&args, console),
+        Command::Compact(args) => packing::compact(&args, console),
+        Command::Seal(args) => packing::seal(&args, false, console),
+        Command::Unseal(args) => packing::seal(&args, true, console),
         Command::Undo(args) => undo::run(&args, console),
         Command::Pregen(args) => pregen::run(&args, console),
         Command::Stress(args) => stress::run(&args, console),

@@ -68,6 +68,7 @@ mod game_folders;
 mod health;
 mod info;
 mod location;
+mod packing;
 mod players;
 pub mod prelude;
 mod region;
@@ -78,6 +79,7 @@ mod running;
 mod seals;
 mod sources;
 mod stored_chunk;
+mod undelete;
 mod undo;
 mod upgrade;
 mod world_at;
@@ -96,6 +98,7 @@ pub use info::{
 pub use location::{
     Location, WriteGuard, find_named_world, find_universe, find_world, find_worlds, registry,
 };
+pub use packing::{PackForecast, PackOutcome, PackWorld, Packing};
 pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};
 pub use region::{
     PutOptions, PutReport, compact_region, open_region, open_region_if_present, put_blob,
@@ -110,6 +113,7 @@ pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
 pub use sources::{SameWorld, Source};
 pub use stored_chunk::StoredChunk;
+pub use undelete::{StoredState, Undelete, UndeleteOptions, UndeleteOutcome};
 pub use undo::Undo;
 pub use upgrade::{UpgradeReport, plan_world_upgrade, undo_upgrade, upgrade_world};
 pub use world_at::{EditReport, World, open};

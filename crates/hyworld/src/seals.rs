@@ -133,27 +133,40 @@ pub fn seal_region(
         let (opened, given) = open_for_writing(path, options.check, |open| open)?;
         (file, permit) = (opened, Some(given));
     }
-    let mut report = SealReport { before: file.file_bytes()?, ..SealReport::default() };
+    let before = file.file_bytes()?;
     let tags = SealTags::new(path, RegionSlots::of(&file), Some(&file))?;
+    let mut report = seal_slots(&file, &tags, options, scan, progress)?;
+    file.sync()?;
+    report.before = before;
+    report.after = (!options.dry_run).then_some(file.file_bytes()?);
+    drop(permit);
+    Ok(report)
+}
+
+/// Seals or unseals every blob of an open file.
+pub(crate) fn seal_slots(
+    file: &IndexedStorageFile,
+    tags: &SealTags,
+    options: SealOptions,
+    scan: &ScanOptions,
+    progress: &dyn Progress,
+) -> Result<SealReport> {
+    let mut report = SealReport::default();
     progress.expect(Some(file.occupied().len() as u64));
     let mut failure = None;
-    let rewrite = |slot| seal_slot(&file, &tags, slot, options);
-    let _complete = scan_slots(&file, scan, rewrite, |slot, outcome| {
+    let rewrite = |slot| seal_slot(file, tags, slot, options);
+    let _complete = scan_slots(file, scan, rewrite, |slot, outcome| {
         match outcome {
             Ok(Outcome::Rewritten) => report.rewritten = report.rewritten.saturating_add(1),
             Ok(Outcome::Unchanged) => report.unchanged = report.unchanged.saturating_add(1),
             Ok(Outcome::Damaged(damage)) => {
-                report.findings.push(Finding::of_slot(&file, &SlotDamage { slot, damage }));
+                report.findings.push(Finding::of_slot(file, &SlotDamage { slot, damage }));
             }
             Err(error) => failure = failure.take().or(Some(error)),
         }
         progress.advance(1);
     });
-    failure.map_or(Ok(()), Err)?;
-    file.sync()?;
-    report.after = (!options.dry_run).then_some(file.file_bytes()?);
-    drop(permit);
-    Ok(report)
+    failure.map_or(Ok(report), Err)
 }
 
 enum Outcome {

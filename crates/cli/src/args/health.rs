@@ -1,8 +1,9 @@
-//! Arguments of the verbs that repair worlds: `repair`, `restore`, `undo`.
+//! Arguments of the verbs that repair worlds and save space: `repair`, `restore`, `undelete`, `undo`,
+//! `compact`, `seal`, `unseal`.
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use super::chunk::ChosenChunks;
 
@@ -93,6 +94,78 @@ pub(crate) struct UndoArgs {
     #[arg(long)]
     pub(crate) yes: bool,
     /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UndeleteArgs {
+    /// A save, universe, world, chunks/ folder or region file
+    pub(crate) path: PathBuf,
+    /// Restore every chunk that is missing or damaged now
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenChunks,
+    /// With one --chunk: restore the version at this segment of its region file
+    #[arg(long, value_name = "N", requires = "chunks")]
+    pub(crate) segment: Option<u32>,
+    /// Also replace chunks that are stored and intact by their older version
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// The least confidence of the position of a chunk that is restored
+    #[arg(long, value_name = "LEVEL", default_value = "medium")]
+    pub(crate) confidence: ConfidenceArg,
+    #[command(flatten)]
+    pub(crate) apply: ApplyArgs,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The confidence of a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ConfidenceArg {
+    /// The best of several similar positions
+    Low,
+    /// Clearly better than all other positions
+    Medium,
+    /// Much better than all other positions, or stated by the chunk's own coordinates
+    High,
+    /// Recorded with the chunk
+    Certain,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    /// A save, universe, world, chunks/ folder or region file
+    pub(crate) path: PathBuf,
+    /// Compress blobs again at this zstd level, -7 to 22, if that makes them smaller. The game
+    /// compresses at level 3
+    #[arg(long, value_name = "N", allow_hyphen_values = true,
+        value_parser = clap::value_parser!(i32).range(-7..=22))]
+    pub(crate) level: Option<i32>,
+    /// Drop orphaned blobs even if slots are damaged
+    #[arg(long)]
+    pub(crate) drop_orphans: bool,
+    #[command(flatten)]
+    pub(crate) apply: ApplyArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SealArgs {
+    /// A save, universe, world, chunks/ folder or region file
+    pub(crate) path: PathBuf,
+    /// The zstd level, -7 to 22
+    #[arg(long, value_name = "N", default_value_t = 3, allow_hyphen_values = true,
+        value_parser = clap::value_parser!(i32).range(-7..=22))]
+    pub(crate) level: i32,
+    #[command(flatten)]
+    pub(crate) apply: ApplyArgs,
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -14,8 +14,11 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Inspect",
         &["info", "saves", "ls", "chunk", "block", "dump", "fingerprint", "player", "resource"],
     ),
-    ("Check and repair", &["verify", "repair", "restore", "undo", "region"]),
-    ("Change", &["world", "upgrade", "pregen"]),
+    (
+        "Check and repair",
+        &["verify", "repair", "restore", "undelete", "undo", "seal", "unseal", "region"],
+    ),
+    ("Change", &["world", "upgrade", "compact", "pregen"]),
     ("Convert", &["convert", "migrate"]),
     ("Measure and try out", &["bench", "stress", "demo"]),
     ("Help", &["completions", "man", "help"]),

@@ -2,7 +2,7 @@
 
 mod show;
 
-pub(super) use show::same_world;
+pub(super) use show::{evidence_words, same_world};
 
 use std::path::Path;
 

@@ -43,15 +43,17 @@ fn documents(world: &Path) -> BTreeMap<ChunkPos, Vec<u8>> {
     positions.filter_map(read).collect()
 }
 
-/// Repairs the world and its universe. Returns the bundles.
-fn repair(save: &Path, world: &Path, options: &RepairOptions) -> Vec<PathBuf> {
+/// Repairs the world and its universe. Returns the bundles, and whether something was left as it is.
+fn repair(save: &Path, world: &Path, options: &RepairOptions) -> (Vec<PathBuf>, bool) {
     let scan = ScanOptions::new();
     let plan = Repair::plan(world, options.clone(), false, &scan, &NoProgress).unwrap();
+    let is_left = !plan.plan.left.is_empty();
     let done = plan.apply(&NoProgress).unwrap();
     assert_eq!(done.chunks.findings.total(), 0, "{:?}", done.chunks.findings);
     let universe = Repair::plan_universe(save, options.clone(), false).unwrap();
     let players = universe.map(|plan| plan.apply(&NoProgress).unwrap());
-    done.bundle.into_iter().chain(players.and_then(|done| done.bundle)).collect()
+    let bundles = done.bundle.into_iter().chain(players.and_then(|done| done.bundle));
+    (bundles.collect(), is_left)
 }
 
 struct Case<'a> {
@@ -73,9 +75,13 @@ impl Case<'_> {
             _ => vec![damage.class.to_owned()],
         };
         let from = if with_source { vec![self.original.to_owned()] } else { Vec::new() };
-        let options = RepairOptions { from, only, ..RepairOptions::default() };
-        let bundles = repair(self.save, &self.world, &options);
-        let is_left = LEFT.contains(&damage.class);
+        // Without a configuration and in flat terrain, nothing proves that the source is the world.
+        let trust_source = damage.name == ONLY_COPY;
+        let options = RepairOptions { from, only, trust_source, ..RepairOptions::default() };
+        let (bundles, is_left) = repair(self.save, &self.world, &options);
+        // The game can read what has a warning, so without a better version it stays.
+        let may_be_left = damage.level != Level::Error && !with_source;
+        let is_left = LEFT.contains(&damage.class) || (is_left && may_be_left);
         let found = findings(self.save);
         let new = found.iter().filter(|finding| is_new(finding, self.clean));
         // A chunk of which parts are lost may have block entities without blocks.

@@ -14,7 +14,7 @@ use crate::undelete::{Confidence, Orphan};
 use crate::verify::check_chunk;
 
 /// The least confidence of the position of an older version that replaces a damaged chunk.
-const CONFIDENCE_MIN: Confidence = Confidence::High;
+const CONFIDENCE_MIN: Confidence = Confidence::Medium;
 
 /// A damaged chunk.
 pub(super) struct Damaged<'a> {
