@@ -55,6 +55,7 @@ impl Checks<'_> {
         let bytes = document.len();
         if let Some(plain) = plain {
             checked.layout = Some(EntityLayout::Chunk);
+            checked.findings.extend(stale(at, plain.stale_lights));
             let has_contents = plain.has_entities || plain.has_block_entities;
             if !has_contents && !plain.has_fillers && !fillers.is_needed() {
                 return fillers.skip(at);
@@ -96,10 +97,7 @@ impl Checks<'_> {
         for y in SectionY::all() {
             self.section(y);
         }
-        if self.stale_lights > 0 {
-            let lights = self.stale_lights;
-            self.found(Class::StaleLight, format!("{lights} lights are older than the blocks"));
-        }
+        self.checked.findings.extend(stale(self.at, self.stale_lights));
         let anomalies = self.chunk.check_columns();
         self.column_anomalies(&anomalies);
         self.block_entities();
@@ -315,6 +313,16 @@ impl Checks<'_> {
             );
         }
     }
+}
+
+/// Returns the finding about lights that were computed for other blocks, if there are any.
+fn stale(at: ChunkPos, lights: usize) -> Option<Finding> {
+    let message = match lights {
+        0 => return None,
+        1 => "a light is older than the blocks".to_owned(),
+        lights => format!("{lights} lights are older than the blocks"),
+    };
+    Some(Finding::at(Class::StaleLight, at, message))
 }
 
 /// Describes the fields of a holder beside its components, and components that it has twice.
