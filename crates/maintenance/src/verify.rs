@@ -8,6 +8,8 @@ mod chunk;
 mod entities;
 mod fillers;
 mod region;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

@@ -171,10 +171,7 @@ impl Checks<'_> {
         let records: Vec<_> = entities().filter_map(EntityRecord::of).collect();
         let mut outside = entities().filter_map(Entity::position).filter(outside);
         let misplaced = outside.next().map(|[x, _, z]| {
-            let more = match outside.count() {
-                0 => String::new(),
-                more => format!(", and {more} more"),
-            };
+            let more = and_more(outside.count());
             format!("an entity is at x {x:.1}, z {z:.1}, outside of this chunk{more}")
         });
         self.checked.entities = records;
@@ -193,22 +190,17 @@ impl Checks<'_> {
             let message = "block entities have a key that is not the index of a block";
             self.found(Class::Key, format!("{invalid} {message}"));
         }
-        for (block, holder) in found {
-            if let Some([x, y, z]) = stated_position(holder, block) {
-                let (own_x, own_y, own_z) = (block.x(), block.y(), block.z());
-                self.found(
-                    Class::Position,
-                    format!(
-                        "the block entity at {own_x},{own_y},{own_z} of the chunk names the \
-                         position {x},{y},{z}"
-                    ),
-                );
-            }
-            if self.chunk.block(block).is_ok_and(BlockRef::is_air) {
-                let (x, y, z) = (block.x(), block.y(), block.z());
-                let message = format!("a block entity is at {x},{y},{z} of the chunk, in air");
-                self.found(Class::Anomaly, message);
-            }
+        let mut wrong = found.iter().filter_map(|(at, holder)| stated_position(holder, *at));
+        if let Some(first) = wrong.next() {
+            let message = format!("{first}{}", and_more(wrong.count()));
+            self.found(Class::Position, message);
+        }
+        let is_in_air =
+            |(at, _): &&(ChunkBlock, _)| self.chunk.block(*at).is_ok_and(BlockRef::is_air);
+        let mut in_air = found.iter().filter(is_in_air);
+        if let Some((at, _)) = in_air.next() {
+            let (at, more) = (cell_text(*at), and_more(in_air.count()));
+            self.found(Class::Anomaly, format!("a block entity is in air, at {at}{more}"));
         }
     }
 
@@ -342,14 +334,27 @@ fn odd_fields(name: &str, holder: &Holder) -> Vec<String> {
     found
 }
 
-/// Returns the position that an old component of a block entity repeats, if it is wrong: x and z in
-/// the chunk, and the height.
-fn stated_position(holder: &Holder, block: ChunkBlock) -> Option<[i32; 3]> {
+/// Describes the position that an old component of a block entity repeats, if it is wrong: x and z
+/// in the chunk, and the height.
+fn stated_position(holder: &Holder, block: ChunkBlock) -> Option<String> {
     let expected: [i32; 3] = [block.x().into(), block.y().into(), block.z().into()];
-    let stated = holder.entries().filter_map(|(_, _, bytes)| {
+    let mut stated = holder.entries().filter_map(|(_, _, bytes)| {
         let position = RawDocument::new(bytes).ok()?.get("Position").ok()??.as_document()?;
         let number = |key| position.get(key).ok()?.as_ref().and_then(Element::as_i32);
         Some([number("X")?, number("Y")?, number("Z")?])
     });
-    stated.into_iter().find(|stated| *stated != expected)
+    let [x, y, z] = stated.find(|stated| *stated != expected)?;
+    Some(format!("the block entity at {} names the position {x},{y},{z}", cell_text(block)))
+}
+
+fn cell_text(at: ChunkBlock) -> String {
+    format!("{},{},{} of the chunk", at.x(), at.y(), at.z())
+}
+
+/// Returns the end of a message about the first of several.
+fn and_more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    }
 }
