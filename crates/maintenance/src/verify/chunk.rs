@@ -14,7 +14,7 @@ use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
 use super::Checked;
 use super::entities::EntityRecord;
 use super::fillers::Fillers;
-use crate::finding::{Class, Finding};
+use crate::finding::{Class, Finding, Severity};
 
 /// The components that the game needs to load a chunk.
 const NEEDED: [&str; 5] = [
@@ -187,8 +187,7 @@ impl Checks<'_> {
         let count = self.chunk.block_entity_count().unwrap_or(found.len());
         let invalid = count.saturating_sub(found.len());
         if invalid > 0 {
-            let message = "block entities have a key that is not the index of a block";
-            self.found(Class::Key, format!("{invalid} {message}"));
+            self.invalid_keys(invalid);
         }
         let mut wrong = found.iter().filter_map(|(at, holder)| stated_position(holder, *at));
         if let Some(first) = wrong.next() {
@@ -202,6 +201,21 @@ impl Checks<'_> {
             let (at, more) = (cell_text(*at), and_more(in_air.count()));
             self.found(Class::Anomaly, format!("a block entity is in air, at {at}{more}"));
         }
+    }
+
+    /// Reports keys that are not the index of a block. The game reads any number, and fails to load
+    /// the chunk if a key is not a number.
+    fn invalid_keys(&mut self, count: usize) {
+        let list = self.chunk.get::<BlockComponentChunk>().ok().flatten();
+        let mut keys = list.into_iter().flat_map(BlockComponentChunk::keys);
+        let is_refused = keys.any(|key| key.parse::<i32>().is_err());
+        let severity = if is_refused { Severity::Error } else { Severity::Warning };
+        let message = match count {
+            1 => "the key of a block entity is not the index of a block".to_owned(),
+            count => format!("the keys of {count} block entities are not indices of blocks"),
+        };
+        let finding = Finding { severity, ..Finding::at(Class::Key, self.at, message) };
+        self.checked.findings.push(finding);
     }
 
     fn environment_names(&mut self) {
