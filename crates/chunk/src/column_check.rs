@@ -18,15 +18,19 @@ use crate::error::Result;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ColumnAnomaly {
-    /// A listed height is outside of the world.
-    Height {
-        /// The height.
-        height: i16,
+    /// Listed heights are outside of the world.
+    Heights {
+        /// The first of them.
+        first: i16,
+        /// Their number.
+        count: usize,
     },
-    /// A listed tint is not opaque.
-    Tint {
-        /// The tint as `0xAARRGGBB`.
-        tint: u32,
+    /// Listed tints are not opaque.
+    Tints {
+        /// The first of them, as `0xAARRGGBB`.
+        first: u32,
+        /// Their number.
+        count: usize,
     },
     /// A map lists a value twice, or no value at all.
     Keys {
@@ -78,13 +82,17 @@ impl BlockChunk {
     /// Returns all anomalies of the heights and tints.
     pub fn check(&self) -> Vec<ColumnAnomaly> {
         let mut anomalies = Vec::new();
-        let is_outside = |height: &&i16| !(MIN_Y..=MAX_Y).contains(&i32::from(**height));
-        let outside = self.heights.keys().iter().filter(is_outside);
-        anomalies.extend(outside.map(|height| ColumnAnomaly::Height { height: *height }));
+        let is_outside = |height: &i16| !(MIN_Y..=MAX_Y).contains(&i32::from(*height));
+        let mut outside = self.heights.keys().iter().copied().filter(is_outside);
+        if let Some(first) = outside.next() {
+            anomalies.push(ColumnAnomaly::Heights { first, count: 1 + outside.count() });
+        }
         let tints = self.tints.keys().iter().map(|tint| tint.cast_unsigned());
         // Most palettes begin with a 0 that no column has.
-        let is_odd = |tint: &u32| tint >> 24 != 0xFF && *tint != 0;
-        anomalies.extend(tints.filter(is_odd).map(|tint| ColumnAnomaly::Tint { tint }));
+        let mut odd = tints.filter(|tint| tint >> 24 != 0xFF && *tint != 0);
+        if let Some(first) = odd.next() {
+            anomalies.push(ColumnAnomaly::Tints { first, count: 1 + odd.count() });
+        }
         for (map, is_odd) in
             [("heights", has_odd_keys(&self.heights)), ("tints", has_odd_keys(&self.tints))]
         {
@@ -177,10 +185,12 @@ impl Chunk {
 impl fmt::Display for ColumnAnomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Height { height } => {
-                write!(f, "BlockChunk: height {height} is outside of the world")
+            Self::Heights { first, count } => {
+                write!(f, "BlockChunk: {count} heights are outside of the world, such as {first}")
             }
-            Self::Tint { tint } => write!(f, "BlockChunk: tint {tint:#010x} is not opaque"),
+            Self::Tints { first, count } => {
+                write!(f, "BlockChunk: {count} tints are not opaque, such as {first:#010x}")
+            }
             Self::Keys { map } => {
                 write!(f, "BlockChunk: the list of {map} is empty or has a value twice")
             }

@@ -50,6 +50,8 @@ pub struct PlainChunk {
     pub has_block_entities: bool,
     /// Whether blocks of it fill more than one cell.
     pub has_fillers: bool,
+    /// The number of lights that were computed for other blocks. The game computes them again.
+    pub stale_lights: usize,
 }
 
 impl PlainChunk {
@@ -87,6 +89,7 @@ impl PlainChunk {
         let is_complete = seen & REQUIRED == REQUIRED;
         let has_ground = is_complete && heights?.are_on_blocks(&sections);
         found.has_fillers = sections.iter().any(|section| section.has_fillers);
+        found.stale_lights = sections.iter().map(|section| section.stale_lights).sum();
         has_ground.then_some(found)
     }
 }

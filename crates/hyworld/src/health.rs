@@ -1,19 +1,21 @@
 //! Checks a world completely: its chunks, its region files, and the files beside them.
 
 mod files;
+mod recording;
 mod tables;
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use hyworld_maintenance::{
-    Finding, Findings, Progress, ScanOptions, Severity, VerifyReport, verify,
+    Finding, Findings, Manifest, Progress, ScanOptions, Severity, VerifyReport,
 };
 use hyworld_providers::ProviderKind;
 
 use crate::error::{Error, Result};
 use crate::location::{CHUNKS_FOLDER, Location, find_world};
 use crate::world_at::World;
+use recording::Recording;
 use tables::{Locator, Tables};
 
 /// Checks the configuration, resources, players, backups and left-over files at a path, without
@@ -54,6 +56,22 @@ fn region_files_of(folder: &Path) -> Option<Location> {
     location.region_files().is_ok_and(|files| !files.is_empty()).then_some(location)
 }
 
+/// What a check does with a manifest.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum ManifestUse<'a> {
+    /// Nothing.
+    #[default]
+    None,
+    /// Creates a new one.
+    Create,
+    /// Reports everything that differs from it.
+    Compare(&'a Manifest),
+    /// Reports what differs from it as notes, because the differences are expected.
+    Update(&'a Manifest),
+    /// Checks only what was written since it was created.
+    Since(&'a Manifest),
+}
+
 impl World {
     /// Reads and decodes every chunk, and checks the region files for slots that share segments and
     /// for index tables that are cut off. Calls `found` with each finding.
@@ -63,7 +81,20 @@ impl World {
         found: &mut dyn FnMut(&Finding),
         progress: &dyn Progress,
     ) -> VerifyReport {
-        let tables = Tables::of(self.location());
+        self.verify_manifest(ManifestUse::None, options, found, progress).0
+    }
+
+    /// Like [`verify_with`](Self::verify_with), with a manifest. Also returns the manifest of the
+    /// world as it is now, unless no manifest is used.
+    pub fn verify_manifest(
+        &self,
+        usage: ManifestUse<'_>,
+        options: &ScanOptions,
+        found: &mut dyn FnMut(&Finding),
+        progress: &dyn Progress,
+    ) -> (VerifyReport, Option<Manifest>) {
+        let mut record = Recording::new(self, usage);
+        let tables = Tables::of(record.files());
         let mut locator = Locator::new(self.location());
         let (mut findings, mut damaged) = (Findings::default(), HashSet::new());
         let mut tell = |finding: Finding| {
@@ -78,10 +109,12 @@ impl World {
                 tell(locator.locate(finding));
             }
         };
-        let report = verify(self.storage(), options, &mut locate, progress);
+        let report = record.verify(self.storage(), options, &mut locate, progress);
+        let last = record.finish(&report);
+        last.findings.iter().for_each(locate);
         for finding in tables.finish(&damaged) {
             tell(finding);
         }
-        VerifyReport { findings, ..report }
+        (VerifyReport { findings, ..report }, last.manifest)
     }
 }

@@ -90,7 +90,7 @@ pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
 pub use game_folders::{GameFolders, InstalledAssets};
-pub use health::{check_files, open_for_check};
+pub use health::{ManifestUse, check_files, open_for_check};
 pub use info::{
     BackupsInfo, ConfigInfo, Info, InfoOptions, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo,
     WorldInfo,

@@ -11,11 +11,13 @@
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
+//! | [`Manifest`], [`changed_regions`] | hashes of a world, to find silent changes later |
 //!
 //! A damaged chunk never stops an operation; it is a [`Finding`] in the report.
 
 mod convert;
 mod finding;
+mod manifest;
 mod migrate;
 mod partial;
 mod progress;
@@ -35,6 +37,10 @@ pub use convert::{
     CompareReport, ConvertOptions, ConvertReport, FolderCopy, compare, convert, convert_to_folder,
 };
 pub use finding::{Advice, Class, Finding, Findings, Severity};
+pub use manifest::{
+    ChunkRecord, FileRecord, Manifest, ManifestChanges, ManifestError, RegionRecord, ShortHash,
+    changed_chunks, changed_regions,
+};
 pub use migrate::{MigrateOptions, MigrationReport};
 pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
@@ -62,7 +68,7 @@ pub use undo::{
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{
-    RegionReport, VerifyReport, check_chunk, verify, verify_positions, verify_region,
+    Hashed, RegionReport, VerifyReport, check_chunk, verify, verify_chunks, verify_region,
 };
 
 /// Compiles and runs the example of the README.

@@ -142,11 +142,13 @@ pub fn scan_positions<R: Send>(
     })
 }
 
-/// Like [`scan_positions`], with all checks of the container.
+/// Like [`scan_positions`], with all checks of the container, and if requested with hashes of the
+/// stored blobs.
 pub(crate) fn scan_verified<R: Send>(
     storage: &dyn ChunkStorage,
     positions: Positions<'_>,
     options: &ScanOptions,
+    has_hashes: bool,
     map: impl Fn(Verified) -> R + Sync,
     mut reduce: impl FnMut(Scanned<R>),
 ) -> Completion {
@@ -154,7 +156,9 @@ pub(crate) fn scan_verified<R: Send>(
     let batches = reader.batches(positions, Form::Documents);
     let map_batch = |batch: Batch| {
         let mut results = Vec::with_capacity(batch.positions.len());
-        reader.verified(&batch.positions, |verified| results.push((verified.at, map(verified))));
+        reader.verified(&batch.positions, has_hashes, |verified| {
+            results.push((verified.at, map(verified)));
+        });
         (results, batch.errors)
     };
     scan_items(batches, options, map_batch, |(results, errors)| {

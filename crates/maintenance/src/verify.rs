@@ -8,6 +8,8 @@ mod chunk;
 mod entities;
 mod fillers;
 mod region;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +18,7 @@ use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, Positions};
 
 use crate::finding::{Finding, Findings, Severity};
+use crate::manifest::{ChunkRecord, ShortHash};
 use crate::progress::Progress;
 use crate::scan::{Completion, ScanOptions, Scanned, Verified, scan_verified};
 use chunk::Checks;
@@ -63,6 +66,8 @@ struct Checked {
     layout: Option<EntityLayout>,
     findings: Vec<Finding>,
     entities: Vec<EntityRecord>,
+    /// The hashes, if they are needed.
+    record: Option<ChunkRecord>,
 }
 
 /// Reads and decodes every chunk of a storage. `found` is called with each finding; findings of the
@@ -73,18 +78,23 @@ pub fn verify(
     found: &mut dyn FnMut(&Finding),
     progress: &dyn Progress,
 ) -> VerifyReport {
-    verify_positions(storage, storage.positions(), options, found, progress)
+    verify_chunks(storage, storage.positions(), options, found, None, progress)
 }
 
-/// Like [`verify`], for the chunks at `positions`. Chunks beside them are read too if a check needs
-/// them.
-pub fn verify_positions(
+/// Called with each chunk that was checked and its hashes, or `None` if it cannot be read.
+pub type Hashed<'a> = &'a mut dyn FnMut(ChunkPos, Option<&ChunkRecord>);
+
+/// Like [`verify`], for the chunks at `positions`. Other chunks are read too if a check between
+/// chunks needs them. Computes hashes only if `hashed` is given.
+pub fn verify_chunks(
     storage: &dyn ChunkStorage,
     positions: Positions<'_>,
     options: &ScanOptions,
     found: &mut dyn FnMut(&Finding),
+    mut hashed: Option<Hashed<'_>>,
     progress: &dyn Progress,
 ) -> VerifyReport {
+    let has_hashes = hashed.is_some();
     let mut report = VerifyReport::default();
     let (fillers, mut entities) = (Fillers::default(), Entities::default());
     let mut tell = |findings: &mut Findings, finding: Finding| {
@@ -96,12 +106,24 @@ pub fn verify_positions(
         Scanned::Chunk(at, mut checked) => {
             report.add(&checked);
             progress.advance(1);
+            if let Some(hashed) = &mut hashed {
+                hashed(at, checked.record.as_ref());
+            }
             entities.add(at, std::mem::take(&mut checked.entities));
             checked.findings.into_iter().for_each(|one| tell(&mut report.findings, one));
         }
     };
-    let map = |verified: Verified| check(verified, &fillers);
-    let completion = scan_verified(storage, positions, options, map, reduce);
+    let map = |verified: Verified| {
+        let stored = verified.stored;
+        let document = verified.document.as_ref().ok().and_then(Option::as_ref);
+        let record = document.filter(|_| has_hashes).map(|document| ChunkRecord {
+            bytes: document.len() as u64,
+            hash: ShortHash::of(document),
+            stored,
+        });
+        Checked { record, ..check(verified, &fillers) }
+    };
+    let completion = scan_verified(storage, positions, options, has_hashes, map, reduce);
     if completion == Completion::Complete {
         let last = fillers.finish(storage, options).into_iter().chain(entities.finish());
         last.for_each(|finding| tell(&mut report.findings, finding));
@@ -111,12 +133,12 @@ pub fn verify_positions(
 
 /// Checks the document of a chunk without its neighbours, and returns the findings.
 pub fn check_chunk(at: ChunkPos, document: Vec<u8>) -> Vec<Finding> {
-    let verified = Verified { at, document: Ok(Some(document)), damage: None };
+    let verified = Verified { at, document: Ok(Some(document)), damage: None, stored: None };
     check(verified, &Fillers::default()).findings
 }
 
 fn check(verified: Verified, fillers: &Fillers) -> Checked {
-    let Verified { at, document, damage } = verified;
+    let Verified { at, document, damage, .. } = verified;
     let mut checked = Checked::default();
     checked.findings.extend(damage.map(|damage| Finding::of_blob(at, damage)));
     match document {

@@ -158,7 +158,9 @@ fn chunks_and_regions_that_cannot_be_read_are_found() {
         &fixture("original/chunks/synthetic_v6.region.bin"),
     );
     let storage = RegionFiles::open_read_only(folder.path()).unwrap();
-    let (report, found) = check(&storage);
+    let (report, mut found) = check(&storage);
+    // The fixture has invented heights and tints.
+    found.retain(|finding| finding.severity == Severity::Error);
     assert_eq!((report.chunks, found.len()), (3, 1));
     assert_eq!((found[0].class, found[0].chunk), (Class::Storage, None));
     assert!(found[0].message.contains("0.0.region.bin"), "{}", found[0].message);
@@ -177,7 +179,8 @@ fn real_worlds_are_clean() {
         folders.dedup();
         for folder in folders {
             let (report, found) = check(&RegionFiles::open_read_only(folder).unwrap());
-            assert_eq!(found, [], "{}", folder.display());
+            let serious = found.iter().find(|finding| finding.severity != Severity::Note);
+            assert_eq!(serious, None, "{}", folder.display());
             assert!(report.chunks > 0);
         }
     }

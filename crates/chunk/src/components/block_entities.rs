@@ -31,6 +31,10 @@ impl HolderMap {
         self.0.iter().filter_map(|(key, holder)| Some((index_of_key(key)?, holder)))
     }
 
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| &**key)
+    }
+
     pub(crate) fn get(&self, index: u32) -> Option<&Holder> {
         self.iter().find(|(found, _)| *found == index).map(|(_, holder)| holder)
     }
@@ -98,6 +102,11 @@ impl BlockComponentChunk {
     /// Returns whether there are no block entities.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns the keys of the block entities in stored order, including invalid ones.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys()
     }
 
     /// Returns every block entity with its block, in stored order. Skips invalid keys.

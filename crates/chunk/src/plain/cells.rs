@@ -49,7 +49,12 @@ pub(super) fn count_bytes(cells: &[u8; 32_768]) -> [u32; 256] {
             continue;
         }
         for word in words {
-            count_each(*word, &mut tables);
+            let number = u64::from_le_bytes(*word);
+            if number == number.rotate_left(8) {
+                add(tables.as_flattened_mut(), number & 255, 8);
+            } else {
+                count_each(*word, &mut tables);
+            }
         }
     }
     let [mut sums, others] = tables;

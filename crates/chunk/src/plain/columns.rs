@@ -125,8 +125,16 @@ fn column(words: &[[u8; 4]], ids: &[i32]) -> Option<()> {
     let (_, words) = words.split_first()?;
     let (heights, runs) = words.split_at_checked(words.len() / 2)?;
     let number = |word: &[u8; 4]| i32::from_be_bytes(*word);
-    let ascend = heights.is_sorted_by(|low, high| number(low) < number(high));
-    let differ = runs.is_sorted_by(|run, next| run != next);
-    let are_listed = runs.iter().map(number).all(|id| id == 0 || ids.contains(&id));
-    (ascend && differ && are_listed).then_some(())
+    let mut is_plain = true;
+    let mut last = None;
+    for height in heights.iter().map(number) {
+        is_plain &= last < Some(height);
+        last = Some(height);
+    }
+    let mut last = None;
+    for id in runs.iter().map(number) {
+        is_plain &= last != Some(id) && (id == 0 || ids.contains(&id));
+        last = Some(id);
+    }
+    is_plain.then_some(())
 }

@@ -17,11 +17,12 @@ pub(super) struct PlainSection<'a> {
     pub(super) blocks: PlainPalette<'a>,
     pub(super) has_fillers: bool,
     pub(super) migration: i32,
+    pub(super) stale_lights: usize,
 }
 
 impl<'a> PlainSection<'a> {
     pub(super) const EMPTY: Self =
-        Self { blocks: PlainPalette::Empty, has_fillers: false, migration: 0 };
+        Self { blocks: PlainPalette::Empty, has_fillers: false, migration: 0, stale_lights: 0 };
 
     /// Checks the components of a section, each of which may occur once.
     pub(super) fn read(components: RawDocument<'a>) -> Option<Self> {
@@ -65,8 +66,10 @@ impl<'a> PlainSection<'a> {
         let lights = [skip_light(&mut reader)?, skip_light(&mut reader)?];
         let counters = [reader.u16().ok()?, reader.u16().ok()?];
         let has_fillers = !matches!(fillers, PlainPalette::Empty);
-        let is_plain = lights == counters && reader.left() == 0;
-        is_plain.then_some(Self { blocks, has_fillers, migration })
+        let stale = lights.iter().zip(counters).filter(|(light, counter)| **light != *counter);
+        let stale_lights = stale.count();
+        let is_plain = reader.left() == 0;
+        is_plain.then_some(Self { blocks, has_fillers, migration, stale_lights })
     }
 }
 

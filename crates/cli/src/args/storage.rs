@@ -8,6 +8,15 @@ use clap::Args;
 pub(crate) struct VerifyArgs {
     /// A world, a chunks/ folder, a region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
     pub(crate) path: PathBuf,
+    /// Write a hash of every chunk and file to FILE, or compare with FILE if it exists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest: Option<PathBuf>,
+    /// Check only the chunks that were written since this manifest
+    #[arg(long, value_name = "MANIFEST", conflicts_with = "manifest")]
+    pub(crate) since: Option<PathBuf>,
+    /// Replace the manifest after the check, and report differences as notes
+    #[arg(long)]
+    pub(crate) update: bool,
     /// Print one JSON object per line for each finding
     #[arg(long)]
     pub(crate) json: bool,

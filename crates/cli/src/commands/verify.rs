@@ -1,5 +1,7 @@
 //! `verify PATH`: checks that every chunk can be read and decoded completely.
 
+mod manifest;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use crate::args::storage::VerifyArgs;
 use crate::exit::Exit;
 use crate::output::json::MaybeChunk;
 use crate::output::{Console, advice, json, progress, text};
+use manifest::Chosen;
 
 /// How many findings of one class are printed. `--json` prints all of them.
 fn shown_of(class: Class) -> u64 {
@@ -46,6 +49,7 @@ fn verify_one(
     files: Vec<Finding>,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
+    let manifest = Chosen::new(args, world)?;
     let opened = open_for_check(path)?;
     let (location, storage) = (opened.location(), opened.storage());
     let bar = progress::chunks(console, "checking", location.count(storage));
@@ -65,7 +69,8 @@ fn verify_one(
         stop.store(printed.is_err(), Ordering::Relaxed);
     };
     files.iter().for_each(&mut tell);
-    let mut report = opened.verify_with(&options, &mut tell, &|chunks| bar.inc(chunks));
+    let advance = |chunks| bar.inc(chunks);
+    let (mut report, new) = opened.verify_manifest(manifest.usage(), &options, &mut tell, &advance);
     for finding in files {
         report.findings.add(finding);
     }
@@ -79,6 +84,7 @@ fn verify_one(
         }
     }
     summary(args, world, console, &storage.location(), &report)?;
+    manifest.write(new, console)?;
     Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
 }
 

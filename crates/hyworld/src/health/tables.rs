@@ -1,9 +1,9 @@
 //! The index tables of region files: what reading the chunks one by one does not show.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use hyworld_coords::ChunkPos;
+use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::{Damage, IndexedStorageFile, Slot};
 use hyworld_maintenance::{Class, Finding, RegionSlots};
 
@@ -55,11 +55,11 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Reads the tables of all region files. A file that cannot be opened is reported when its
-    /// chunks are listed, and so is a folder that cannot be listed.
-    pub(super) fn of(location: &Location) -> Self {
+    /// Reads the tables of region files. A file that cannot be opened is reported when its chunks
+    /// are listed.
+    pub(super) fn of(files: &[(RegionPos, PathBuf)]) -> Self {
         let mut tables = Self { cut_off: Vec::new(), overlaps: Vec::new() };
-        for (_, path) in location.region_files().unwrap_or_default() {
+        for (_, path) in files {
             if let Ok(file) = IndexedStorageFile::open_read_only(path) {
                 tables.add(&file);
             }

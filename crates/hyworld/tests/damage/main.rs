@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod built;
+mod flips;
 mod repair;
 
 use std::collections::BTreeMap;

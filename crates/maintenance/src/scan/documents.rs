@@ -10,6 +10,7 @@ use hyworld_indexed_storage::{Damage, EncodedBlob, Slot};
 use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt, Error, Positions, Result};
 
 use super::ScanOptions;
+use crate::manifest::ShortHash;
 
 /// The maximum number of chunks in a batch, which a remote storage reads in one call.
 const BATCH_CHUNKS: usize = 32;
@@ -215,16 +216,23 @@ pub(crate) struct Verified {
     pub(crate) document: Result<Option<Vec<u8>>>,
     /// Damage in spite of which the game reads the chunk.
     pub(crate) damage: Option<Damage>,
+    /// The hash of the stored blob, if it was requested.
+    pub(crate) stored: Option<ShortHash>,
 }
 
 impl Reader<'_> {
     /// Reads documents one by one like [`documents`](Self::documents), and checks the lengths and
     /// the seals of compressed frames completely.
-    pub(crate) fn verified(&self, positions: &[ChunkPos], mut work: impl FnMut(Verified)) {
+    pub(crate) fn verified(
+        &self,
+        positions: &[ChunkPos],
+        has_hashes: bool,
+        mut work: impl FnMut(Verified),
+    ) {
         let Some(frames) = self.storage.frames().filter(|_| self.storage.knows_sizes()) else {
             return self.documents(positions, |group| {
                 for (at, document) in group {
-                    work(Verified { at, document, damage: None });
+                    work(Verified { at, document, damage: None, stored: None });
                 }
             });
         };
@@ -235,7 +243,10 @@ impl Reader<'_> {
             let alone = is_large.then(lock);
             let blob = frames.read_frames(&[*at]).pop();
             let blob = invariant!(blob, "one chunk has one result").map_err(Error::from);
-            work(verify_blob(*at, blob.flatten()));
+            let blob = blob.flatten();
+            let stored = blob.as_ref().ok().filter(|_| has_hashes).and_then(Option::as_ref);
+            let stored = stored.map(|blob| ShortHash::of(blob.stored()));
+            work(Verified { stored, ..verify_blob(*at, blob) });
             drop(alone);
         }
     }
@@ -243,16 +254,16 @@ impl Reader<'_> {
 
 fn verify_blob(at: ChunkPos, blob: Result<Option<EncodedBlob>>) -> Verified {
     let slot = Slot::new(at.slot().index().into());
-    let verified = blob.map(|blob| blob.map(|blob| blob.verify(slot)));
-    match verified {
-        Ok(Some(Ok((document, damage)))) => Verified { at, document: Ok(Some(document)), damage },
+    let (document, damage) = match blob.map(|blob| blob.map(|blob| blob.verify(slot))) {
+        Ok(Some(Ok((document, damage)))) => (Ok(Some(document)), damage),
         Ok(Some(Err(damage))) => {
             let source = hyworld_indexed_storage::Error::NotABlob { damage }.into();
-            Verified { at, document: Err(Error::Damaged { at, source }), damage: None }
+            (Err(Error::Damaged { at, source }), None)
         }
-        Ok(None) => Verified { at, document: Ok(None), damage: None },
-        Err(error) => Verified { at, document: Err(error), damage: None },
-    }
+        Ok(None) => (Ok(None), None),
+        Err(error) => (Err(error), None),
+    };
+    Verified { at, document, damage, stored: None }
 }
 
 fn decompress(at: ChunkPos, blob: Result<Option<EncodedBlob>>) -> Result<Option<Vec<u8>>> {

@@ -14,7 +14,7 @@ use hyworld_coords::{BlockPos, ChunkBlock, ChunkPos, SectionY};
 use super::Checked;
 use super::entities::EntityRecord;
 use super::fillers::Fillers;
-use crate::finding::{Class, Finding};
+use crate::finding::{Class, Finding, Severity};
 
 /// The components that the game needs to load a chunk.
 const NEEDED: [&str; 5] = [
@@ -55,6 +55,7 @@ impl Checks<'_> {
         let bytes = document.len();
         if let Some(plain) = plain {
             checked.layout = Some(EntityLayout::Chunk);
+            checked.findings.extend(stale(at, plain.stale_lights));
             let has_contents = plain.has_entities || plain.has_block_entities;
             if !has_contents && !plain.has_fillers && !fillers.is_needed() {
                 return fillers.skip(at);
@@ -96,10 +97,7 @@ impl Checks<'_> {
         for y in SectionY::all() {
             self.section(y);
         }
-        if self.stale_lights > 0 {
-            let lights = self.stale_lights;
-            self.found(Class::StaleLight, format!("{lights} lights are older than the blocks"));
-        }
+        self.checked.findings.extend(stale(self.at, self.stale_lights));
         let anomalies = self.chunk.check_columns();
         self.column_anomalies(&anomalies);
         self.block_entities();
@@ -173,10 +171,7 @@ impl Checks<'_> {
         let records: Vec<_> = entities().filter_map(EntityRecord::of).collect();
         let mut outside = entities().filter_map(Entity::position).filter(outside);
         let misplaced = outside.next().map(|[x, _, z]| {
-            let more = match outside.count() {
-                0 => String::new(),
-                more => format!(", and {more} more"),
-            };
+            let more = and_more(outside.count());
             format!("an entity is at x {x:.1}, z {z:.1}, outside of this chunk{more}")
         });
         self.checked.entities = records;
@@ -192,26 +187,35 @@ impl Checks<'_> {
         let count = self.chunk.block_entity_count().unwrap_or(found.len());
         let invalid = count.saturating_sub(found.len());
         if invalid > 0 {
-            let message = "block entities have a key that is not the index of a block";
-            self.found(Class::Key, format!("{invalid} {message}"));
+            self.invalid_keys(invalid);
         }
-        for (block, holder) in found {
-            if let Some([x, y, z]) = stated_position(holder, block) {
-                let (own_x, own_y, own_z) = (block.x(), block.y(), block.z());
-                self.found(
-                    Class::Position,
-                    format!(
-                        "the block entity at {own_x},{own_y},{own_z} of the chunk names the \
-                         position {x},{y},{z}"
-                    ),
-                );
-            }
-            if self.chunk.block(block).is_ok_and(BlockRef::is_air) {
-                let (x, y, z) = (block.x(), block.y(), block.z());
-                let message = format!("a block entity is at {x},{y},{z} of the chunk, in air");
-                self.found(Class::Anomaly, message);
-            }
+        let mut wrong = found.iter().filter_map(|(at, holder)| stated_position(holder, *at));
+        if let Some(first) = wrong.next() {
+            let message = format!("{first}{}", and_more(wrong.count()));
+            self.found(Class::Position, message);
         }
+        let is_in_air =
+            |(at, _): &&(ChunkBlock, _)| self.chunk.block(*at).is_ok_and(BlockRef::is_air);
+        let mut in_air = found.iter().filter(is_in_air);
+        if let Some((at, _)) = in_air.next() {
+            let (at, more) = (cell_text(*at), and_more(in_air.count()));
+            self.found(Class::Anomaly, format!("a block entity is in air, at {at}{more}"));
+        }
+    }
+
+    /// Reports keys that are not the index of a block. The game reads any number, and fails to load
+    /// the chunk if a key is not a number.
+    fn invalid_keys(&mut self, count: usize) {
+        let list = self.chunk.get::<BlockComponentChunk>().ok().flatten();
+        let mut keys = list.into_iter().flat_map(BlockComponentChunk::keys);
+        let is_refused = keys.any(|key| key.parse::<i32>().is_err());
+        let severity = if is_refused { Severity::Error } else { Severity::Warning };
+        let message = match count {
+            1 => "the key of a block entity is not the index of a block".to_owned(),
+            count => format!("the keys of {count} block entities are not indices of blocks"),
+        };
+        let finding = Finding { severity, ..Finding::at(Class::Key, self.at, message) };
+        self.checked.findings.push(finding);
     }
 
     fn environment_names(&mut self) {
@@ -317,6 +321,16 @@ impl Checks<'_> {
     }
 }
 
+/// Returns the finding about lights that were computed for other blocks, if there are any.
+fn stale(at: ChunkPos, lights: usize) -> Option<Finding> {
+    let message = match lights {
+        0 => return None,
+        1 => "a light is older than the blocks".to_owned(),
+        lights => format!("{lights} lights are older than the blocks"),
+    };
+    Some(Finding::at(Class::StaleLight, at, message))
+}
+
 /// Describes the fields of a holder beside its components, and components that it has twice.
 fn odd_fields(name: &str, holder: &Holder) -> Vec<String> {
     let others = holder.other_fields();
@@ -334,14 +348,27 @@ fn odd_fields(name: &str, holder: &Holder) -> Vec<String> {
     found
 }
 
-/// Returns the position that an old component of a block entity repeats, if it is wrong: x and z in
-/// the chunk, and the height.
-fn stated_position(holder: &Holder, block: ChunkBlock) -> Option<[i32; 3]> {
+/// Describes the position that an old component of a block entity repeats, if it is wrong: x and z
+/// in the chunk, and the height.
+fn stated_position(holder: &Holder, block: ChunkBlock) -> Option<String> {
     let expected: [i32; 3] = [block.x().into(), block.y().into(), block.z().into()];
-    let stated = holder.entries().filter_map(|(_, _, bytes)| {
+    let mut stated = holder.entries().filter_map(|(_, _, bytes)| {
         let position = RawDocument::new(bytes).ok()?.get("Position").ok()??.as_document()?;
         let number = |key| position.get(key).ok()?.as_ref().and_then(Element::as_i32);
         Some([number("X")?, number("Y")?, number("Z")?])
     });
-    stated.into_iter().find(|stated| *stated != expected)
+    let [x, y, z] = stated.find(|stated| *stated != expected)?;
+    Some(format!("the block entity at {} names the position {x},{y},{z}", cell_text(block)))
+}
+
+fn cell_text(at: ChunkBlock) -> String {
+    format!("{},{},{} of the chunk", at.x(), at.y(), at.z())
+}
+
+/// Returns the end of a message about the first of several.
+fn and_more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    }
 }

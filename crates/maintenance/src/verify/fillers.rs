@@ -15,11 +15,11 @@ use hyworld_providers::ChunkStorage;
 use crate::finding::{Class, Finding};
 use crate::scan::{ScanOptions, Scanned, scan_positions};
 
-/// How many chunks are kept: two rows of a region, which are checked one after the other.
-const RECENT_CHUNKS: usize = 66;
+/// How many chunks are kept: a row of a region, and those that other threads check meanwhile.
+const RECENT_CHUNKS: usize = 48;
 
 /// The bytes of the documents of these chunks, if they are large.
-const RECENT_BYTES: usize = 32 << 20;
+const RECENT_BYTES: usize = 24 << 20;
 
 /// A cell whose base cell should be in another chunk.
 struct Reference {

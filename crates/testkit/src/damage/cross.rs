@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Row] = &[
         })
     }),
     ("entity stored twice", "duplicate", Level::Warning, entity_twice),
-    ("block entity above the world", "key", Level::Error, |world| block_key(world, "327680")),
+    ("block entity above the world", "key", Level::Warning, |world| block_key(world, "327680")),
     ("block entity with a name as its key", "key", Level::Error, |world| block_key(world, "chest")),
     ("block entity at a block of air", "anomaly", Level::Warning, |world| {
         block_key(world, "327679")
