@@ -26,6 +26,7 @@ mod scan;
 mod seam;
 mod source;
 mod totals;
+mod undelete;
 mod undo;
 mod upgrade;
 mod verify;
@@ -50,6 +51,10 @@ pub use seam::{
 };
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
+pub use undelete::{
+    ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal,
+    find_orphans,
+};
 pub use undo::{
     BUNDLE_SUFFIX, Bundle, BundleHeader, BundleStorage, BundleSummary, Changes, FileState, OpenStorage,
     RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport, bundle_path,

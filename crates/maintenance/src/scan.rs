@@ -78,7 +78,7 @@ impl ScanOptions {
         self
     }
 
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }

@@ -34,7 +34,7 @@ pub use agreement::{Agreement, SameWorld, agreement};
 pub use edges::Edges;
 
 /// The minimum [`Fit::detail`] of a border that is evidence of a position.
-pub const DETAIL_MIN: u32 = 16;
+pub const DETAIL_MIN: u32 = 10;
 
 /// A score from which a border belongs to two neighbours in natural terrain. See the table of the
 /// module.

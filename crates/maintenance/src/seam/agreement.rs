@@ -78,7 +78,9 @@ pub fn agreement(
             let Some((neighbour, position)) = neighbour.zip(side.neighbour(at)) else { continue };
             own.add(own_fit(world, neighbour, position, side));
             let before = previous.as_ref().and_then(|sides| sides.iter().flatten().next());
-            wrong.add(before.and_then(|before| Score::of([neighbour.fit(side, before)].into_iter())));
+            wrong.add(
+                before.and_then(|before| Score::of([neighbour.fit(side, before)].into_iter())),
+            );
         }
         previous = Some(neighbours);
     }

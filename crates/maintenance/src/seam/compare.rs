@@ -69,10 +69,7 @@ impl Border {
         rows.fold((0_u32, 0_u32), |(cells, equal), (a, b)| {
             let compared = a.changes | b.changes;
             let same = compared & !differences(&a.cells, &b.cells);
-            (
-                cells.saturating_add(compared.count_ones()),
-                equal.saturating_add(same.count_ones()),
-            )
+            (cells.saturating_add(compared.count_ones()), equal.saturating_add(same.count_ones()))
         })
     }
 

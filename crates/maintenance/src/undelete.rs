@@ -1,0 +1,95 @@
+//! Finds the orphaned chunks of a world: older versions, removed chunks and unfinished writes that
+//! are still in the region files, and the positions they belong to.
+//!
+//! The position of an orphan comes from the first of these that is known:
+//!
+//! 1. its seal, or in version 0 the journal: certain;
+//! 2. a stored chunk with the same document: certain;
+//! 3. the world coordinates of its entities and damaged blocks, if most agree;
+//! 4. a stored chunk with almost the same borders: the orphan is an older version of it;
+//! 5. the free slot whose neighbours it fits best. Orphans compete for slots, and the clearest
+//!    cases are decided first because they become neighbours of the others.
+//!
+//! A free slot is one without a readable chunk. Regions are processed one after another, so memory
+//! is bounded by the borders of one region and its orphans.
+
+mod place;
+mod region;
+mod report;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hyworld_coords::RegionPos;
+use hyworld_indexed_storage::{Error, IndexedStorageFile, SalvageReport};
+
+use crate::progress::Progress;
+use crate::scan::{Completion, ScanOptions, scan_items};
+use region::Region;
+
+pub use report::{
+    ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal,
+};
+
+/// Searches region files for orphaned chunks. Changes nothing.
+///
+/// `progress` counts region files twice: once searched, and once with all positions determined.
+pub fn find_orphans(
+    files: &[PathBuf],
+    options: &ScanOptions,
+    progress: &dyn Progress,
+) -> OrphanReport {
+    progress.expect(Some((files.len() as u64).saturating_mul(2)));
+    let mut report = OrphanReport::default();
+    let mut found = Vec::new();
+    let items = files.iter().map(|path| (SEARCH_BYTES, path));
+    let options = options.clone().ordered(true);
+    let find = |path: &PathBuf| (path.clone(), search(path));
+    report.completion = scan_items(items, &options, find, |(path, searched)| {
+        progress.advance(1);
+        match searched {
+            Ok(salvaged) => found.push((path, salvaged)),
+            Err(error) => report.failed.push((path, error)),
+        }
+    });
+    let regions = files.iter().filter_map(|path| Some((key(region_of(path)?), path.as_path())));
+    let regions: BTreeMap<_, _> = regions.collect();
+    for (path, salvaged) in found {
+        if options.is_cancelled() {
+            report.completion = Completion::Cancelled;
+            break;
+        }
+        report.files = report.files.saturating_add(1);
+        if !salvaged.complete {
+            report.incomplete.push(path.clone());
+        }
+        if !salvaged.blobs.is_empty() {
+            // Opened again, so that not all files of a large world are open at once.
+            match IndexedStorageFile::open_read_only(&path) {
+                Ok(file) => {
+                    let path_of = |at| regions.get(&key(at)).copied();
+                    let region = Region::new(&file, &options, path_of);
+                    report.orphans.extend(region.orphans(salvaged.blobs));
+                }
+                Err(error) => report.failed.push((path, error)),
+            }
+        }
+        progress.advance(1);
+    }
+    report
+}
+
+/// The weight of searching a file: about the largest blob that is usual.
+const SEARCH_BYTES: u64 = 8 << 20;
+
+fn search(path: &Path) -> Result<SalvageReport, Error> {
+    IndexedStorageFile::open_read_only(path)?.salvage()
+}
+
+fn region_of(path: &Path) -> Option<RegionPos> {
+    RegionPos::from_file_name(path.file_name()?.to_str()?)
+}
+
+fn key(at: RegionPos) -> (i32, i32) {
+    (at.x, at.z)
+}
