@@ -10,6 +10,8 @@
 //! | [`rewrite()`] | replaces chunks and keeps the old ones |
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
+//! | [`fit_with_neighbours`], [`agreement`] | how well chunks fit together at their borders |
+//! | [`find_orphans`] | finds removed chunks and older versions that are still in region files |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
 //!
 //! A damaged chunk never stops an operation; it is a [`Finding`] in the report.
@@ -47,7 +49,7 @@ pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
 pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
-    fit_with_neighbours, similarity,
+    common_positions, fit_with_neighbours, similarity,
 };
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
