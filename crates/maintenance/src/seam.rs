@@ -64,6 +64,7 @@ impl Side {
     pub const ALL: [Self; 4] = [Self::North, Self::East, Self::South, Self::West];
 
     /// Returns the side of the neighbour that touches this side.
+    #[must_use]
     pub fn opposite(self) -> Self {
         match self {
             Self::North => Self::South,

@@ -1,6 +1,6 @@
 //! Borders: true neighbours fit, others do not, and a world is told from another one.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
 

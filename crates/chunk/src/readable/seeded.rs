@@ -33,6 +33,7 @@ impl Folded {
     #[inline]
     fn mix(&mut self, word: u64) {
         let product = u128::from(self.state ^ word).wrapping_mul(u128::from(self.seed | 1));
+        #[expect(clippy::cast_possible_truncation, reason = "the halves of the product")]
         let (high, low) = ((product >> 64) as u64, product as u64);
         self.state = (high ^ low).wrapping_add(FACTOR).rotate_left(23);
     }

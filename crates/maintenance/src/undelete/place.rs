@@ -113,11 +113,11 @@ fn version_of(
 
 /// Returns whether two chunks with this similarity are versions of one chunk.
 fn is_version(found: &Score) -> bool {
-    match found.is_evidence() {
-        true => found.score >= VERSION_MIN,
-        // Without any detail, all chunks of a flat world are equal.
-        false => found.score >= FLAT_VERSION_MIN && found.detail > 0,
+    if found.is_evidence() {
+        return found.score >= VERSION_MIN;
     }
+    // Without any detail, all chunks of a flat world are equal.
+    found.score >= FLAT_VERSION_MIN && found.detail > 0
 }
 
 /// Joins the orphans that are versions of one chunk.

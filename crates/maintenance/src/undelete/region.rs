@@ -53,7 +53,9 @@ impl<'a> Region<'a> {
         let mut region = Self { file, options, slots, at, edges, documents };
         region.read_own();
         if slots.region().is_some() {
-            Side::ALL.into_iter().for_each(|side| region.read_neighbours(side, &path_of));
+            for side in Side::ALL {
+                region.read_neighbours(side, &path_of);
+            }
         }
         region
     }
@@ -107,7 +109,7 @@ impl<'a> Region<'a> {
         let weighed = blobs.into_iter().enumerate();
         let items = weighed.map(|(n, blob)| (u64::from(blob.header.raw_bytes), (n, blob)));
         let options = self.options.clone().ordered(true);
-        let read = |(n, blob): (usize, SalvagedBlob)| self.describe(blob, n < COMPARED_MAX);
+        let read = |(n, blob): (usize, SalvagedBlob)| self.describe(&blob, n < COMPARED_MAX);
         let _ended = scan_items(items, &options, read, |one| found.push(one));
         self.determine_positions(&mut found);
         for one in &mut found {
@@ -118,7 +120,7 @@ impl<'a> Region<'a> {
         found.into_iter().map(|one| one.orphan).collect()
     }
 
-    fn describe(&self, blob: SalvagedBlob, has_edges: bool) -> Found {
+    fn describe(&self, blob: &SalvagedBlob, has_edges: bool) -> Found {
         let mut orphan = Orphan {
             file: self.file.path().to_owned(),
             segment: blob.segment,
