@@ -69,7 +69,7 @@ mod tests {
             [vec![a, b, c, d], vec![0, 0, a, b, c, d, 0, 0, 0, 0], vec![0; n as usize % 100]]
         });
         let texts: HashSet<Vec<u8>> = texts.collect();
-        let hashes: HashSet<u64> = texts.iter().map(|text| hasher.hash_one(text)).collect();
-        assert_eq!(hashes.len(), texts.len());
+        let found: HashSet<u64> = texts.iter().map(|text| hasher.hash_one(text)).collect();
+        assert_eq!(found.len(), texts.len());
     }
 }
