@@ -11,6 +11,7 @@
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`fit_with_neighbours`], [`agreement`] | how well chunks fit together at their borders |
+//! | [`snapshot()`] | copies a world while a server writes it |
 //! | [`find_orphans`] | finds removed chunks and older versions that are still in region files |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
 //!
@@ -26,6 +27,7 @@ mod repair;
 mod rewrite;
 mod scan;
 mod seam;
+mod snapshot;
 mod source;
 mod totals;
 mod undelete;
@@ -51,16 +53,17 @@ pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
     common_positions, fit_with_neighbours, similarity,
 };
+pub use snapshot::{SnapshotError, SnapshotOptions, SnapshotReport, snapshot};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use undelete::{
-    ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal,
+    ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
     find_orphans,
 };
 pub use undo::{
-    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleStorage, BundleSummary, Changes, FileState, OpenStorage,
-    RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport, bundle_path,
-    prepared_path,
+    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleStorage, BundleSummary, Changes, FileState,
+    OpenStorage, RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport,
+    bundle_path, prepared_path,
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{

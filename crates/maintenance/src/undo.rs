@@ -24,8 +24,8 @@ use hyworld_files::FileError;
 pub use bundle::{Bundle, BundleHeader, BundleSummary};
 pub use changes::{Changes, prepared_path};
 pub use region::{RegionChange, RegionChanges};
-pub use storage::BundleStorage;
 pub use restore::{FileState, OpenStorage, UndoItem, UndoPlan, UndoReport};
+pub use storage::BundleStorage;
 
 /// The ending of the name of a bundle.
 pub const BUNDLE_SUFFIX: &str = ".hyundo";
@@ -77,7 +77,8 @@ pub fn bundle_path(root: &Path, verb: &str) -> PathBuf {
     let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_else(|| "world".to_owned());
     let folder = full.parent().unwrap_or(Path::new(""));
-    let names = (1_u64..).map(|number| folder.join(format!("{name}-{verb}-{number}{BUNDLE_SUFFIX}")));
+    let names =
+        (1_u64..).map(|number| folder.join(format!("{name}-{verb}-{number}{BUNDLE_SUFFIX}")));
     let mut free = names.filter(|path| !path.exists());
     free.next().unwrap_or_else(|| folder.join(BUNDLE_SUFFIX))
 }

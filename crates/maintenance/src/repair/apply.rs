@@ -165,4 +165,3 @@ fn apply_chunks(
     report.repaired = report.repaired.saturating_add((new.len() as u64).saturating_sub(removed));
     Ok(())
 }
-

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 
-use super::report::{Confidence, Evidence};
+use super::report::{Confidence, PositionEvidence};
 use crate::scan::{ScanOptions, scan_items};
 use crate::seam::{Edges, Score, Side, fit_with_neighbours, similarity};
 
@@ -43,7 +43,7 @@ pub(super) struct Placed {
     pub(super) number: usize,
     pub(super) at: ChunkPos,
     pub(super) confidence: Confidence,
-    pub(super) evidence: Evidence,
+    pub(super) evidence: PositionEvidence,
 }
 
 /// Versions of one chunk.
@@ -107,7 +107,7 @@ fn version_of(
         margin if margin > 0.0 => Confidence::Medium,
         _ => Confidence::Low,
     };
-    let evidence = Evidence::OtherVersion { similarity: best.score, next_best };
+    let evidence = PositionEvidence::OtherVersion { similarity: best.score, next_best };
     Some(Placed { number: candidate.number, at: *at, confidence, evidence })
 }
 
@@ -253,7 +253,7 @@ impl Claim {
             _ if margin >= MEDIUM_MARGIN && has_evidence => Confidence::Medium,
             _ => Confidence::Low,
         };
-        let evidence = Evidence::Neighbours {
+        let evidence = PositionEvidence::Neighbours {
             score: self.score.score,
             next_best: self.next_best,
             sides: self.score.sides,

@@ -83,10 +83,8 @@ impl Bundle {
     /// # Errors
     /// Returns an error if the file cannot be read or is not a bundle.
     pub fn open(path: &Path) -> Result<Self> {
-        let broken = |reason: &str| UndoError::Bundle {
-            path: path.to_owned(),
-            reason: reason.to_owned(),
-        };
+        let broken =
+            |reason: &str| UndoError::Bundle { path: path.to_owned(), reason: reason.to_owned() };
         let failed = |error| UndoError::File(FileError::at(path, "read")(error));
         let file = File::open(path).map_err(FileError::at(path, "open"))?;
         let total = file.metadata().map_err(failed)?.len();

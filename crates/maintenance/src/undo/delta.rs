@@ -110,9 +110,8 @@ struct Side {
 impl Side {
     fn open(path: Option<&Path>) -> Result<Self, FileError> {
         let file = match path {
-            Some(path) => open(path)?.map(|file| {
-                (path.to_owned(), io::BufReader::with_capacity(RANGE_BYTES_MAX, file))
-            }),
+            Some(path) => open(path)?
+                .map(|file| (path.to_owned(), io::BufReader::with_capacity(RANGE_BYTES_MAX, file))),
             None => None,
         };
         Ok(Self { file, hash: Sha256::new(), bytes: 0, buffer: Vec::with_capacity(UNIT_BYTES) })
@@ -131,6 +130,8 @@ impl Side {
     }
 
     fn digested(self) -> Option<Digested> {
-        self.file.is_some().then(|| Digested { bytes: self.bytes, sha256: hex(&self.hash.finalize()) })
+        self.file
+            .is_some()
+            .then(|| Digested { bytes: self.bytes, sha256: hex(&self.hash.finalize()) })
     }
 }

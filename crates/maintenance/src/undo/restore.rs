@@ -95,7 +95,12 @@ impl Bundle {
             let path = path_of(root, &entry.record.path, self)?;
             let state = file_state(&path, entry)?;
             let bytes = entry.record.old.as_ref().map(|old| old.bytes);
-            plan.items.push(UndoItem { name: entry.record.path.clone(), chunk: None, state, bytes });
+            plan.items.push(UndoItem {
+                name: entry.record.path.clone(),
+                chunk: None,
+                state,
+                bytes,
+            });
         }
         Ok(plan)
     }
