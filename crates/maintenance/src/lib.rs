@@ -10,6 +10,9 @@
 //! | [`rewrite()`] | replaces chunks and keeps the old ones |
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
+//! | [`fit_with_neighbours`], [`agreement`] | how well chunks fit together at their borders |
+//! | [`snapshot()`] | copies a world while a server writes it |
+//! | [`find_orphans`] | finds removed chunks and older versions that are still in region files |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
 //! | [`Manifest`], [`changed_regions`] | hashes of a world, to find silent changes later |
 //!
@@ -26,6 +29,7 @@ mod repair;
 mod rewrite;
 mod scan;
 mod seam;
+mod snapshot;
 mod source;
 mod totals;
 mod undelete;
@@ -53,12 +57,13 @@ pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
 pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
-    fit_with_neighbours, similarity,
+    common_positions, fit_with_neighbours, similarity,
 };
+pub use snapshot::{SnapshotError, SnapshotOptions, SnapshotReport, snapshot};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use undelete::{
-    ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal,
+    ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
     find_orphans, find_orphans_in,
 };
 pub use undo::{

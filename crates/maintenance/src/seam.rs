@@ -18,10 +18,15 @@
 //!
 //! | world | true neighbours | other chunks |
 //! |---|---|---|
-//! | TABLE | | |
+//! | explored (natural) | 0.69 0.85 0.95 | 0.07 0.20 0.56 |
+//! | ocean (natural) | 0.71 0.92 0.97 | 0.31 0.48 0.78 |
+//! | converted (natural, with joined maps) | 0.15 0.86 0.97 | 0.01 0.11 0.64 |
+//! | adventure (flat, with buildings) | 0.94 0.99 1.00 | 0.64 0.96 0.99 |
+//! | flat | 0.97 0.99 1.00 | 0.93 0.96 0.99 |
 //!
 //! In a flat world every border fits: [`Fit::detail`] counts the changes *along* the border, and
-//! below [`DETAIL_MIN`] a good score is not evidence of a position.
+//! below [`DETAIL_MIN`] a good score is not evidence of a position. In the two flat worlds 99 of
+//! 100 borders have at most 10 such changes; in the natural ones 99 of 100 have at least 10.
 
 mod agreement;
 mod compare;
@@ -30,7 +35,7 @@ mod edges;
 use hyworld_coords::ChunkPos;
 use serde::Serialize;
 
-pub use agreement::{Agreement, SameWorld, agreement};
+pub use agreement::{Agreement, SameWorld, agreement, common_positions};
 pub use edges::Edges;
 
 /// The minimum [`Fit::detail`] of a border that is evidence of a position.
@@ -59,6 +64,7 @@ impl Side {
     pub const ALL: [Self; 4] = [Self::North, Self::East, Self::South, Self::West];
 
     /// Returns the side of the neighbour that touches this side.
+    #[must_use]
     pub fn opposite(self) -> Self {
         match self {
             Self::North => Self::South,

@@ -28,7 +28,7 @@ use crate::scan::{Completion, ScanOptions, scan_items};
 use region::Region;
 
 pub use report::{
-    ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal,
+    ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
 };
 
 /// Searches region files for orphaned chunks. Changes nothing.

@@ -10,7 +10,7 @@ use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkBlock, ChunkPos, RegionPos, RegionSlot};
 use hyworld_indexed_storage::{IndexedStorageFile, SealTag, Slot};
 use hyworld_maintenance::{
-    Confidence, Evidence, NoProgress, Orphan, OrphanReport, ScanOptions, Side, find_orphans,
+    Confidence, NoProgress, Orphan, OrphanReport, PositionEvidence, ScanOptions, Side, find_orphans,
 };
 use hyworld_testkit::{CONVERTED_WORLDS, Random, WORLDS, region_files, sha256};
 
@@ -110,11 +110,11 @@ impl Guesses {
     fn add(&mut self, orphan: &Orphan, truth: ChunkPos) {
         let is_right = orphan.position.and_then(|position| position.chunk) == Some(truth);
         let kind = match orphan.position.map(|position| position.evidence) {
-            Some(Evidence::Coordinates { agreeing: 1, .. }) => "one coordinate",
-            Some(Evidence::Coordinates { .. }) => "coordinates",
-            Some(Evidence::OtherVersion { .. }) => "version",
-            Some(Evidence::Neighbours { .. }) => "neighbours",
-            Some(Evidence::SameDocument) => "same",
+            Some(PositionEvidence::Coordinates { agreeing: 1, .. }) => "one coordinate",
+            Some(PositionEvidence::Coordinates { .. }) => "coordinates",
+            Some(PositionEvidence::OtherVersion { .. }) => "version",
+            Some(PositionEvidence::Neighbours { .. }) => "neighbours",
+            Some(PositionEvidence::SameDocument) => "same",
             _ => "none",
         };
         let kind = format!("{kind} {:?}", orphan.confidence());
@@ -297,7 +297,7 @@ fn seals_and_equal_documents_are_certain() {
     assert_eq!(sealed.seal.map(|seal| (seal.save_counter, seal.time_ms)), Some((7, 99)));
     assert_eq!(sealed.summary.as_ref().map(|summary| summary.blocks), Some(1));
     assert!(!sealed.is_current && found(900).is_current);
-    assert_eq!(found(900).position.unwrap().evidence, Evidence::SameDocument);
+    assert_eq!(found(900).position.unwrap().evidence, PositionEvidence::SameDocument);
     let other = orphans.iter().find(|orphan| orphan.summary.is_none()).unwrap();
     assert!(other.problem.is_some() && other.position.is_none());
     assert_eq!(orphans.len(), 3);

@@ -65,9 +65,9 @@ fn visit_words<const BITS: u32>(mut rest: &[[u8; 8]], mut visit: impl FnMut(u16,
 /// Returns how many words at the beginning are equal to `word`, in steps of [`SKIPPED_WORDS`].
 #[inline]
 fn equal_words(word: [u8; 8], words: &[[u8; 8]]) -> usize {
-    let word = u64::from_ne_bytes(word);
+    let word = u64::from_le_bytes(word);
     // Without an early exit, so that the words are compared by vector instructions.
-    let differ = |bits: u64, next: &[u8; 8]| bits | (u64::from_ne_bytes(*next) ^ word);
+    let differ = |bits: u64, next: &[u8; 8]| bits | (u64::from_le_bytes(*next) ^ word);
     let steps = words.as_chunks::<SKIPPED_WORDS>().0.iter();
     steps.take_while(|step| step.iter().fold(0, differ) == 0).count() * SKIPPED_WORDS
 }

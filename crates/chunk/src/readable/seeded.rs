@@ -33,6 +33,7 @@ impl Folded {
     #[inline]
     fn mix(&mut self, word: u64) {
         let product = u128::from(self.state ^ word).wrapping_mul(u128::from(self.seed | 1));
+        #[expect(clippy::cast_possible_truncation, reason = "the halves of the product")]
         let (high, low) = ((product >> 64) as u64, product as u64);
         self.state = (high ^ low).wrapping_add(FACTOR).rotate_left(23);
     }
@@ -68,7 +69,7 @@ mod tests {
             [vec![a, b, c, d], vec![0, 0, a, b, c, d, 0, 0, 0, 0], vec![0; n as usize % 100]]
         });
         let texts: HashSet<Vec<u8>> = texts.collect();
-        let hashes: HashSet<u64> = texts.iter().map(|text| hasher.hash_one(text)).collect();
-        assert_eq!(hashes.len(), texts.len());
+        let found: HashSet<u64> = texts.iter().map(|text| hasher.hash_one(text)).collect();
+        assert_eq!(found.len(), texts.len());
     }
 }

@@ -1,5 +1,7 @@
 //! Whether a source of chunks belongs to the same world.
 
+use std::collections::HashSet;
+
 use hyworld_chunk::Chunk;
 use hyworld_coords::ChunkPos;
 use hyworld_providers::ChunkStorage;
@@ -55,6 +57,22 @@ impl Agreement {
             _ => SameWorld::Unknown,
         }
     }
+}
+
+/// Returns up to `max` positions of chunks of `source` that have neighbours in `world`, spread
+/// evenly over the listing. Parts that cannot be listed are left out.
+pub fn common_positions(
+    source: &dyn ChunkStorage,
+    world: &dyn ChunkStorage,
+    max: usize,
+) -> Vec<ChunkPos> {
+    let stored: HashSet<_> = world.positions().filter_map(Result::ok).collect();
+    let has_neighbour = |at: &ChunkPos| {
+        Side::ALL.into_iter().any(|side| side.neighbour(*at).is_some_and(|at| stored.contains(&at)))
+    };
+    let common: Vec<_> = source.positions().filter_map(Result::ok).filter(has_neighbour).collect();
+    let step = common.len().div_ceil(max.max(1)).max(1);
+    common.into_iter().step_by(step).take(max).collect()
 }
 
 /// Compares chunks of `source` at `positions` with the neighbours that `world` has there. Chunks

@@ -136,9 +136,9 @@ impl Hashes {
             return Self { values: Vec::new(), cells: None };
         }
         let PaletteIndices { keys, indices } = palette.indices();
-        let hash_of = |key: &&AssetKey| match key.is_air() {
-            true => 0,
-            false => u8::try_from(hash(key.as_str()) % 255).unwrap_or_default().saturating_add(1),
+        let hash_of = |key: &&AssetKey| {
+            let hash = u8::try_from(hash(key.as_str()) % 255).unwrap_or_default();
+            if key.is_air() { 0 } else { hash.saturating_add(1) }
         };
         Self { values: keys.iter().map(hash_of).collect(), cells: Some(indices) }
     }

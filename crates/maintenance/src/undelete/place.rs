@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 
-use super::report::{Confidence, Evidence};
+use super::report::{Confidence, PositionEvidence};
 use crate::scan::{ScanOptions, scan_items};
 use crate::seam::{Edges, Score, Side, fit_with_neighbours, similarity};
 
@@ -43,7 +43,7 @@ pub(super) struct Placed {
     pub(super) number: usize,
     pub(super) at: ChunkPos,
     pub(super) confidence: Confidence,
-    pub(super) evidence: Evidence,
+    pub(super) evidence: PositionEvidence,
 }
 
 /// Versions of one chunk.
@@ -107,17 +107,17 @@ fn version_of(
         margin if margin > 0.0 => Confidence::Medium,
         _ => Confidence::Low,
     };
-    let evidence = Evidence::OtherVersion { similarity: best.score, next_best };
+    let evidence = PositionEvidence::OtherVersion { similarity: best.score, next_best };
     Some(Placed { number: candidate.number, at: *at, confidence, evidence })
 }
 
 /// Returns whether two chunks with this similarity are versions of one chunk.
 fn is_version(found: &Score) -> bool {
-    match found.is_evidence() {
-        true => found.score >= VERSION_MIN,
-        // Without any detail, all chunks of a flat world are equal.
-        false => found.score >= FLAT_VERSION_MIN && found.detail > 0,
+    if found.is_evidence() {
+        return found.score >= VERSION_MIN;
     }
+    // Without any detail, all chunks of a flat world are equal.
+    found.score >= FLAT_VERSION_MIN && found.detail > 0
 }
 
 /// Joins the orphans that are versions of one chunk.
@@ -253,7 +253,7 @@ impl Claim {
             _ if margin >= MEDIUM_MARGIN && has_evidence => Confidence::Medium,
             _ => Confidence::Low,
         };
-        let evidence = Evidence::Neighbours {
+        let evidence = PositionEvidence::Neighbours {
             score: self.score.score,
             next_best: self.next_best,
             sides: self.score.sides,

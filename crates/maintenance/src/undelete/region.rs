@@ -9,7 +9,9 @@ use hyworld_indexed_storage::{IndexedStorageFile, SalvagedBlob, Slot};
 use sha2::{Digest, Sha256};
 
 use super::place::{Candidate, Placed, place};
-use super::report::{ChunkSummary, Confidence, Evidence, Orphan, OrphanPosition, OrphanSeal};
+use super::report::{
+    ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanSeal, PositionEvidence,
+};
 use crate::region_slots::RegionSlots;
 use crate::scan::{ScanOptions, scan_items, scan_slots};
 use crate::seam::{Edges, Side};
@@ -37,7 +39,7 @@ pub(super) struct Region<'a> {
 struct Found {
     orphan: Orphan,
     edges: Option<Edges>,
-    coordinates: Option<(ChunkPos, Evidence)>,
+    coordinates: Option<(ChunkPos, PositionEvidence)>,
 }
 
 impl<'a> Region<'a> {
@@ -53,7 +55,9 @@ impl<'a> Region<'a> {
         let mut region = Self { file, options, slots, at, edges, documents };
         region.read_own();
         if slots.region().is_some() {
-            Side::ALL.into_iter().for_each(|side| region.read_neighbours(side, &path_of));
+            for side in Side::ALL {
+                region.read_neighbours(side, &path_of);
+            }
         }
         region
     }
@@ -107,7 +111,7 @@ impl<'a> Region<'a> {
         let weighed = blobs.into_iter().enumerate();
         let items = weighed.map(|(n, blob)| (u64::from(blob.header.raw_bytes), (n, blob)));
         let options = self.options.clone().ordered(true);
-        let read = |(n, blob): (usize, SalvagedBlob)| self.describe(blob, n < COMPARED_MAX);
+        let read = |(n, blob): (usize, SalvagedBlob)| self.describe(&blob, n < COMPARED_MAX);
         let _ended = scan_items(items, &options, read, |one| found.push(one));
         self.determine_positions(&mut found);
         for one in &mut found {
@@ -118,7 +122,7 @@ impl<'a> Region<'a> {
         found.into_iter().map(|one| one.orphan).collect()
     }
 
-    fn describe(&self, blob: SalvagedBlob, has_edges: bool) -> Found {
+    fn describe(&self, blob: &SalvagedBlob, has_edges: bool) -> Found {
         let mut orphan = Orphan {
             file: self.file.path().to_owned(),
             segment: blob.segment,
@@ -136,7 +140,7 @@ impl<'a> Region<'a> {
             problem: None,
             position: blob
                 .slot
-                .map(|slot| self.position(slot, Confidence::Certain, Evidence::Seal)),
+                .map(|slot| self.position(slot, Confidence::Certain, PositionEvidence::Seal)),
             is_current: false,
         };
         let document = self.file.salvage_at(blob.segment).and_then(|blob| blob.decompress());
@@ -165,16 +169,26 @@ impl<'a> Region<'a> {
         Found { orphan, edges, coordinates: self.coordinates(chunk) }
     }
 
-    fn position(&self, slot: Slot, confidence: Confidence, evidence: Evidence) -> OrphanPosition {
+    fn position(
+        &self,
+        slot: Slot,
+        confidence: Confidence,
+        evidence: PositionEvidence,
+    ) -> OrphanPosition {
         OrphanPosition { slot, chunk: self.slots.chunk(slot), confidence, evidence }
     }
 
-    fn position_at(&self, at: ChunkPos, confidence: Confidence, found: Evidence) -> OrphanPosition {
+    fn position_at(
+        &self,
+        at: ChunkPos,
+        confidence: Confidence,
+        found: PositionEvidence,
+    ) -> OrphanPosition {
         self.position(Slot::new(at.slot().index().into()), confidence, found)
     }
 
     /// Returns the chunk of this region in which most coordinates of a chunk are.
-    fn coordinates(&self, chunk: &Chunk) -> Option<(ChunkPos, Evidence)> {
+    fn coordinates(&self, chunk: &Chunk) -> Option<(ChunkPos, PositionEvidence)> {
         self.slots.region()?;
         let entities = chunk.entities().ok()?.filter_map(Entity::position);
         let entities = entities.filter_map(|[x, _, z]| BlockPos::from_f64(x, 0.0, z));
@@ -188,16 +202,19 @@ impl<'a> Region<'a> {
         let (at, agreeing) = best.filter(|(at, _)| at.region() == self.at)?;
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
         let fraction = agreeing as f64 / total as f64;
-        (fraction >= AGREEING_MIN).then_some((at, Evidence::Coordinates { agreeing, total }))
+        (fraction >= AGREEING_MIN)
+            .then_some((at, PositionEvidence::Coordinates { agreeing, total }))
     }
 
     fn determine_positions(&self, found: &mut [Found]) {
         for one in found.iter_mut().filter(|one| one.orphan.position.is_none()) {
             let same = one.orphan.sha256.and_then(|sha256| self.documents.get(&sha256));
-            let same = same.map(|at| (*at, Confidence::Certain, Evidence::SameDocument));
+            let same = same.map(|at| (*at, Confidence::Certain, PositionEvidence::SameDocument));
             // A single entity may have been saved with a neighbouring chunk.
             let coordinates = one.coordinates.map(|(at, evidence)| match evidence {
-                Evidence::Coordinates { agreeing: 1, .. } => (at, Confidence::Medium, evidence),
+                PositionEvidence::Coordinates { agreeing: 1, .. } => {
+                    (at, Confidence::Medium, evidence)
+                }
                 _ => (at, Confidence::High, evidence),
             });
             let known = same.or(coordinates);

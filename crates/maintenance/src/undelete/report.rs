@@ -98,7 +98,7 @@ pub struct OrphanPosition {
     /// How certain the position is.
     pub confidence: Confidence,
     /// What it is based on.
-    pub evidence: Evidence,
+    pub evidence: PositionEvidence,
 }
 
 /// How certain a position is.
@@ -135,7 +135,7 @@ impl Confidence {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", tag = "kind")]
 #[non_exhaustive]
-pub enum Evidence {
+pub enum PositionEvidence {
     /// The slot in the seal, or in the journal of version 0.
     Seal,
     /// The slot holds the same document.

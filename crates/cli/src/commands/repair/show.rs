@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use hyworld::{FileRemedy, Repair, RepairOutcome, SameWorld, Source};
-use hyworld_maintenance::{ChunkRepair, Evidence, OrphanPosition, RegionRepair, Remedy};
+use hyworld_maintenance::{ChunkRepair, OrphanPosition, PositionEvidence, RegionRepair, Remedy};
 use serde::Serialize;
 
 use crate::args::health::RepairArgs;
@@ -260,11 +260,11 @@ fn lost_words(plan: &Repair, chunk: &ChunkRepair) -> String {
 /// Tells how the position of an older version is known.
 pub(in crate::commands) fn evidence_words(position: &OrphanPosition) -> String {
     let how = match position.evidence {
-        Evidence::Seal => "by its seal",
-        Evidence::SameDocument => "equal to the stored chunk",
-        Evidence::Coordinates { .. } => "by its entities",
-        Evidence::OtherVersion { .. } => "similar to the stored chunk",
-        Evidence::Neighbours { .. } => "fits its neighbours",
+        PositionEvidence::Seal => "by its seal",
+        PositionEvidence::SameDocument => "equal to the stored chunk",
+        PositionEvidence::Coordinates { .. } => "by its entities",
+        PositionEvidence::OtherVersion { .. } => "similar to the stored chunk",
+        PositionEvidence::Neighbours { .. } => "fits its neighbours",
         _ => "by other evidence",
     };
     format!("{how}, confidence {}", position.confidence.name())
