@@ -9,6 +9,7 @@ use hyworld_coords::ChunkPos;
 use hyworld_documents::Uuid;
 use hyworld_maintenance::{
     BUNDLE_SUFFIX, Bundle, BundleStorage, RepairSource, SameWorld as EdgeVerdict, agreement,
+    common_positions,
 };
 use hyworld_providers::ChunkStorage;
 use hyworld_world::{Backup, BackupTime, WorldOptions, backup_folder, find_backups};
@@ -18,9 +19,6 @@ use crate::location::{Location, find_named_world};
 
 /// How many chunks of a source are compared with their neighbours in the world.
 const SAMPLES: usize = 64;
-
-/// How many positions of a source the samples are chosen from.
-const SAMPLED_MAX: usize = 1 << 20;
 
 /// Why a source is trusted, or not.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -130,10 +128,7 @@ impl Source {
         damaged: impl Iterator<Item = ChunkPos>,
     ) {
         let mut positions: Vec<ChunkPos> = damaged.take(SAMPLES).collect();
-        let all: Vec<ChunkPos> = self.storage.positions().flatten().take(SAMPLED_MAX).collect();
-        let step = (all.len() / SAMPLES).max(1);
-        positions.extend(all.into_iter().step_by(step));
-        positions.dedup();
+        positions.extend(common_positions(&*self.storage, storage, SAMPLES));
         let found = agreement(&*self.storage, storage, &positions);
         #[expect(
             clippy::cast_possible_truncation,

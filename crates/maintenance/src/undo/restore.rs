@@ -291,10 +291,11 @@ impl Bundle {
         if current != blob.new {
             return Ok(Err("the slot was changed since; it is left as it is"));
         }
-        Ok(Ok(Some(match old_hash {
-            Some(_) => RegionChange::Put(parse_blob(&old)?),
-            None => RegionChange::Remove,
-        })))
+        Ok(match (old_hash, parse_blob(&old)) {
+            (None, _) => Ok(Some(RegionChange::Remove)),
+            (Some(_), Ok(blob)) => Ok(Some(RegionChange::Put(blob))),
+            (Some(_), Err(_)) => Err("the slot was damaged before, and the file was changed since"),
+        })
     }
 }
 
