@@ -6,7 +6,7 @@ use hyworld_testkit::{V0Writer, fixture};
 use serde_json::{Value, json};
 
 use crate::run::Sandbox;
-use crate::{generated, players, saves, upgrading_worlds, world};
+use crate::{generated, players, repairing, saves, upgrading_worlds, world};
 
 /// The command, and its output in one or more blocks.
 pub(super) type Samples = Vec<(&'static str, Vec<Vec<Value>>)>;
@@ -19,6 +19,7 @@ pub(super) fn all() -> Samples {
     samples.extend(regions());
     samples.extend(chunks());
     samples.extend(storages());
+    samples.extend(health());
     samples.extend(running());
     samples.extend(benches());
     samples
@@ -329,6 +330,51 @@ fn storages() -> Samples {
         ("convert", vec![convert, compare]),
         ("migrate", vec![migrate]),
         ("upgrade", vec![upgrading_worlds::samples()]),
+    ]
+}
+
+/// Verbs that change worlds with an undo bundle.
+fn health() -> Samples {
+    let sandbox = repairing::save();
+    let region = "save/universe/worlds/w/chunks/0.0.region.bin";
+    sandbox.run(&["region", "rm", region, "1,1"]).ends(0);
+    let mut undelete = lines(&sandbox, &["undelete save", "undelete save --all --yes"]);
+    let keys = ["x", "z", "evidence", "blocks", "height_min", "height_max", "entities"];
+    let keys = keys.into_iter().chain(["block_entities"]);
+    let nulls: Vec<_> = keys.map(|key| (format!("/{key}"), Value::Null)).collect();
+    let nulls: Vec<_> = nulls.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
+    also(&mut undelete, 0, &nulls);
+    also(&mut undelete, 0, &[("/message", "text".into()), ("/game_time", "text".into())]);
+    repairing::damage(&sandbox.path("save"));
+    sandbox.file("save/universe/worlds/w/chunks/9.9.region.bin", b"");
+    sandbox.file("save/universe/worlds/w/resources/Time.json", b"{");
+    sandbox.file("save/universe/worlds/w/resources/Other.json", b"{");
+    sandbox.file("good/universe/worlds/w/resources/Other.json", b"{}");
+    let mut repair = lines(&sandbox, &["repair save --from good --dry-run"]);
+    repair.extend(lines(&sandbox, &["repair save --from good --yes"]));
+    repair.push(json!({"type": "left", "class": "text", "message": "text", "reason": "text"}));
+    also(&mut repair, 0, &[("/time", Value::Null)]);
+    let chunk = repair.iter().position(|line| line["type"] == "chunk").unwrap();
+    also(&mut repair, chunk, &[("/source", Value::Null), ("/lost", json!(["text"]))]);
+    let undo = "undo save/universe/worlds/w-repair-1.hyundo";
+    let mut undo = lines(&sandbox, &[&format!("{undo} --dry-run"), &format!("{undo} --yes")]);
+    also(&mut undo, 0, &[("/x", 1.into()), ("/z", 1.into())]);
+    let restore = "restore save --from good --area -9,-9:9,9 --file resources/Other.json --yes";
+    let mut restore = lines(&sandbox, &[restore]);
+    let last = restore.len() - 1;
+    also(&mut restore, last, &[("/bundle", Value::Null)]);
+    let mut pack = |verb: &str| {
+        lines(&sandbox, &[&format!("{verb} save --dry-run"), &format!("{verb} save --yes")])
+    };
+    let (compact, seal, unseal) = (pack("compact"), pack("seal"), pack("unseal"));
+    vec![
+        ("repair", vec![repair]),
+        ("restore", vec![restore]),
+        ("undelete", vec![undelete]),
+        ("undo", vec![undo]),
+        ("compact", vec![compact]),
+        ("seal", vec![seal]),
+        ("unseal", vec![unseal]),
     ]
 }
 
