@@ -36,8 +36,8 @@ pub struct Mended {
 
 impl Chunk {
     /// Keeps the components of a damaged document that can be decoded, and replaces the others by
-    /// empty ones. Heights and light are derived from the blocks again. Components that a newer game
-    /// wrote are kept. Returns `None` if nothing of the chunk can be decoded.
+    /// empty ones. Heights and light are derived from the blocks again. Components that a newer
+    /// game wrote are kept. Returns `None` if nothing of the chunk can be decoded.
     ///
     /// ```
     /// use hyworld_chunk::Chunk;

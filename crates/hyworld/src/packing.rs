@@ -65,8 +65,8 @@ pub struct PackForecast {
     pub findings: Findings,
 }
 
-/// A planned change of all region files of a world. Other programs cannot write the world until this
-/// is dropped, unless only a plan was asked for.
+/// A planned change of all region files of a world. Other programs cannot write the world until
+/// this is dropped, unless only a plan was asked for.
 #[derive(Debug)]
 pub struct PackWorld {
     location: Location,
@@ -100,8 +100,8 @@ impl PackWorld {
     /// Measures the region files at `path`. With `is_plan`, no lock is taken, and
     /// [`apply`](Self::apply) must not be called.
     ///
-    /// # Errors
-    /// Returns an error if another program uses the world, or if its chunks are not in region files.
+    /// # Errors Returns an error if another program uses the world, or if its chunks are not in
+    /// region files.
     pub fn plan(
         path: &Path,
         packing: Packing,

@@ -152,8 +152,8 @@ impl Repair {
         })
     }
 
-    /// Plans the repair of the players and resources of the universe at `path`. Returns `None` if the
-    /// path is not a save or universe. `is_plan` is as for [`plan`](Self::plan).
+    /// Plans the repair of the players and resources of the universe at `path`. Returns `None` if
+    /// the path is not a save or universe. `is_plan` is as for [`plan`](Self::plan).
     ///
     /// # Errors
     /// Returns an error if another program uses a world of the universe, or if a source does not
@@ -285,8 +285,8 @@ fn target<'a>(
     RepairTarget { storage, folder, sources, scan, selected }
 }
 
-/// Decides for each source whether it is the same world: by UUID, otherwise by how its chunks fit to
-/// those of the world.
+/// Decides for each source whether it is the same world: by UUID, otherwise by how its chunks fit
+/// to those of the world.
 fn judge(sources: &mut [Source], options: &RepairOptions, world: &World, findings: &[Finding]) {
     for source in sources.iter_mut().filter(|source| source.same_world == SameWorld::Unknown) {
         source.judge_by_edges(world.storage(), findings.iter().filter_map(|found| found.chunk));

@@ -24,9 +24,8 @@ impl Undo {
     /// world if it was moved since. With `is_plan`, no lock is taken, and [`apply`](Self::apply)
     /// must not be called.
     ///
-    /// # Errors
-    /// Returns an error if the bundle cannot be read, if its world is missing, or if another program
-    /// uses the world.
+    /// # Errors Returns an error if the bundle cannot be read, if its world is missing, or if
+    /// another program uses the world.
     pub fn plan(bundle: &Path, root: Option<&Path>, is_plan: bool) -> Result<Self> {
         let bundle = Bundle::open(bundle)?;
         let root = find_root(&bundle, root)?;

@@ -23,8 +23,8 @@ const WINDOW_BYTES: u64 = 64 * 1024;
 /// Bytes needed to recognise a blob: its lengths and the magic number of its frame.
 const START_BYTES: usize = 12;
 
-/// Bytes after a damaged index entry or header that are searched for the frame it belongs to. Chunks
-/// of the game have less than 40 KB.
+/// Bytes after a damaged index entry or header that are searched for the frame it belongs to.
+/// Chunks of the game have less than 40 KB.
 const FRAME_BYTES_MAX: u64 = 16 << 20;
 
 /// Below this segment size the starts of several segments are read at once.

@@ -2,7 +2,8 @@
 //!
 //! For each damaged chunk the first remedy that gives a good chunk is planned:
 //!
-//! 1. its own blob or document, if only lengths, counts or the index entry are wrong: nothing is lost
+//! 1. its own blob or document, if only lengths, counts or the index entry are wrong: nothing is
+//!    lost
 //! 2. a copy from a source, such as a backup, newest first
 //! 3. an older version in the same region file
 //! 4. the parts of it that can be decoded

@@ -1,13 +1,14 @@
 //! Changes of a world that can be undone.
 //!
-//! [`Changes`] replaces files and chunks. Before each of them is replaced, its old bytes are durable
-//! in an *undo bundle*: one file with a checksum for each record. If the process is killed, each
-//! file is old or new, and the old bytes of every new file are in the bundle. [`Bundle`] reads a
-//! bundle and restores the bytes that were there.
+//! [`Changes`] replaces files and chunks. Before each of them is replaced, its old bytes are
+//! durable in an *undo bundle*: one file with a checksum for each record. If the process is killed,
+//! each file is old or new, and the old bytes of every new file are in the bundle. [`Bundle`] reads
+//! a bundle and restores the bytes that were there.
 //!
 //! A bundle keeps the differences between the old and the new file, so it is small if little was
-//! changed, and undoing restores the old file exactly. For that, the file must not have been changed
-//! since. For region files that were, the bundle also has the old blob of every changed slot.
+//! changed, and undoing restores the old file exactly. For that, the file must not have been
+//! changed since. For region files that were, the bundle also has the old blob of every changed
+//! slot.
 
 mod bundle;
 mod changes;
@@ -70,8 +71,9 @@ pub enum UndoError {
 /// The result of the operations of this module.
 pub(crate) type Result<T, E = UndoError> = std::result::Result<T, E>;
 
-/// Returns the first unused name of a bundle beside `root`, such as `worlds/default-repair-1.hyundo`
-/// for the world `worlds/default`. The game ignores files beside worlds.
+/// Returns the first unused name of a bundle beside `root`, such as
+/// `worlds/default-repair-1.hyundo` for the world `worlds/default`. The game ignores files beside
+/// worlds.
 pub fn bundle_path(root: &Path, verb: &str) -> PathBuf {
     let full = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let name = full.file_name().map(|name| name.to_string_lossy().into_owned());

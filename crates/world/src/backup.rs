@@ -215,8 +215,8 @@ impl Backup {
         parse_text(&bytes).map(Some).map_err(|problem| Error::NotJson { path, problem })
     }
 
-    /// Reads a file by its path in the universe, such as `players/UUID.json`. Returns `None` if it is
-    /// not in the backup.
+    /// Reads a file by its path in the universe, such as `players/UUID.json`. Returns `None` if it
+    /// is not in the backup.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is too large.

@@ -16,8 +16,8 @@ pub(super) struct Rebuilt<C> {
     pub(super) lost: Option<&'static str>,
 }
 
-/// Rebuilds the blocks of a section. Returns `None` if they need no change, or if a newer game wrote
-/// them.
+/// Rebuilds the blocks of a section. Returns `None` if they need no change, or if a newer game
+/// wrote them.
 pub(super) fn blocks(holder: Option<&Holder>) -> Option<Rebuilt<BlockSection>> {
     let (mut component, lost) = match holder.map(Holder::get::<BlockSection>) {
         None | Some(Ok(None)) => (BlockSection::new(0), None),
@@ -81,8 +81,8 @@ fn read_rest(section: &mut BlockSection, reader: &mut Reader<'_>) -> &'static st
     "light"
 }
 
-/// Rebuilds the fluids of a section. Returns `None` if they need no change, or if a newer game wrote
-/// them.
+/// Rebuilds the fluids of a section. Returns `None` if they need no change, or if a newer game
+/// wrote them.
 pub(super) fn fluids(holder: Option<&Holder>) -> Option<Rebuilt<FluidSection>> {
     match holder.map(Holder::get::<FluidSection>) {
         None | Some(Ok(None)) => Some(Rebuilt { component: FluidSection::new(), lost: None }),

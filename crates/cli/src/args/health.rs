@@ -1,5 +1,5 @@
-//! Arguments of the verbs that repair worlds and save space: `repair`, `restore`, `undelete`, `undo`,
-//! `compact`, `seal`, `unseal`.
+//! Arguments of the verbs that repair worlds and save space: `repair`, `restore`, `undelete`,
+//! `undo`, `compact`, `seal`, `unseal`.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! `repair`, `restore`, `compact` and `undo` are killed at random moments. Nothing is lost, the next
-//! run finishes the work, and undoing restores the exact bytes.
+//! `repair`, `restore`, `compact` and `undo` are killed at random moments. Nothing is lost, the
+//! next run finishes the work, and undoing restores the exact bytes.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![cfg(unix)]
 
@@ -25,7 +25,8 @@ fn reset(sandbox: &Sandbox, from: &str) {
     copy_folder(&sandbox.path(from), &sandbox.path("save"));
 }
 
-/// Runs a command and kills it after a part of the time that it needs. Returns whether it was killed.
+/// Runs a command and kills it after a part of the time that it needs. Returns whether it was
+/// killed.
 fn run_and_kill(sandbox: &Sandbox, words: &[&str], needed: Duration, random: &mut Random) -> bool {
     let mut command = sandbox.command(words);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -43,7 +43,8 @@ fn documents(world: &Path) -> BTreeMap<ChunkPos, Vec<u8>> {
     positions.filter_map(read).collect()
 }
 
-/// Repairs the world and its universe. Returns the bundles, and whether something was left as it is.
+/// Repairs the world and its universe. Returns the bundles, and whether something was left as it
+/// is.
 fn repair(save: &Path, world: &Path, options: &RepairOptions) -> (Vec<PathBuf>, bool) {
     let scan = ScanOptions::new();
     let plan = Repair::plan(world, options.clone(), false, &scan, &NoProgress).unwrap();
