@@ -100,8 +100,9 @@ impl PackWorld {
     /// Measures the region files at `path`. With `is_plan`, no lock is taken, and
     /// [`apply`](Self::apply) must not be called.
     ///
-    /// # Errors Returns an error if another program uses the world, or if its chunks are not in
-    /// region files.
+    /// # Errors
+    /// Returns an error if another program uses the world, or if its chunks are not in region
+    /// files.
     pub fn plan(
         path: &Path,
         packing: Packing,

@@ -50,7 +50,7 @@ impl RepairOptions {
             // Readable now, but the next save of another chunk can destroy it.
             _ if matches!(finding.class, Class::Container(_)) => true,
             Severity::Warning => self.warnings,
-            _ => false,
+            Severity::Note => false,
         };
         let is_chosen = match finding.chunk {
             Some(at) => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::{
     ChunkRepair, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget, ScanOptions,
-    Severity, apply_repair, check_chunk,
+    apply_repair, has_errors,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 use hyworld_world::Universe;
@@ -125,9 +125,10 @@ impl Restore {
     ) -> Result<Self> {
         let world = open_for_check(path)?;
         let location = world.location().clone();
-        let subject = match options.players.is_empty() {
-            true => Subject::of(&location, is_plan)?,
-            false => Subject::of_universe(&find_universe_of(path, &location)?, is_plan)?,
+        let subject = if options.players.is_empty() {
+            Subject::of(&location, is_plan)?
+        } else {
+            Subject::of_universe(&find_universe_of(path, &location)?, is_plan)?
         };
         let source = find_source(&options, &location)?;
         let mut wanted: BTreeSet<ChunkPos> = options.chunks.iter().copied().collect();
@@ -247,16 +248,12 @@ fn action_of(
         Err(_) => return RestoreAction::DamagedInSource,
     };
     match own {
-        Ok(Some(own)) if own == theirs => return RestoreAction::Equal,
-        _ if has_errors(at, theirs) => return RestoreAction::DamagedInSource,
+        Ok(Some(own)) if own == theirs => RestoreAction::Equal,
+        _ if has_errors(at, theirs) => RestoreAction::DamagedInSource,
         Ok(Some(_)) => RestoreAction::Replace,
         Ok(None) => RestoreAction::Create,
         Err(_) => RestoreAction::ReplaceDamaged,
     }
-}
-
-fn has_errors(at: ChunkPos, document: Vec<u8>) -> bool {
-    check_chunk(at, document).iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// Reads the chosen players and files of the source.

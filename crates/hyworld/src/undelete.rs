@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::{
     ChunkRepair, Completion, Confidence, Finding, Orphan, OrphanReport, Progress, Remedy,
-    RepairPlan, RepairReport, RepairTarget, ScanOptions, Severity, apply_repair, check_chunk,
-    find_orphans,
+    RepairPlan, RepairReport, RepairTarget, ScanOptions, apply_repair, find_orphans, has_errors,
 };
 use hyworld_providers::{ChunkStorage, ChunkStorageExt};
 
@@ -211,17 +210,10 @@ fn stored_state(storage: &dyn ChunkStorage, orphan: &Orphan) -> StoredState {
     match storage.contains(at) {
         Ok(false) => StoredState::Missing,
         Ok(true) => match storage.read(at) {
-            Ok(Some(document)) => match has_errors(at, document) {
-                true => StoredState::Damaged,
-                false => StoredState::Other,
-            },
+            Ok(Some(document)) if !has_errors(at, document.clone()) => StoredState::Other,
             Ok(None) => StoredState::Missing,
-            Err(_) => StoredState::Damaged,
+            Ok(Some(_)) | Err(_) => StoredState::Damaged,
         },
         Err(_) => StoredState::Damaged,
     }
-}
-
-fn has_errors(at: ChunkPos, document: Vec<u8>) -> bool {
-    check_chunk(at, document).iter().any(|finding| finding.severity == Severity::Error)
 }

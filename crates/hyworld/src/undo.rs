@@ -24,8 +24,9 @@ impl Undo {
     /// world if it was moved since. With `is_plan`, no lock is taken, and [`apply`](Self::apply)
     /// must not be called.
     ///
-    /// # Errors Returns an error if the bundle cannot be read, if its world is missing, or if
-    /// another program uses the world.
+    /// # Errors
+    /// Returns an error if the bundle cannot be read, if its world is missing, or if another
+    /// program uses the world.
     pub fn plan(bundle: &Path, root: Option<&Path>, is_plan: bool) -> Result<Self> {
         let bundle = Bundle::open(bundle)?;
         let root = find_root(&bundle, root)?;
@@ -79,7 +80,7 @@ fn find_root(bundle: &Bundle, named: Option<&Path>) -> Result<PathBuf> {
 }
 
 fn open_to_read(location: &str) -> Result<Box<dyn ChunkStorage>, UndoError> {
-    open(location, |location| location.open())
+    open(location, Location::open)
 }
 
 fn open_to_write(location: &str) -> Result<Box<dyn ChunkStorage>, UndoError> {

@@ -73,7 +73,8 @@ pub use undo::{
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{
-    Hashed, RegionReport, VerifyReport, check_chunk, verify, verify_chunks, verify_region,
+    Hashed, RegionReport, VerifyReport, check_chunk, has_errors, verify, verify_chunks,
+    verify_region,
 };
 
 /// Compiles and runs the example of the README.

@@ -137,6 +137,11 @@ pub fn check_chunk(at: ChunkPos, document: Vec<u8>) -> Vec<Finding> {
     check(verified, &Fillers::default()).findings
 }
 
+/// Returns whether the document of a chunk has errors; warnings are allowed.
+pub fn has_errors(at: ChunkPos, document: Vec<u8>) -> bool {
+    check_chunk(at, document).iter().any(|finding| finding.severity == Severity::Error)
+}
+
 fn check(verified: Verified, fillers: &Fillers) -> Checked {
     let Verified { at, document, damage, .. } = verified;
     let mut checked = Checked::default();

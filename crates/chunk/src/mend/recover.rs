@@ -42,15 +42,15 @@ fn column(bytes: &[u8], writer: &mut DocumentWriter, lost: &mut Vec<String>) {
         for y in SectionY::all() {
             let index = y.index().to_string();
             let found = sections.iter().find(|(key, _, _)| *key == index);
-            match found.filter(|(_, kind, value)| *kind == Kind::DOCUMENT && is_intact(value)) {
-                Some((_, _, value)) => writer.document(&index, value),
-                None => {
-                    lost.push(format!("section {index}: blocks and fluids"));
-                    writer.nested(&index, Kind::DOCUMENT, |writer| {
-                        writer.nested(COMPONENTS_KEY, Kind::DOCUMENT, |_| {});
-                    });
-                }
+            let is_usable = |kind: Kind, value: &[u8]| kind == Kind::DOCUMENT && is_intact(value);
+            if let Some((_, _, value)) = found.filter(|(_, kind, value)| is_usable(*kind, value)) {
+                writer.document(&index, value);
+                continue;
             }
+            lost.push(format!("section {index}: blocks and fluids"));
+            writer.nested(&index, Kind::DOCUMENT, |writer| {
+                writer.nested(COMPONENTS_KEY, Kind::DOCUMENT, |_| {});
+            });
         }
     });
 }

@@ -99,14 +99,12 @@ fn copy_of(
     good.next()
 }
 
+/// Returns the name of a source and its copy of a file.
+type CopyOf<'a> = &'a dyn Fn(&str) -> Option<(String, Vec<u8>)>;
+
 /// Plans the repair of a JSON file that cannot be parsed. A file without any good copy is moved
 /// into the bundle if the game replaces it by default values.
-fn json_file(
-    path: &Path,
-    name: &str,
-    copy: &dyn Fn(&str) -> Option<(String, Vec<u8>)>,
-    has_defaults: bool,
-) -> Option<FileRepair> {
+fn json_file(path: &Path, name: &str, copy: CopyOf<'_>, has_defaults: bool) -> Option<FileRepair> {
     let backup = with_suffix(path, ".bak");
     let reason = match read(path) {
         Some(bytes) => problem_of(&bytes)?,
@@ -150,7 +148,7 @@ fn problem_of(bytes: &[u8]) -> Option<String> {
 }
 
 fn json_files(folder: &Path) -> Vec<PathBuf> {
-    listed(folder, |name| name.ends_with(".json"))
+    listed(folder, |name| Path::new(name).extension().is_some_and(|end| end == "json"))
 }
 
 fn left_over(folder: &Path) -> Vec<FileRepair> {

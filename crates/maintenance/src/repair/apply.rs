@@ -138,8 +138,8 @@ fn document_of(
         Remedy::Copy(index) => target.sources.get(*index)?.storage.read(chunk.at).ok()?,
         Remedy::Mended { .. } => Chunk::mend(&own()?).map(|mended| mended.document),
         Remedy::OwnDocument => own(),
-        Remedy::OwnBlob(_) | Remedy::OlderVersion { .. } => None,
-        Remedy::Remove | Remedy::Leave => None,
+        // Blobs are copied as they are.
+        Remedy::OwnBlob(_) | Remedy::OlderVersion { .. } | Remedy::Remove | Remedy::Leave => None,
     }
 }
 

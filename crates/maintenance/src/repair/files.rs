@@ -50,7 +50,6 @@ pub fn region_file_repair(path: &Path) -> Option<RegionRepair> {
     let table_end = Geometry::REGION.segments_offset();
     match IndexedStorageFile::open_read_only(path) {
         Ok(_) if bytes < table_end => Some(RegionRepair::Table),
-        Ok(_) => None,
         Err(Error::Header { .. }) if bytes > table_end => {
             Some(header_repair(path).unwrap_or(RegionRepair::Quarantine))
         }
@@ -58,8 +57,8 @@ pub fn region_file_repair(path: &Path) -> Option<RegionRepair> {
             Some(RegionRepair::Table)
         }
         Err(Error::Header { .. }) => Some(RegionRepair::Quarantine),
-        // The disk or the permissions are at fault, not the file.
-        Err(_) => None,
+        // Intact, or the disk or the permissions are at fault, not the file.
+        Ok(_) | Err(_) => None,
     }
 }
 

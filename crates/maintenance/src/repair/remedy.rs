@@ -81,14 +81,12 @@ impl Damaged<'_> {
     /// Returns whether a document belongs to this chunk: its entities are not in another chunk, and
     /// if several slots have its blob, it fits here at least as well as there.
     fn belongs_here(&self, target: &RepairTarget<'_>, document: &[u8]) -> bool {
-        match chunk_of_entities(document) {
-            Some(found) => found == self.at,
-            None => {
-                let others = self.file.map(|file| chunks_sharing(file, slot_of(self.at)));
-                let mut others = others.into_iter().flatten();
-                !others.any(|other| fits_better(target, document, other, self.at))
-            }
+        if let Some(found) = chunk_of_entities(document) {
+            return found == self.at;
         }
+        let others = self.file.map(|file| chunks_sharing(file, slot_of(self.at)));
+        let mut others = others.into_iter().flatten();
+        !others.any(|other| fits_better(target, document, other, self.at))
     }
 
     /// Returns the best orphaned blob that belongs to this chunk.

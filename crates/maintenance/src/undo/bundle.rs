@@ -122,7 +122,7 @@ impl Bundle {
         let (mut ranges, mut blobs) = (Vec::new(), Vec::new());
         for number in 1.. {
             let Some(record) = record::read(source, number)? else { break };
-            let payload = offset.saturating_add(HEAD_BYTES);
+            let payload = offset.saturating_add(HEAD_BYTES as u64);
             offset = offset.saturating_add(record.bytes);
             let read = match record.kind {
                 Kind::Range => parse_range(&record, payload).map(|range| ranges.push(range)),

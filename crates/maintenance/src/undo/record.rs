@@ -14,7 +14,7 @@ pub(super) const MAGIC: &[u8; 8] = b"HYUNDO01";
 const CHECKSUM_BYTES: usize = 16;
 
 /// Bytes of kind and length before the payload.
-pub(super) const HEAD_BYTES: u64 = 5;
+pub(super) const HEAD_BYTES: usize = 5;
 
 /// The largest payload: a document of 256 MiB and its description.
 const PAYLOAD_BYTES_MAX: u32 = (256 << 20) + (1 << 20);
@@ -67,7 +67,7 @@ pub(super) fn write(
     target.write_all(&length)?;
     target.write_all(payload)?;
     target.write_all(&checksum(number, kind, payload))?;
-    Ok(HEAD_BYTES + payload.len() as u64 + CHECKSUM_BYTES as u64)
+    Ok((HEAD_BYTES + payload.len() + CHECKSUM_BYTES) as u64)
 }
 
 /// A record that was read.
@@ -82,7 +82,7 @@ pub(super) struct Record {
 /// Reads the next record. Returns `None` if the rest of the bundle is not a complete record: the
 /// writer was killed.
 pub(super) fn read(source: &mut impl Read, number: u64) -> io::Result<Option<Record>> {
-    let mut head = [0; HEAD_BYTES as usize];
+    let mut head = [0; HEAD_BYTES];
     if !fill(source, &mut head)? {
         return Ok(None);
     }
@@ -98,7 +98,7 @@ pub(super) fn read(source: &mut impl Read, number: u64) -> io::Result<Option<Rec
     if !is_read || found != checksum(number, kind, &payload) {
         return Ok(None);
     }
-    let bytes = HEAD_BYTES + u64::from(length) + CHECKSUM_BYTES as u64;
+    let bytes = (HEAD_BYTES + payload.len() + CHECKSUM_BYTES) as u64;
     Ok(Some(Record { kind, payload, bytes }))
 }
 

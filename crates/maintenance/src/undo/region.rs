@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_files::{FileError, remove_if_present, with_suffix};
 use hyworld_indexed_storage::{
-    EncodedBlob, Error, Geometry, IndexedStorageFile, OpenOptions, Slot, rebuild_header,
+    EncodedBlob, Geometry, IndexedStorageFile, OpenOptions, Slot, rebuild_header,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,10 +67,9 @@ impl Changes {
         for (slot, _) in &changes.slots {
             let (state, old) = match old.as_ref().map(|old| old.read_encoded(*slot)) {
                 Some(Ok(Some(blob))) => (OldState::Stored, Some(blob)),
-                Some(Ok(None)) => (OldState::Missing, None),
                 Some(Err(_)) => (OldState::Damaged, None),
                 None if path.exists() => (OldState::Damaged, None),
-                None => (OldState::Missing, None),
+                Some(Ok(None)) | None => (OldState::Missing, None),
             };
             let new = new.read_encoded(*slot)?.map(|blob| blob_hash(blob.stored()));
             let record = BlobRecord { slot: slot.get(), old: state, new };
@@ -121,10 +120,7 @@ fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
 fn extend_table(path: &Path) -> Result<()> {
     let end = Geometry::REGION.segments_offset();
     let file = File::options().write(true).open(path);
-    let extended = file.and_then(|file| match file.metadata()?.len() < end {
-        true => file.set_len(end),
-        false => Ok(()),
-    });
+    let extended = file.and_then(|file| file.set_len(file.metadata()?.len().max(end)));
     Ok(extended.map_err(FileError::at(path, "extend"))?)
 }
 
@@ -140,5 +136,5 @@ fn apply(file: &IndexedStorageFile, slot: Slot, change: &RegionChange) -> Result
 pub(super) fn parse_blob(stored: &[u8]) -> Result<EncodedBlob, UndoError> {
     let (raw, rest) = stored.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
     let frames = rest.get(4..).unwrap_or_default();
-    Ok(EncodedBlob::from_frames(u32::from_be_bytes(*raw), frames).map_err(Error::from)?)
+    Ok(EncodedBlob::from_frames(u32::from_be_bytes(*raw), frames)?)
 }

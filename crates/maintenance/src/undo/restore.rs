@@ -334,15 +334,11 @@ struct Storages<'a> {
 
 impl Storages<'_> {
     fn get(&mut self, location: &str) -> Result<&dyn ChunkStorage> {
-        let known = self.opened.iter().position(|(name, _)| name == location);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                self.opened.push((location.to_owned(), (self.open)(location)?));
-                self.opened.len().saturating_sub(1)
-            }
-        };
-        let storage = self.opened.get(index).map(|(_, storage)| &**storage);
+        if !self.opened.iter().any(|(name, _)| name == location) {
+            self.opened.push((location.to_owned(), (self.open)(location)?));
+        }
+        let known = self.opened.iter().find(|(name, _)| name == location);
+        let storage = known.map(|(_, storage)| &**storage);
         storage.ok_or_else(|| UndoError::Bundle {
             path: PathBuf::from(location),
             reason: "its storage is not open".to_owned(),

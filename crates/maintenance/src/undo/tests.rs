@@ -45,9 +45,10 @@ impl Folder {
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false => drop(found.insert(path.clone(), fs::read(path).unwrap())),
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    found.insert(path.clone(), fs::read(path).unwrap());
                 }
             }
         }
@@ -80,7 +81,7 @@ fn no_storage(location: &str) -> Result<Box<dyn ChunkStorage>> {
 }
 
 fn document(slot: u32) -> Vec<u8> {
-    (0..9000_u32).map(|index| (index.wrapping_mul(slot + 1) >> 3) as u8).collect()
+    (0..9000_u32).map(|index| (index.wrapping_mul(slot + 1) >> 3).to_le_bytes()[0]).collect()
 }
 
 fn slot_changes() -> RegionChanges {
