@@ -95,6 +95,16 @@ impl Subject {
     }
 }
 
+/// Returns a name under which the storage at a location can be opened from any folder.
+pub(crate) fn full_name(location: &Location) -> String {
+    let full = |folder: &Path| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    match location {
+        Location::RocksDb(folder) => Location::RocksDb(full(folder)).name(),
+        Location::World { folder, .. } => full(folder).display().to_string(),
+        other => other.name(),
+    }
+}
+
 /// Returns the current time in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

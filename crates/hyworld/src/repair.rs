@@ -11,7 +11,7 @@ use hyworld_maintenance::{
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
-use crate::changing::Subject;
+use crate::changing::{Subject, full_name};
 use crate::error::{Error, Result};
 use crate::health::{check_files, open_for_check};
 use crate::location::{Location, find_universe, find_worlds};
@@ -232,7 +232,7 @@ impl Repair {
         };
         let (all, scan) = (|_: &Finding| true, ScanOptions::new());
         let target = target(&*storage, folder.as_deref(), &self.accepted, &all, &scan);
-        Ok(apply_repair(&self.plan, &target, &location.name(), changes, progress)?)
+        Ok(apply_repair(&self.plan, &target, &full_name(location), changes, progress)?)
     }
 
     /// Reads the repaired chunks again and adds findings for those that still have errors.

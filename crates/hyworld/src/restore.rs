@@ -11,7 +11,7 @@ use hyworld_maintenance::{
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 use hyworld_world::Universe;
 
-use crate::changing::Subject;
+use crate::changing::{Subject, full_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::health::open_for_check;
 use crate::location::{Location, find_universe};
@@ -186,7 +186,7 @@ impl Restore {
             selected: &all,
         };
         let plan = self.as_repair(folder);
-        let name = self.location.name();
+        let name = full_name(&self.location);
         let chunks = apply_repair(&plan, &target, &name, &mut changes, progress)?;
         let mut files = 0_u64;
         for file in self.files.iter().filter(|file| !file.is_equal) {

@@ -207,6 +207,30 @@ fn a_world_is_compacted_and_sealed() {
     assert!(files(&sandbox.path("save")) == before, "undone in reverse order");
 }
 
+#[cfg(feature = "rocksdb")]
+#[test]
+fn chunks_of_a_database_are_repaired() {
+    use hyworld_coords::ChunkPos;
+    use hyworld_providers::{ChunkStorage, RocksDbOptions};
+
+    let sandbox = save();
+    sandbox.run(&["convert", "good", "rocksdb:db"]).ends(0);
+    let database = RocksDbOptions::new().open(&sandbox.path("db")).unwrap();
+    let at = ChunkPos::new(0, 0);
+    let whole = database.read(at).unwrap().unwrap();
+    database.write(at, b"not a document").unwrap();
+    database.sync().unwrap();
+    drop(database);
+    sandbox.run(&["verify", "rocksdb:db"]).ends(1);
+    let repair = ["repair", "rocksdb:db", "--from", "good", "--yes", "--json"];
+    let lines = sandbox.run(&repair).ends(0).json_lines();
+    assert_eq!(summary(&lines)["repaired"], 1, "{lines:?}");
+    let read = || RocksDbOptions::new().open(&sandbox.path("db")).unwrap().read(at).unwrap();
+    assert!(read() == Some(whole), "the chunk of the source");
+    sandbox.run(&["undo", "db-repair-1.hyundo", "--yes"]).ends(0);
+    assert_eq!(read().unwrap(), b"not a document");
+}
+
 #[test]
 fn files_that_were_changed_since_stay() {
     let sandbox = save();
