@@ -363,7 +363,7 @@ fn health() -> Samples {
     let mut restore = lines(&sandbox, &[restore]);
     let last = restore.len() - 1;
     also(&mut restore, last, &[("/bundle", Value::Null)]);
-    let mut pack = |verb: &str| {
+    let pack = |verb: &str| {
         lines(&sandbox, &[&format!("{verb} save --dry-run"), &format!("{verb} save --yes")])
     };
     let (compact, seal, unseal) = (pack("compact"), pack("seal"), pack("unseal"));
