@@ -186,10 +186,10 @@ impl fmt::Display for ColumnAnomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Heights { first, count } => {
-                write!(f, "BlockChunk: {count} heights are outside of the world, such as {first}")
+                write!(f, "BlockChunk: heights outside of the world: {count}, such as {first}")
             }
             Self::Tints { first, count } => {
-                write!(f, "BlockChunk: {count} tints are not opaque, such as {first:#010x}")
+                write!(f, "BlockChunk: tints that are not opaque: {count}, such as {first:#010x}")
             }
             Self::Keys { map } => {
                 write!(f, "BlockChunk: the list of {map} is empty or has a value twice")
@@ -198,27 +198,27 @@ impl fmt::Display for ColumnAnomaly {
                 write!(f, "BlockChunk: the flag for physics is {found} instead of 0 or 1")
             }
             Self::HeightInAir { columns } => {
-                write!(f, "BlockChunk: the height of {columns} columns is that of a cell of air")
+                write!(f, "BlockChunk: columns whose height is that of a cell of air: {columns}")
             }
             Self::Migrations => {
                 f.write_str("the sections are at different numbers of block migrations")
             }
             Self::UnlistedEnvironment { id, columns } => write!(
                 f,
-                "EnvironmentChunk: {columns} columns have an environment that is not listed, such \
+                "EnvironmentChunk: columns with an environment that is not listed: {columns}, such \
                  as {id}"
             ),
             Self::EnvironmentRuns { columns } => {
-                write!(f, "EnvironmentChunk: the runs of {columns} columns are not in order")
+                write!(f, "EnvironmentChunk: columns whose runs are not in order: {columns}")
             }
             Self::RepeatedEnvironment { id } => {
                 write!(f, "EnvironmentChunk: environment {id} or its name is listed twice")
             }
             Self::HealthElsewhere { entries } => {
-                write!(f, "BlockHealthChunk: {entries} entries are about blocks of other chunks")
+                write!(f, "BlockHealthChunk: entries about blocks of other chunks: {entries}")
             }
             Self::HealthRange { entries } => {
-                write!(f, "BlockHealthChunk: {entries} entries have a health outside of 0 to 1")
+                write!(f, "BlockHealthChunk: entries with a health outside of 0 to 1: {entries}")
             }
         }
     }

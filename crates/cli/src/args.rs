@@ -135,10 +135,16 @@ pub(crate) enum Command {
     Ls(storage::LsArgs),
     /// Read and decode every chunk completely, and report damage
     ///
-    /// Reads every byte of every chunk, checks every document, and decodes and encodes every
-    /// component. Also checks the configuration, resources, players and backups of a save, and the
-    /// index tables of region files. Nothing is changed. A damaged chunk does not end the run. A
-    /// finding is an error if data is lost or the game would reject the chunk, otherwise a warning.
+    /// Reads every byte of every chunk, checks its container, its document and every component, and
+    /// checks chunks against each other. Also checks the configuration, resources, players, backups
+    /// and left-over files of a save. Nothing is changed. A damaged chunk does not end the run. A
+    /// finding is an error if data is lost or the game would reject the chunk, a warning if the game
+    /// does not write it but reads it, and a note if healthy worlds have it too. The exit code is 1
+    /// only if there are errors.
+    ///
+    /// With --manifest, a first run writes a hash of every chunk and file, and later runs report
+    /// everything that differs. With --since, only chunks that were written since the manifest are
+    /// read. --update replaces the manifest afterwards.
     #[command(after_long_help = shapes::of("verify"))]
     Verify(storage::VerifyArgs),
     /// Repair damaged chunks and files of a world

@@ -98,11 +98,11 @@ impl BlockSection {
             ("local", &self.local_light, self.local_change_counter),
             ("global", &self.global_light, self.global_change_counter),
         ] {
-            if let Some(tree) = &light.tree {
-                let idle = tree.idle_nodes();
-                if idle > 0 || !tree.has_usual_flag() {
-                    anomalies.push(SectionAnomaly::LightTree { light: name, idle });
-                }
+            // Without a tree, the light is dark or not computed yet.
+            let Some(tree) = &light.tree else { continue };
+            let idle = tree.idle_nodes();
+            if idle > 0 || !tree.has_usual_flag() {
+                anomalies.push(SectionAnomaly::LightTree { light: name, idle });
             }
             if !light.is_current(counter) {
                 anomalies.push(SectionAnomaly::StaleLight { light: name });

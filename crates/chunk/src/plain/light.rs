@@ -8,16 +8,17 @@ const LAST_LEVEL: u32 = 4;
 /// The size of a node without nested nodes.
 const NODE_BYTES: usize = 17;
 
-/// Checks the next light and returns its change id. Its tree must be as the game builds it: no node
-/// except the root has eight equal values.
-pub(super) fn skip_light(reader: &mut Reader<'_>) -> Option<u16> {
+/// Checks the next light and returns the change id of its tree; `Some(None)` if it has no tree. The
+/// tree must be as the game builds it: no node except the root has eight equal values.
+#[expect(clippy::option_option, reason = "the outer one means that the light is not plain")]
+pub(super) fn skip_light(reader: &mut Reader<'_>) -> Option<Option<u16>> {
     let change_id = reader.u16().ok()?;
     match reader.u8().ok()? {
-        0 => Some(change_id),
+        0 => Some(None),
         1 => {
             let len = usize::try_from(reader.i32().ok()?).ok()?;
             let tree = reader.bytes(len).ok()?;
-            (end_of(tree, 0, 0)? == tree.len()).then_some(change_id)
+            (end_of(tree, 0, 0)? == tree.len()).then_some(Some(change_id))
         }
         _ => None,
     }

@@ -66,8 +66,9 @@ impl<'a> PlainSection<'a> {
         let lights = [skip_light(&mut reader)?, skip_light(&mut reader)?];
         let counters = [reader.u16().ok()?, reader.u16().ok()?];
         let has_fillers = !matches!(fillers, PlainPalette::Empty);
-        let stale = lights.iter().zip(counters).filter(|(light, counter)| **light != *counter);
-        let stale_lights = stale.count();
+        let lights = lights.into_iter().zip(counters);
+        let is_stale = |(id, counter): &(Option<u16>, u16)| id.is_some_and(|id| id != *counter);
+        let stale_lights = lights.filter(is_stale).count();
         let is_plain = reader.left() == 0;
         is_plain.then_some(Self { blocks, has_fillers, migration, stale_lights })
     }

@@ -29,9 +29,8 @@ fn a_clean_world_has_no_findings() {
     let kept = "entities stored in the chunk (up to game 0.5): 5 chunks\n";
     assert!(text.ends_with(kept), "{text}");
     let object = sandbox.run(&["verify", "world", "--json"]).ends(0).json();
-    let expected =
-        ["type", "chunks", "raw", "errors", "warnings", "classes", "entities_kept_in_chunks"];
-    assert_eq!(keys(&object), expected);
+    let counts = ["type", "chunks", "raw", "errors", "warnings", "notes"];
+    assert_eq!(keys(&object), [&counts[..], &["classes", "entities_kept_in_chunks"]].concat());
 }
 
 #[test]
@@ -46,9 +45,12 @@ fn findings_have_a_class_a_chunk_and_advice() {
     let lines = sandbox.run(&["verify", "world", "--json", "-j", "1"]).ends(1).json_lines();
     let expected = [("document", 1), ("missing", 3)];
     for (line, (class, x)) in lines.iter().zip(expected) {
+        let location = ["x", "z", "file", "slot", "offset"];
+        let expected = [&["type", "class", "level"], &location[..], &["message", "advice"]];
+        assert_eq!(keys(line), expected.concat());
         assert_eq!(
-            keys(line),
-            ["type", "class", "level", "x", "z", "message", "advice"].as_slice(),
+            (&line["slot"], &line["file"]),
+            (&x.into(), &"world/chunks/0.0.region.bin".into())
         );
         assert_eq!((&line["class"], &line["x"]), (&class.into(), &Value::from(x)));
         assert_eq!(line["level"], "error");
@@ -100,7 +102,7 @@ fn a_backup_that_cannot_be_opened_is_found() {
     fs::create_dir_all(sandbox.path("save/backup")).unwrap();
     sandbox.file("save/backup/2026-01-01_00-00-00.zip", b"not a zip");
     let lines = sandbox.run(&["verify", "save", "--json"]).ends(1).json_lines();
-    let files: Vec<_> = lines.iter().filter(|line| line["class"] == "world-file").collect();
+    let files: Vec<_> = lines.iter().filter(|line| line["class"] == "backup").collect();
     assert_eq!((lines.len(), files.len()), (2, 1), "{lines:?}");
     assert!(files[0]["message"].as_str().unwrap().contains("2026-01-01"), "{lines:?}");
 }
@@ -115,10 +117,10 @@ fn slots_that_share_a_blob_are_found() {
     let entry = bytes[32..36].to_vec();
     bytes[36..40].copy_from_slice(&entry);
     sandbox.file(file, &bytes);
-    let lines = sandbox.run(&["verify", "world", "--json"]).json_lines();
-    let overlaps: Vec<_> = lines.iter().filter(|line| line["class"] == "overlap").collect();
-    assert_eq!((lines.len(), overlaps.len()), (3, 2), "{lines:?}");
-    assert_eq!((&overlaps[0]["x"], &overlaps[1]["x"]), (&0.into(), &1.into()));
+    let lines = sandbox.run(&["verify", "world", "--json"]).ends(1).json_lines();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!((&lines[0]["class"], &lines[0]["x"]), (&"overlap".into(), &0.into()));
+    assert_eq!(lines[0]["message"], "it shares segments with slot 1");
 }
 
 #[test]
@@ -140,4 +142,36 @@ fn an_entity_outside_of_its_chunk_is_a_warning() {
     assert_eq!(lines[0]["x"], 4);
     let expected = "an entity is at x 70.5, z 3.0, outside of this chunk, and 1 more";
     assert_eq!(lines[0]["message"], expected);
+}
+
+/// A change that breaks no rule is found with a manifest, and accepted with `--update`.
+#[test]
+fn a_manifest_shows_what_changed() {
+    let sandbox = Sandbox::new();
+    let storage = world(&sandbox);
+    drop(storage);
+    let compare = ["verify", "world", "--manifest", "m.txt", "--json"];
+    let run = sandbox.run(&compare).ends(0);
+    assert!(run.err.contains("m.txt: manifest of 5 chunks and 0 files written"), "{}", run.err);
+    let before = sandbox.bytes("m.txt");
+    sandbox.run(&compare).ends(0);
+    let mut chunk = Chunk::new();
+    let at = hyworld_coords::ChunkBlock::new(1, 2, 3).unwrap();
+    chunk.set_block(at, "Rock_Stone").unwrap();
+    let storage = RegionFiles::open(&sandbox.path("world/chunks")).unwrap();
+    storage.write(ChunkPos::new(3, 0), &chunk.encode()).unwrap();
+    drop(storage);
+    let lines = sandbox.run(&compare).ends(1).json_lines();
+    let changed: Vec<_> = lines.iter().filter(|line| line["class"] == "changed").collect();
+    assert_eq!((changed.len(), &changed[0]["x"]), (1, &3.into()), "{lines:?}");
+    assert_eq!(sandbox.bytes("m.txt"), before);
+    let since =
+        sandbox.run(&["verify", "world", "--since", "m.txt", "--json"]).ends(0).json_lines();
+    assert_eq!(since.last().unwrap()["chunks"], 1);
+    sandbox.run(&[&compare[..], &["--update"]].concat()).ends(0);
+    sandbox.run(&compare).ends(0);
+    sandbox.run(&["verify", "world", "--update"]).ends(2);
+    sandbox.run(&["verify", "world", "--since", "none.txt"]).ends(2);
+    sandbox.file("m.txt", &before[1..]);
+    sandbox.run(&compare).ends(3);
 }

@@ -5,6 +5,7 @@
 
 mod built;
 mod flips;
+mod manifest;
 mod repair;
 
 use std::collections::BTreeMap;
@@ -114,6 +115,21 @@ fn is_new(finding: &Finding, clean: &[Finding]) -> bool {
         is_place && (is_total || known.message == finding.message)
     };
     !clean.iter().any(same)
+}
+
+/// What healthy worlds show is not an error, and in worlds of the game not even a warning.
+#[test]
+fn real_worlds_have_no_errors() {
+    let Some(worlds) = shared("worlds") else { return };
+    let instance = "spaceship-2026-02/Server/Instances/Orbis_Galactic_Spaceship";
+    let converted = "converted-2026-04";
+    let others = ["explored-2026-01", "ocean-2026-01", "flat-2026-02", "adventure-2026-06"];
+    for world in others.into_iter().chain([instance, converted]) {
+        let found = findings(&worlds.join(world));
+        let worst = found.iter().max_by_key(|finding| finding.severity);
+        let limit = if world == converted { Severity::Warning } else { Severity::Note };
+        assert!(worst.is_none_or(|worst| worst.severity <= limit), "{world}: {worst:?}");
+    }
 }
 
 #[test]

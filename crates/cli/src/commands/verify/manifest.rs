@@ -1,6 +1,6 @@
 //! The manifest of `verify`: which file, and what is done with it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hyworld::ManifestUse;
 use hyworld_maintenance::Manifest;
@@ -35,7 +35,11 @@ impl Chosen {
             None => path.clone(),
         };
         let (is_since, is_update) = (args.since.is_some(), args.update);
-        let old = if is_since || path.exists() { Some(read(&path)?) } else { None };
+        if is_since && !path.exists() {
+            let advice = "write it first with --manifest";
+            return Err(usage(format!("{}: no such manifest; {advice}", path.display())));
+        }
+        let old = if path.exists() { Some(Manifest::read(&path)?) } else { None };
         Ok(Self { path: Some(path), old, is_since, is_update })
     }
 
@@ -63,8 +67,4 @@ impl Chosen {
             path.display()
         ))?)
     }
-}
-
-fn read(path: &Path) -> anyhow::Result<Manifest> {
-    Ok(Manifest::read(path)?)
 }
