@@ -13,6 +13,7 @@ pub(crate) mod region;
 pub(crate) mod resource;
 pub(crate) mod running;
 mod shapes;
+pub(crate) mod snapshot;
 mod start;
 pub(crate) mod storage;
 pub(crate) mod upgrade;
@@ -209,6 +210,16 @@ pub(crate) enum Command {
     /// are copied; config.json and players are not.
     #[command(after_long_help = shapes::of("convert"))]
     Convert(convert::ConvertArgs),
+    /// Copy a world or save while a server runs
+    ///
+    /// Copies all chunks and all other files, then copies again what changed meanwhile, until
+    /// nothing changed or the number of passes is reached. Every chunk of the copy is one that was
+    /// stored completely; the copy is settled if it is also the state of a single moment. Orphaned
+    /// chunks are not copied. The copy is read back and compared. WORLD is a save, a universe, a
+    /// world or a folder of region files, and is only read. TARGET must not exist; it is written as
+    /// TARGET.hyworld-partial and renamed when it is complete.
+    #[command(after_long_help = shapes::of("snapshot"))]
+    Snapshot(snapshot::SnapshotArgs),
     /// Move the chunks of a world to another provider and switch the world to it
     ///
     /// Copies every chunk, reads all of them back and compares hashes. Then config.json and
@@ -271,6 +282,7 @@ impl Command {
             Self::Fingerprint(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,
+            Self::Snapshot(args) => &mut args.source,
             Self::Upgrade(args) => &mut args.path,
             Self::Verify(args) => &mut args.path,
             Self::Repair(args) => &mut args.path,

@@ -20,6 +20,7 @@ mod repair;
 mod resource;
 mod restore;
 mod saves;
+mod snapshot;
 mod stress;
 mod undelete;
 mod undo;
@@ -80,6 +81,7 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
+        Command::Snapshot(args) => snapshot::run(&args, console),
         Command::Migrate(args) => migrate::run(&args, console),
         Command::Upgrade(args) => upgrade::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),

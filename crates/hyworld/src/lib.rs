@@ -77,6 +77,7 @@ mod resources;
 mod restore;
 mod running;
 mod seals;
+mod snapshot;
 mod sources;
 mod stored_chunk;
 mod undelete;
@@ -111,6 +112,7 @@ pub use restore::{
 };
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
+pub use snapshot::{Snapshot, snapshot};
 pub use sources::{SameWorld, Source};
 pub use stored_chunk::StoredChunk;
 pub use undelete::{StoredState, Undelete, UndeleteOptions, UndeleteOutcome};

@@ -59,7 +59,9 @@ pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
     common_positions, fit_with_neighbours, similarity,
 };
-pub use snapshot::{SnapshotError, SnapshotOptions, SnapshotReport, snapshot};
+pub use snapshot::{
+    SnapshotError, SnapshotOptions, SnapshotReport, check_snapshot_source, snapshot,
+};
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use undelete::{

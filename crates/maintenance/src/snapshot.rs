@@ -126,8 +126,22 @@ pub struct SnapshotReport {
 impl SnapshotReport {
     /// Returns whether the copy is complete: nothing is missing, and everything was verified.
     pub fn is_complete(&self) -> bool {
-        self.findings.total() == 0 && self.completion == Completion::Complete
+        self.findings.total() == 0 && self.is_uncancelled()
     }
+
+    /// Returns whether the snapshot ran to its end.
+    pub fn is_uncancelled(&self) -> bool {
+        self.completion == Completion::Complete
+    }
+}
+
+/// Checks that everything in the folder `source` can be copied by [`snapshot`]. Reads no files.
+///
+/// # Errors
+/// Returns an error if a folder cannot be listed, if the world has a database, or if it contains
+/// links.
+pub fn check_snapshot_source(source: &Path) -> Result<(), SnapshotError> {
+    Tree::list(source).map(drop)
 }
 
 /// Copies the world, universe or save in the folder `source` into the empty folder `target`.

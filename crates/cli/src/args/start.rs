@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &["verify", "repair", "restore", "undelete", "undo", "seal", "unseal", "region"],
     ),
     ("Change", &["world", "upgrade", "compact", "pregen"]),
-    ("Convert", &["convert", "migrate"]),
+    ("Convert", &["convert", "migrate", "snapshot"]),
     ("Measure and try out", &["bench", "stress", "demo"]),
     ("Help", &["completions", "man", "help"]),
 ];

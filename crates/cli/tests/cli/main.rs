@@ -38,6 +38,7 @@ mod salvaging;
 mod saves;
 mod shapes;
 mod shown;
+mod snapshots;
 mod streams;
 mod stress;
 mod targets;

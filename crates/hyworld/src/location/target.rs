@@ -103,7 +103,7 @@ pub(super) fn check_url(name: &Path) -> Result<()> {
 }
 
 /// Returns the absolute path with symbolic links resolved; missing components are kept.
-fn resolved(path: &Path) -> PathBuf {
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut missing = PathBuf::new();
     for ancestor in path.ancestors() {

@@ -319,6 +319,9 @@ fn storages() -> Samples {
     let verify = lines(&sandbox, &["verify b", "verify a"]);
     let convert = lines(&sandbox, &["convert a c", "convert b d", "convert a e --dry-run"]);
     let compare = lines(&sandbox, &["convert a c --verify-only"]);
+    let mut snapshot = lines(&sandbox, &["snapshot a f", "snapshot b g"]);
+    let failure = json!({"class": "text", "file": null, "x": 1, "z": 1, "message": "text"});
+    also(&mut snapshot, 0, &[("/findings", json!([failure]))]);
     let mut migrate = lines(&sandbox, &["migrate world --to IndexedStorage"]);
     let failure = json!({"stage": "read", "x": 1, "z": 1, "message": "text"});
     also(&mut migrate, 0, &[("/findings", json!([failure]))]);
@@ -328,6 +331,7 @@ fn storages() -> Samples {
         ("ls", vec![ls]),
         ("verify", vec![verify]),
         ("convert", vec![convert, compare]),
+        ("snapshot", vec![snapshot]),
         ("migrate", vec![migrate]),
         ("upgrade", vec![upgrading_worlds::samples()]),
     ]
