@@ -6,7 +6,6 @@ use std::fs;
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::{SectionNames, game_0_6_chunk, game_0_7_chunk};
-
 use serde_json::Value;
 
 use crate::run::{Run, Sandbox};

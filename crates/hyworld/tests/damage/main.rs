@@ -1,7 +1,7 @@
 //! Damage made by code, one kind at a time: each must be found with its class and location, and
 //! nothing else may be reported.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod built;
 mod flips;

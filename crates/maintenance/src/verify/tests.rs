@@ -14,9 +14,9 @@ fn findings(document: &[u8], plain: Option<PlainChunk>) -> Vec<Finding> {
 
 /// Changes random bytes of a document, and checks that every document that is recognised in place
 /// has the same findings if it is decoded. Returns how many were recognised.
-fn compare(document: &[u8], changes: u32, random: &mut Random) -> u32 {
+fn compare(document: &[u8], flips: u32, random: &mut Random) -> u32 {
     let mut recognised = 0;
-    for number in 0..=changes {
+    for number in 0..=flips {
         let mut changed = document.to_vec();
         if number > 0 {
             let at = random.below(u32::try_from(document.len()).unwrap()) as usize;
