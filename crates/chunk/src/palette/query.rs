@@ -108,7 +108,7 @@ impl<K: PaletteKey> Palette<K> {
         let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
         let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
         let (entry_indices, mut start) = (self.entry_indices(), 0);
-        let mut runs: Vec<(u16, u32)> = Vec::new();
+        let mut runs: Vec<(u16, u32)> = Vec::with_capacity(RUNS);
         self.cells.for_each_run(|id, end| {
             let entry = entry_indices.get(usize::from(id));
             let index = entry.map_or(unlisted, |entry| unlisted.min(*entry));
@@ -180,6 +180,9 @@ impl<K: PaletteKey> Palette<K> {
         entry.map_or_else(|| K::default_key(), |entry| &entry.key)
     }
 }
+
+/// Space for the runs of most sections.
+const RUNS: usize = 512;
 
 /// Greater than the index of any entry.
 const NO_ENTRY: u16 = u16::MAX;

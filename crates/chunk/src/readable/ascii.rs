@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 
 /// ASCII text that is built byte by byte, without the cost of encoding characters.
+#[derive(Default)]
 pub(super) struct Ascii(Vec<u8>);
 
 impl From<&str> for Ascii {

@@ -21,8 +21,9 @@ const OPAQUE: u8 = 0xFF;
 /// The number of columns of a chunk.
 const COLUMNS: usize = 1024;
 
-/// Space for the distinct columns of most chunks.
+/// Space for the distinct columns of most chunks, and for their text.
 const KNOWN_COLUMNS: usize = 448;
+const PATTERNS_BYTES: usize = 32 << 10;
 
 /// Writes the values of all columns in rows from z = 0 on, each with the values from x = 0 on.
 fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii {
@@ -97,7 +98,9 @@ impl<'a> Environments<'a> {
         // If an id is listed twice, the last entry wins.
         let indices = palette.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
         let known = HashMap::with_capacity_and_hasher(KNOWN_COLUMNS, Seeded::new());
-        let (patterns, columns) = (Ascii::from("["), Vec::with_capacity(COLUMNS));
+        let mut patterns = Ascii::with_capacity(PATTERNS_BYTES);
+        patterns.push_str("[");
+        let columns = Vec::with_capacity(COLUMNS);
         let recent = [None; 16];
         let mut found = Self { stored, palette, indices, recent, known, patterns, columns };
         for column in LocalColumn::all() {
@@ -143,7 +146,7 @@ impl<'a> Environments<'a> {
             Entry::Occupied(known) => return *known.get(),
             Entry::Vacant(new) => *new.insert(next),
         };
-        let mut patterns = std::mem::replace(&mut self.patterns, Ascii::from(""));
+        let mut patterns = std::mem::take(&mut self.patterns);
         let runs = self.stored.runs(column).map(|run| {
             let max_y = Some(*run.ys.end()).filter(|&max_y| max_y < i32::MAX);
             (max_y, self.index_of(run.id))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -12,7 +12,8 @@ pub(crate) struct SnapshotArgs {
     /// The folder to create
     pub(crate) target: PathBuf,
     /// The maximum number of passes over the world
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(value_parser = value_parser!(u32).range(1..))]
     pub(crate) passes: u32,
     /// Finish the copy even if some chunks of the source cannot be read
     #[arg(long)]
