@@ -139,9 +139,9 @@ pub(crate) enum Command {
     /// Reads every byte of every chunk, checks its container, its document and every component, and
     /// checks chunks against each other. Also checks the configuration, resources, players, backups
     /// and left-over files of a save. Nothing is changed. A damaged chunk does not end the run. A
-    /// finding is an error if data is lost or the game would reject the chunk, a warning if the game
-    /// does not write it but reads it, and a note if healthy worlds have it too. The exit code is 1
-    /// only if there are errors.
+    /// finding is an error if data is lost or the game would reject the chunk, a warning if the
+    /// game does not write it but reads it, and a note if healthy worlds have it too. The exit code
+    /// is 1 only if there are errors.
     ///
     /// With --manifest, a first run writes a hash of every chunk and file, and later runs report
     /// everything that differs. With --since, only chunks that were written since the manifest are

@@ -147,7 +147,7 @@ pub enum ManifestError {
         problem: &'static str,
     },
     /// A newer version of this program wrote it.
-    #[error("{}: version {found} of the format is not supported; use a newer hyworld", path.display())]
+    #[error("{}: version {found} is not supported; use a newer hyworld", path.display())]
     Newer {
         /// The manifest.
         path: PathBuf,
