@@ -22,6 +22,7 @@ pub(crate) struct ApplyArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct RepairArgs {
     /// A save, universe, world, chunks/ folder, region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
     pub(crate) path: PathBuf,

@@ -98,10 +98,8 @@ fn show(args: &UndoArgs, undo: &Undo, console: &mut Console) -> anyhow::Result<(
     }
     let header = undo.bundle().header();
     let (verb, root, time) = (&header.verb, undo.root().display(), text::time(header.time_ms));
-    let note = match undo.bundle().summary().is_complete {
-        true => "",
-        false => "; it was interrupted",
-    };
+    let is_complete = undo.bundle().summary().is_complete;
+    let note = if is_complete { "" } else { "; it was interrupted" };
     console.report(format_args!("{verb} of {root} at {time}{note}"))?;
     for item in undo.plan.items.iter().take(SHOWN) {
         let chunk = item.chunk.map(|at| format!(", chunk {},{}", at.x, at.z)).unwrap_or_default();

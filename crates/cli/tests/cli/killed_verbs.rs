@@ -39,7 +39,7 @@ fn run_and_kill(sandbox: &Sandbox, words: &[&str], needed: Duration, random: &mu
 /// Undoes all bundles of a verb, newest first.
 fn undo_all(sandbox: &Sandbox, verb: &str) {
     let name = |number: u32| format!("save/universe/worlds/w-{verb}-{number}.hyundo");
-    let newest = (1..).take_while(|number| sandbox.path(&name(*number)).exists()).last();
+    let newest = (1..100).take_while(|number| sandbox.path(&name(*number)).exists()).last();
     for number in (1..=newest.unwrap_or(0)).rev() {
         // A process that was killed before the first record leaves an empty bundle.
         if fs::metadata(sandbox.path(&name(number))).unwrap().len() > 0 {
