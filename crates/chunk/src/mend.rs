@@ -149,8 +149,12 @@ impl Mending {
 
     fn section(&mut self, y: SectionY) -> Result<()> {
         let name = |what: &str| format!("section {}: {what}", y.index());
-        if self.chunk.section_holder(y).is_none_or(|found| !found.contains(BlockSection::ID)) {
-            self.lost.push(name("blocks"));
+        let holder = self.chunk.section_holder(y);
+        let has = |id: &str| holder.is_some_and(|found| found.contains(id));
+        match (has(BlockSection::ID), has(FluidSection::ID)) {
+            (false, false) => self.lost.push(name("blocks and fluids")),
+            (false, true) => self.lost.push(name("blocks")),
+            _ => {}
         }
         let blocks = section::blocks(self.chunk.section_holder(y));
         let fluids = section::fluids(self.chunk.section_holder(y));

@@ -19,7 +19,7 @@ pub(super) fn document(bytes: &[u8], lost: &mut Vec<String>) -> Option<Vec<u8>> 
     writer.nested(COMPONENTS_KEY, Kind::DOCUMENT, |writer| {
         for (key, kind, value) in &components.all {
             if *kind == Kind::DOCUMENT && key == COLUMN_ID {
-                writer.nested(COLUMN_ID, Kind::DOCUMENT, |writer| column(value, writer, lost));
+                writer.nested(COLUMN_ID, Kind::DOCUMENT, |writer| column(value, writer));
             } else if *kind == Kind::DOCUMENT && is_intact(value) {
                 writer.document(key, value);
             } else {
@@ -35,7 +35,7 @@ pub(super) fn document(bytes: &[u8], lost: &mut Vec<String>) -> Option<Vec<u8>> 
 
 /// Writes the sections of a column. Those that are malformed become empty, so that the others keep
 /// their number.
-fn column(bytes: &[u8], writer: &mut DocumentWriter, lost: &mut Vec<String>) {
+fn column(bytes: &[u8], writer: &mut DocumentWriter) {
     let sections = Children::of(bytes).find(SECTIONS_KEY).unwrap_or_default();
     let sections = Children::of(&sections).all;
     writer.nested(SECTIONS_KEY, Kind::ARRAY, |writer| {
@@ -47,7 +47,6 @@ fn column(bytes: &[u8], writer: &mut DocumentWriter, lost: &mut Vec<String>) {
                 writer.document(&index, value);
                 continue;
             }
-            lost.push(format!("section {index}: blocks and fluids"));
             writer.nested(&index, Kind::DOCUMENT, |writer| {
                 writer.nested(COMPONENTS_KEY, Kind::DOCUMENT, |_| {});
             });

@@ -1,6 +1,6 @@
 //! The blocks and fluids of a damaged section.
 
-use crate::block_section::{BlockSection, Rotation, TickingBlocks};
+use crate::block_section::{BlockSection, Rotation, SectionAnomaly, TickingBlocks};
 use crate::component::{Component, VERSION_KEY};
 use crate::components::data;
 use crate::fluid::FluidSection;
@@ -21,7 +21,9 @@ pub(super) struct Rebuilt<C> {
 pub(super) fn blocks(holder: Option<&Holder>) -> Option<Rebuilt<BlockSection>> {
     let (mut component, lost) = match holder.map(Holder::get::<BlockSection>) {
         None | Some(Ok(None)) => (BlockSection::new(0), None),
-        Some(Ok(Some(found))) if found.check().is_empty() => return None,
+        Some(Ok(Some(found))) if found.check().iter().all(SectionAnomaly::is_natural) => {
+            return None;
+        }
         Some(Ok(Some(found))) => (found.clone(), None),
         Some(Err(error)) if error.newer_component().is_some() => return None,
         Some(Err(_)) => {
