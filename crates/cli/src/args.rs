@@ -164,7 +164,7 @@ pub(crate) enum Command {
     /// world. Stop the server first.
     #[command(after_long_help = shapes::of("restore"))]
     Restore(health::RestoreArgs),
-    /// List removed and overwritten chunks that are still in the region files, and restore them
+    /// List and restore removed and overwritten chunks that are still stored
     ///
     /// The game leaves the old version of a chunk in its region file until the space is used again.
     /// Lists every such version with what it contains and the position it belongs to: known by its

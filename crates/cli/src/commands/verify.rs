@@ -118,17 +118,14 @@ enum Line<'a> {
         level: &'static str,
         #[serde(flatten)]
         chunk: MaybeChunk,
-        /// Not for findings about a whole world, or about a storage without files.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        file: Option<String>,
-        /// The slot of a region file.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        slot: Option<u32>,
-        /// The byte offset in the file.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        offset: Option<u64>,
         message: &'a str,
         advice: String,
+        /// Not for findings about a whole world, or about a storage without files.
+        file: Option<String>,
+        /// The slot of a region file.
+        slot: Option<u32>,
+        /// The byte offset in the file.
+        offset: Option<u64>,
     },
     Summary {
         chunks: u64,
