@@ -284,14 +284,15 @@ fn region_words(repair: RegionRepair) -> String {
 pub(in crate::commands) fn same_world(verdict: SameWorld) -> String {
     match verdict {
         SameWorld::Uuid => "the same world".to_owned(),
-        SameWorld::Edges(percent) => format!("its chunks fit to {percent} %"),
+        SameWorld::Edges(percent) => format!("its chunks fit, agreement {percent} %"),
         SameWorld::Trusted => "trusted".to_owned(),
         SameWorld::OtherUuid => {
-            "another world: its UUID differs; --trust-source uses it all the same".to_owned()
+            "another world: its UUID differs; add --trust-source to use it anyway".to_owned()
         }
         SameWorld::OtherEdges(percent) => format!(
-            "another world: its chunks fit to {percent} % only; --trust-source uses it all the same"
+            "another world: its chunks do not fit, agreement {percent} %; \
+             add --trust-source to use it anyway"
         ),
-        _ => "not known to be the same world; --trust-source uses it all the same".to_owned(),
+        _ => "not known to be the same world; add --trust-source to use it anyway".to_owned(),
     }
 }
