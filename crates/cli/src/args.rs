@@ -196,8 +196,8 @@ pub(crate) enum Command {
     Unseal(health::SealArgs),
     /// Undo a repair or another change of a world from its undo bundle
     ///
-    /// Restores the bytes that the verb replaced. A file that was changed after the verb is left
-    /// unchanged; in a region file, only the slots that were changed after it are. What the undo
+    /// Restores the bytes that the verb replaced. Files that were changed after the verb are
+    /// skipped and reported; of region files, only the changed slots are skipped. What the undo
     /// replaces goes into another undo bundle. Stop the server first.
     #[command(after_long_help = shapes::of("undo"))]
     Undo(health::UndoArgs),

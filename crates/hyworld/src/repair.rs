@@ -71,7 +71,7 @@ pub struct Repair {
     /// `None` for the files of a universe.
     location: Option<Location>,
     subject: Subject,
-    /// The sources, newest first, with the reason for which each is used or refused.
+    /// The sources, newest first, with the reason for which each is used or rejected.
     pub sources: Vec<Source>,
     /// Backups that cannot be opened.
     pub failed_sources: Vec<Error>,

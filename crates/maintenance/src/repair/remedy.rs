@@ -38,8 +38,8 @@ impl Damaged<'_> {
         }
         let mended = own.as_ref().and_then(|own| Chunk::mend(&own.document));
         let mended = mended.filter(|mended| self.is_good(mended.document.clone()));
-        let is_whole = own.as_ref().is_some_and(|own| own.remedy.is_some());
-        if is_whole && mended.as_ref().is_some_and(|mended| mended.lost.is_empty()) {
+        let is_complete = own.as_ref().is_some_and(|own| own.remedy.is_some());
+        if is_complete && mended.as_ref().is_some_and(|mended| mended.lost.is_empty()) {
             return Remedy::Mended { lost: Vec::new() };
         }
         if let Some(index) = target.sources.iter().position(|source| self.has_good_copy(source)) {
