@@ -30,7 +30,7 @@ pub(crate) enum StageKind {
     Tick,
 }
 
-/// A stage to start, after another one if there is one.
+/// A stage to start once the stage `after` has finished.
 #[derive(Debug)]
 pub(crate) struct Start {
     pub(crate) after: Option<Shared<Outcome>>,

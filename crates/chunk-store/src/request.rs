@@ -37,7 +37,7 @@ pub(crate) struct LoadState {
     pub(crate) future: Option<Shared<Outcome>>,
     error: Option<Arc<LoadError>>,
     failed_at: Duration,
-    /// Reset only when the chunk is added.
+    /// The number of failed attempts. Reset only when the chunk is added to the store.
     failures: u32,
 }
 

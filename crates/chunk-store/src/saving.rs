@@ -46,7 +46,8 @@ pub(crate) struct Saver {
     /// A stack: the last chunk is saved first.
     queue: Vec<Arc<LoadedChunk>>,
     queued: HashSet<ChunkPos>,
-    /// By position: a replaced chunk must not be written after its successor.
+    /// The positions of chunks that are being written. While one is, another chunk that replaced it
+    /// is not written.
     in_flight: HashSet<ChunkPos>,
     errors: HashMap<ChunkPos, Arc<SaveError>>,
     sync: SyncTimer,

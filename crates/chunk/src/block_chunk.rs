@@ -192,7 +192,7 @@ impl InlineSections {
         self.count
     }
 
-    /// Returns their byte offset in the field, for error offsets.
+    /// Returns the byte offset of the sections in the field; errors report offsets in the field.
     pub fn start(&self) -> usize {
         self.start
     }

@@ -1,10 +1,10 @@
 //! Recognises chunks that are stored exactly as the game writes them.
 //!
-//! Checking a world means to decode every field of every chunk, and almost every chunk is healthy.
-//! [`PlainChunk::recognize`] reads a document once, in place, and accepts it only if every byte
-//! obeys the format and every rule that the checks of the decoded components know. It never
-//! explains anything: a document that is not accepted is decoded and checked with messages. So a
-//! rule that is missing here would be a wrong answer, and a rule too many only costs time.
+//! A complete check decodes every field of every chunk, although almost all chunks are healthy.
+//! [`PlainChunk::recognize`] is a fast path: it reads a document once, in place, and accepts it
+//! only if it passes every rule of the complete check. It reports no reason. A document that it
+//! does not accept is decoded and checked completely. A rule that is missing here would hide
+//! damage; a rule that is too strict only costs time.
 
 mod cells;
 mod columns;

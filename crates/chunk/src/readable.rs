@@ -51,7 +51,7 @@ type ComponentIndex = (Option<usize>, usize);
 /// chunk.set_block(at, "Rock_Stone")?;
 ///
 /// let readable = ReadableChunk::new(&chunk, ChunkPos::new(12, -7));
-/// assert_eq!(readable.problems().count(), 0);
+/// assert_eq!(readable.errors().count(), 0);
 /// let json: serde_json::Value = serde_json::from_str(&readable.to_string())?;
 /// let blocks = &json["sections"][2]["blocks"];
 /// // Of the 32,768 cells of the section the first one is stone, and air follows.
@@ -63,32 +63,32 @@ type ComponentIndex = (Option<usize>, usize);
 pub struct ReadableChunk<'a> {
     chunk: &'a Chunk,
     at: ChunkPos,
-    problems: BTreeMap<ComponentIndex, Error>,
+    errors: BTreeMap<ComponentIndex, Error>,
 }
 
 impl<'a> ReadableChunk<'a> {
     /// Decodes every component that can be decoded. `at` is the position of the chunk, which is not
     /// stored in it.
     pub fn new(chunk: &'a Chunk, at: ChunkPos) -> Self {
-        let mut problems = malformed_components(chunk);
+        let mut errors = malformed_components(chunk);
         let root = chunk.holder();
-        record_error::<BlockChunk>(&mut problems, None, root);
-        record_error::<EnvironmentChunk>(&mut problems, None, root);
-        record_error::<BlockComponentChunk>(&mut problems, None, root);
-        record_error::<EntityChunk>(&mut problems, None, root);
-        record_error::<BlockHealthChunk>(&mut problems, None, root);
+        record_error::<BlockChunk>(&mut errors, None, root);
+        record_error::<EnvironmentChunk>(&mut errors, None, root);
+        record_error::<BlockComponentChunk>(&mut errors, None, root);
+        record_error::<EntityChunk>(&mut errors, None, root);
+        record_error::<BlockHealthChunk>(&mut errors, None, root);
         if let Err(error) = chunk.inline_sections() {
-            insert(&mut problems, None, root, BlockChunk::ID, error);
+            insert(&mut errors, None, root, BlockChunk::ID, error);
         }
         let sections = chunk.section_holders().iter().take(SECTIONS_PER_CHUNK.into());
         for (number, holder) in sections.enumerate() {
-            record_error::<BlockSection>(&mut problems, Some(number), holder);
-            record_error::<FluidSection>(&mut problems, Some(number), holder);
-            record_error::<BlockPhysics>(&mut problems, Some(number), holder);
-            record_list_error::<EntitySection>(&mut problems, number, holder);
-            record_list_error::<BlockComponentSection>(&mut problems, number, holder);
+            record_error::<BlockSection>(&mut errors, Some(number), holder);
+            record_error::<FluidSection>(&mut errors, Some(number), holder);
+            record_error::<BlockPhysics>(&mut errors, Some(number), holder);
+            record_list_error::<EntitySection>(&mut errors, number, holder);
+            record_list_error::<BlockComponentSection>(&mut errors, number, holder);
         }
-        Self { chunk, at, problems }
+        Self { chunk, at, errors }
     }
 
     /// Returns the chunk.
@@ -108,24 +108,24 @@ impl<'a> ReadableChunk<'a> {
 
     /// Returns the errors of the components that cannot be decoded: those of the chunk first, then
     /// those of its sections from the bottom up. Includes at most one error about a newer game.
-    pub fn problems(&self) -> impl ExactSizeIterator<Item = &Error> {
-        let newer = Error::one_newer(self.problems.values());
+    pub fn errors(&self) -> impl ExactSizeIterator<Item = &Error> {
+        let newer = Error::one_newer(self.errors.values());
         let is_reported = |error: &&Error| {
             error.newer_component().is_none()
                 || newer.is_some_and(|newer| std::ptr::eq(*error, newer))
         };
-        self.problems.values().filter(is_reported).collect::<Vec<_>>().into_iter()
+        self.errors.values().filter(is_reported).collect::<Vec<_>>().into_iter()
     }
 }
 
 impl fmt::Display for ReadableChunk<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root = self.chunk.holder();
-        let problem = |number| self.problems.get(&(None, number));
+        let error = |number| self.errors.get(&(None, number));
         let mut object = Object::begin(f)?;
         object.member("x", self.at.x)?;
         object.member("z", self.at.z)?;
-        object.member("components", components::of_chunk(root, &problem))?;
+        object.member("components", components::of_chunk(root, &error))?;
         object.member("other_fields", components::other_fields(root))?;
         let columns = self.get::<BlockChunk>();
         object.member("needs_physics", or_null(columns.map(BlockChunk::needs_physics)))?;
@@ -139,8 +139,8 @@ impl fmt::Display for ReadableChunk<'_> {
         holders::entities(&mut object, self)?;
         columns::health(&mut object, self.get::<BlockHealthChunk>())?;
         holders::spawned_npcs(&mut object, root)?;
-        let problems: Vec<String> = self.problems().map(ToString::to_string).collect();
-        object.member("problems", list(|| problems.iter().map(text)))?;
+        let errors: Vec<String> = self.errors().map(ToString::to_string).collect();
+        object.member("findings", list(|| errors.iter().map(text)))?;
         object.end()
     }
 }
@@ -154,12 +154,12 @@ impl ReadableChunk<'_> {
         let count = stored.len().max(SECTIONS_PER_CHUNK.into());
         let sections = (0..count).map(|number| {
             fmt::from_fn(move |f| {
-                let problem = |entry| self.problems.get(&(Some(number), entry));
+                let error = |entry| self.errors.get(&(Some(number), entry));
                 let stored = stored.get(number);
                 let y = u8::try_from(number).ok().and_then(SectionY::new);
                 let decoded = y.map(|y| self.chunk.section(y));
                 let is_inline = number < inline;
-                section::write(f, &Numbered { number, stored, decoded, is_inline }, &problem)
+                section::write(f, &Numbered { number, stored, decoded, is_inline }, &error)
             })
         });
         write!(f, "{}", list(|| sections.clone()))
@@ -168,7 +168,7 @@ impl ReadableChunk<'_> {
 
 /// Records the error of a component that cannot be decoded.
 fn record_error<C: Component>(
-    problems: &mut BTreeMap<ComponentIndex, Error>,
+    errors: &mut BTreeMap<ComponentIndex, Error>,
     section: Option<usize>,
     holder: &Holder,
 ) {
@@ -177,32 +177,32 @@ fn record_error<C: Component>(
             Some(number) => error.inside(&format!("ChunkColumn.Sections.{number}")),
             None => error,
         };
-        insert(problems, section, holder, C::ID, error);
+        insert(errors, section, holder, C::ID, error);
     }
 }
 
 /// Records the error of the list of a section's entities or block entities.
 fn record_list_error<L: SectionList>(
-    problems: &mut BTreeMap<ComponentIndex, Error>,
+    errors: &mut BTreeMap<ComponentIndex, Error>,
     number: usize,
     holder: &Holder,
 ) {
     let Some(found) = FoundInSection::find::<L>(holder) else { return };
     if let Err(error) = holder.get_as::<L>(found.id()) {
         let error = error.inside(&format!("ChunkColumn.Sections.{number}"));
-        insert(problems, Some(number), holder, found.id(), error);
+        insert(errors, Some(number), holder, found.id(), error);
     }
 }
 
 fn insert(
-    problems: &mut BTreeMap<ComponentIndex, Error>,
+    errors: &mut BTreeMap<ComponentIndex, Error>,
     section: Option<usize>,
     holder: &Holder,
     id: &str,
     error: Error,
 ) {
     let number = holder.ids().position(|known| known == id).unwrap_or_default();
-    problems.insert((section, number), error);
+    errors.insert((section, number), error);
 }
 
 /// Returns the errors of components, known or not, that contain a malformed element.

@@ -216,7 +216,7 @@ fn blocks_of_a_newer_game_are_reported_once() {
     assert!(chunk.set_block(chest_at(), "Rock_Stone").is_err());
     assert!(chunk.encode() == game_0_7_chunk());
     let readable = ReadableChunk::new(&chunk, ChunkPos::new(0, 0));
-    assert_eq!(readable.problems().map(Error::to_string).collect::<Vec<_>>(), [NEWER]);
+    assert_eq!(readable.errors().map(Error::to_string).collect::<Vec<_>>(), [NEWER]);
 }
 
 /// Heights that cannot be updated must not become wrong.

@@ -162,7 +162,7 @@ fn stored_documents(chunk: &Chunk, id: &str, field: &str) -> Vec<(String, Vec<u8
 fn check(name: &str, document: &[u8]) {
     let chunk = Chunk::decode(document.to_vec()).unwrap();
     let readable = ReadableChunk::new(&chunk, ChunkPos::new(-3, 7));
-    assert_eq!(readable.problems().count(), 0, "{name}");
+    assert_eq!(readable.errors().count(), 0, "{name}");
     let text = readable.to_string();
     let json: Value = serde_json::from_str(&text).unwrap();
     for (number, (shown, section)) in

@@ -151,11 +151,12 @@ pub(crate) enum Command {
     /// Repair damaged chunks and files of a world
     ///
     /// Checks the world and plans a remedy for each damaged chunk, in this order: its own bytes, if
-    /// only lengths, counts or the index entry are wrong; a good copy from a source, newest first;
-    /// an older version in the same region file; the parts of it that can be decoded; removing it,
-    /// so that the game generates it again. Healthy chunks are never changed. Sources are those of
-    /// --from and the backups of the save; a source must be the same world. Shows the plan and
-    /// asks. What is replaced goes into an undo bundle beside the world. Stop the server first.
+    /// only lengths, counts or the index entry are damaged; a good copy from a source, newest
+    /// first; an older version in the same region file; the parts of it that can be decoded;
+    /// removing it, so that the game generates it again. Healthy chunks are never changed. Sources
+    /// are those of --from and the backups of the save; a source must be the same world. Shows the
+    /// plan and asks. What is replaced goes into an undo bundle beside the world. Stop the server
+    /// first.
     #[command(after_long_help = shapes::of("repair"))]
     Repair(health::RepairArgs),
     /// Restore chosen chunks, players or files of a world from a backup
@@ -167,15 +168,15 @@ pub(crate) enum Command {
     /// List and restore removed and overwritten chunks that are still stored
     ///
     /// The game leaves the old version of a chunk in its region file until the space is used again.
-    /// Lists every such version with what it contains and the position it belongs to: known by its
-    /// seal, its entities, a similar stored chunk or the chunks around it, with a confidence.
-    /// --all and --chunk restore chunks that are missing or damaged now. What is replaced goes into
-    /// an undo bundle beside the world. Stop the server before restoring.
+    /// Lists every such version with its contents and its position. The position is determined from
+    /// its seal, its entities, a similar stored chunk or the chunks around it; the confidence shows
+    /// how certain it is. --all and --chunk restore chunks that are missing or damaged now. What is
+    /// replaced goes into an undo bundle beside the world. Stop the server before restoring.
     #[command(after_long_help = shapes::of("undelete"))]
     Undelete(health::UndeleteArgs),
-    /// Give back unused space in the region files of a world
+    /// Free unused space in the region files of a world
     ///
-    /// Shows how the space is used and what compacting gives back, and asks. Each file is rebuilt
+    /// Shows how the space is used and how much compacting frees, and asks. Each file is rebuilt
     /// beside the old one, verified, and replaces it in one step. Orphaned blobs are dropped unless
     /// a slot of the file is damaged. The old bytes go into an undo bundle beside the world. Stop
     /// the server first.
@@ -195,8 +196,8 @@ pub(crate) enum Command {
     Unseal(health::SealArgs),
     /// Undo a repair or another change of a world from its undo bundle
     ///
-    /// Restores exactly the bytes that were there before. Files that were changed since stay as
-    /// they are; of region files, the slots that were not changed since are restored. What this
+    /// Restores the bytes that the verb replaced. Files that were changed after the verb are
+    /// skipped and reported; of region files, only the changed slots are skipped. What the undo
     /// replaces goes into another undo bundle. Stop the server first.
     #[command(after_long_help = shapes::of("undo"))]
     Undo(health::UndoArgs),

@@ -24,12 +24,12 @@ pub(crate) fn source_name(path: &Path) -> String {
 /// Reads a file or stdin, at most as many bytes as the largest blob may have.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = source_name(path);
-    let mut content = Vec::new();
+    let mut bytes = Vec::new();
     let limit = u64::from(BLOB_BYTES_MAX);
     let taken = if is_stream(path) {
-        io::stdin().lock().take(limit + 1).read_to_end(&mut content)
+        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut content))
+        File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
     };
     let taken = taken.with_context(|| format!("{name}: cannot read"))?;
     if taken as u64 > limit {
@@ -37,7 +37,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         let message = format!("{name}: larger than {limit} bytes, the maximum for a blob");
         return Err(exit::problem(message));
     }
-    Ok(content)
+    Ok(bytes)
 }
 
 /// Adds advice on where to find another copy of a blob.
@@ -51,21 +51,21 @@ pub(crate) fn salvageable(error: Error) -> anyhow::Error {
 /// Writes bytes to stdout, unless that is a terminal and the bytes are binary.
 pub(crate) fn write_to_stdout(
     console: &mut Console,
-    content: &[u8],
+    bytes: &[u8],
     force: bool,
 ) -> anyhow::Result<()> {
-    if !force && io::stdout().is_terminal() && !is_text(content) {
-        let bytes = text::count(content.len() as u64, "byte");
+    if !force && io::stdout().is_terminal() && !is_text(bytes) {
+        let size = text::count(bytes.len() as u64, "byte");
         return Err(exit::usage(format!(
-            "{bytes} of binary data are not written to a terminal; use -o FILE, or -o - to force it"
+            "{size} of binary data are not written to a terminal; use -o FILE, or -o - to force it"
         )));
     }
-    console.write_all(content)?;
+    console.write_all(bytes)?;
     Ok(())
 }
 
 /// Creates or replaces the file `path`, unless it is the region file `region` itself.
-pub(crate) fn write_to_file(path: &Path, region: &Path, content: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_to_file(path: &Path, region: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let name = path.display();
     let same = match (path.canonicalize(), region.canonicalize()) {
         (Ok(path), Ok(region)) => path == region,
@@ -76,11 +76,11 @@ pub(crate) fn write_to_file(path: &Path, region: &Path, content: &[u8]) -> anyho
         return Err(exit::usage(message));
     }
     File::create(path)
-        .and_then(|mut file| file.write_all(content))
+        .and_then(|mut file| file.write_all(bytes))
         .with_context(|| format!("{name}: cannot write"))
 }
 
-fn is_text(content: &[u8]) -> bool {
+fn is_text(bytes: &[u8]) -> bool {
     let shown = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
-    std::str::from_utf8(content).is_ok_and(|text| text.chars().all(shown))
+    std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(shown))
 }

@@ -132,8 +132,8 @@ impl ChunkRect {
         self.coarser(CHUNK_TO_REGION_BITS)
     }
 
-    /// Returns the columns of blocks in these chunks. Excludes chunks that are too far out to have
-    /// blocks; `None` if all are.
+    /// Returns the columns of blocks in these chunks. Excludes chunks outside the range
+    /// of block coordinates; returns `None` if all of them are.
     pub fn blocks(self) -> Option<BlockRect> {
         self.finer(BLOCK_TO_CHUNK_BITS)
     }

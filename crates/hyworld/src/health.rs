@@ -59,10 +59,10 @@ fn region_files_of(folder: &Path) -> Option<Location> {
 /// What a check does with a manifest.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum ManifestUse<'a> {
-    /// Nothing.
+    /// No manifest is used.
     #[default]
     None,
-    /// Creates a new one.
+    /// Creates a new manifest.
     Create,
     /// Reports everything that differs from it.
     Compare(&'a Manifest),

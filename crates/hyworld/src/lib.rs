@@ -103,7 +103,7 @@ pub use packing::{PackForecast, PackOutcome, PackWorld, Packing};
 pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};
 pub use region::{
     PutOptions, PutReport, compact_region, open_region, open_region_if_present, put_blob,
-    rebuild_header, rebuild_index, remove_blob, restore_blob, seal_content, upgrade_region,
+    rebuild_header, rebuild_index, remove_blob, restore_blob, seal_document, upgrade_region,
 };
 pub use repair::{FileRemedy, FileRepair, Repair, RepairOptions, RepairOutcome};
 pub use resources::{NamedResources, resources_at};

@@ -173,7 +173,8 @@ impl Location {
         }
     }
 
-    /// Returns the identity of the chunks, which is recorded in unfinished copies.
+    /// Returns the identity of the chunks. An unfinished copy records it and is continued only from
+    /// the same source.
     pub fn identity(&self) -> SourceIdentity {
         match self {
             Self::Region { folder, region } => {

@@ -73,7 +73,7 @@ pub struct PackWorld {
     subject: Subject,
     files: Vec<PathBuf>,
     packing: Packing,
-    /// How the files are used now, and what compacting gives back.
+    /// How the space of the files is used now, and how much compacting frees.
     pub forecast: PackForecast,
 }
 
@@ -113,7 +113,7 @@ impl PackWorld {
         let location = open_for_check(path)?.location().clone();
         let files = location.region_files()?;
         let (Some((_, first)), false) = (files.first(), files.is_empty()) else {
-            let text = format!("{}: this works only on region files", location.name());
+            let text = format!("{}: its chunks are not in region files", location.name());
             return Err(Error::new(ErrorKind::BadLocation, text));
         };
         let subject = Subject::of(&location, is_plan)?;

@@ -33,7 +33,7 @@ pub struct PlayerInfo {
     /// The inventories and equipment.
     pub containers: Vec<InventoryInfo>,
     /// Errors of the parts that cannot be read.
-    pub problems: Vec<String>,
+    pub findings: Vec<String>,
 }
 
 /// One inventory of a player.
@@ -71,7 +71,7 @@ impl PlayerInfo {
     ///
     /// # Errors
     /// Returns an error if both the file and its backup are damaged. Errors of single parts are in
-    /// `problems`.
+    /// `findings`.
     pub fn load(universe: &Universe, entry: PlayerEntry) -> Result<Self> {
         let document = universe.players().load(entry.uuid)?.document;
         let info = Self::of(entry.uuid, &document);
@@ -96,7 +96,7 @@ impl PlayerInfo {
             ..Self::default()
         };
         if let Err(error) = info.add_containers(document) {
-            info.problems.push(error.to_string());
+            info.findings.push(error.to_string());
         }
         info
     }
@@ -106,7 +106,7 @@ impl PlayerInfo {
         for path in ContainerPath::find(&holder)? {
             match inventory(&path, &holder) {
                 Ok(inventory) => self.containers.push(inventory),
-                Err(error) => self.problems.push(format!("{path}: {error}")),
+                Err(error) => self.findings.push(format!("{path}: {error}")),
             }
         }
         Ok(())
@@ -235,7 +235,7 @@ mod tests {
         let roles: Vec<_> = info.containers.iter().map(|found| found.role).collect();
         assert_eq!((roles, info.stacks()), (vec!["hotbar", "storage"], 2));
         assert_eq!(info.containers.first().unwrap().active_slot, Some(4));
-        assert!(info.problems.first().unwrap().starts_with("Player.Inventory.Armor: "));
+        assert!(info.findings.first().unwrap().starts_with("Player.Inventory.Armor: "));
     }
 
     #[test]

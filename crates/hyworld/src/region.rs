@@ -62,12 +62,12 @@ pub(crate) fn open_for_writing(
 /// # Errors
 /// Returns an error if the seal of the current blob cannot be read, or if the document is too
 /// large.
-pub fn seal_content(
+pub fn seal_document(
     path: &Path,
     file: Option<&IndexedStorageFile>,
     slots: RegionSlots,
     slot: Slot,
-    content: &[u8],
+    document: &[u8],
     level: i32,
 ) -> Result<EncodedBlob> {
     let current = match file.map(|file| file.seal(slot)) {
@@ -77,7 +77,7 @@ pub fn seal_content(
         Some(Err(error)) => return Err(error.into()),
     };
     let tag = SealTags::new(path, slots, file)?.next(slot, current.as_ref())?;
-    Ok(EncodedBlob::compress_sealed(content, level, slot, &tag)?)
+    Ok(EncodedBlob::compress_sealed(document, level, slot, &tag)?)
 }
 
 /// The options of [`put_blob`].

@@ -71,7 +71,7 @@ pub struct Repair {
     /// `None` for the files of a universe.
     location: Option<Location>,
     subject: Subject,
-    /// The sources, newest first, with the reason for which each is used or refused.
+    /// The sources, newest first, with the reason for which each is used or rejected.
     pub sources: Vec<Source>,
     /// Backups that cannot be opened.
     pub failed_sources: Vec<Error>,
@@ -285,8 +285,8 @@ fn target<'a>(
     RepairTarget { storage, folder, sources, scan, selected }
 }
 
-/// Decides for each source whether it is the same world: by UUID, otherwise by how its chunks fit
-/// to those of the world.
+/// Decides for each source whether it is the same world: by UUID, otherwise by the borders of its
+/// chunks.
 fn judge(sources: &mut [Source], options: &RepairOptions, world: &World, findings: &[Finding]) {
     for source in sources.iter_mut().filter(|source| source.same_world == SameWorld::Unknown) {
         source.judge_by_edges(world.storage(), findings.iter().filter_map(|found| found.chunk));

@@ -39,7 +39,7 @@ pub struct RestoreOptions {
     pub bundle: Option<PathBuf>,
 }
 
-/// The restoring of one chunk.
+/// The planned change of one chunk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RestoredChunk {
     /// The chunk.
@@ -225,7 +225,7 @@ fn find_source(options: &RestoreOptions, location: &Location) -> Result<Source> 
     }
     if source.same_world == SameWorld::OtherUuid {
         let text = format!(
-            "{}: this is another world: its UUID differs; --trust-source uses it all the same",
+            "{}: this is another world: its UUID differs; add --trust-source to use it anyway",
             source.name
         );
         return Err(Error::new(ErrorKind::BadLocation, text));

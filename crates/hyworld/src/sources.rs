@@ -1,4 +1,4 @@
-//! [`Source`]: a place that copies of damaged or lost data are taken from.
+//! [`Source`]: a backup, world or undo bundle from which damaged or lost data is restored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,15 +26,15 @@ const SAMPLES: usize = 64;
 pub enum SameWorld {
     /// Both worlds have the same UUID, or the source is an undo bundle of this world.
     Uuid,
-    /// The edges of its chunks fit to those of the world; the agreement in percent.
+    /// The borders of its chunks fit those of the world; the agreement in percent.
     Edges(u8),
     /// The caller trusts it.
     Trusted,
     /// The UUIDs differ.
     OtherUuid,
-    /// The edges of its chunks do not fit; the agreement in percent.
+    /// The borders of its chunks do not fit; the agreement in percent.
     OtherEdges(u8),
-    /// Neither UUIDs nor edges tell.
+    /// Neither UUIDs nor borders decide it.
     Unknown,
 }
 
@@ -169,8 +169,8 @@ fn location_of(path: &Path, target: &Location) -> Result<Location> {
 }
 
 /// Opens the sources that a user named, and with `own_backups` also the backups of the save itself,
-/// newest first. A folder of backups stands for all of them. Sources that cannot be opened are
-/// returned with their errors.
+/// newest first. A folder of backups stands for all backups in it. Sources that cannot be opened
+/// are returned with their errors.
 ///
 /// # Errors
 /// Returns an error if a named source does not exist.

@@ -103,7 +103,10 @@ impl Undelete {
         let location = world.location().clone();
         let files = location.region_files()?;
         if files.is_empty() {
-            let text = format!("{}: only region files keep removed chunks", location.name());
+            let text = format!(
+                "{}: its chunks are not in region files, and only those keep removed chunks",
+                location.name()
+            );
             return Err(Error::new(ErrorKind::BadLocation, text));
         }
         let subject = Subject::of(&location, is_plan || !options.is_restoring())?;

@@ -21,8 +21,8 @@ pub struct Undo {
 
 impl Undo {
     /// Reads a bundle and compares it with the world it belongs to. `root` is the folder of the
-    /// world if it was moved since. With `is_plan`, no lock is taken, and [`apply`](Self::apply)
-    /// must not be called.
+    /// world if it was moved after the change. With `is_plan`, no lock is taken, and
+    /// [`apply`](Self::apply) must not be called.
     ///
     /// # Errors
     /// Returns an error if the bundle cannot be read, if its world is missing, or if another

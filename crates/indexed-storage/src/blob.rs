@@ -148,7 +148,7 @@ impl EncodedBlob {
     pub fn verify(&self, slot: Slot) -> Result<(Vec<u8>, Option<Damage>), Damage> {
         let (mut document, expected) = (Vec::new(), self.header.raw_bytes);
         let found = compression::decompress(self.frames(), expected, &mut document)?;
-        let shorter = (found < expected).then_some(Damage::ContentShorter { expected, found });
+        let shorter = (found < expected).then_some(Damage::DocumentShorter { expected, found });
         if let Some(damage) = shorter.filter(|damage| !damage.is_readable()) {
             return Err(damage);
         }
@@ -166,7 +166,7 @@ impl EncodedBlob {
         let expected = self.header.raw_bytes;
         let found = compression::decompress(self.frames(), expected, document)?;
         if found < expected {
-            return Err(Damage::ContentShorter { expected, found });
+            return Err(Damage::DocumentShorter { expected, found });
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ pub(crate) fn decode(
 ) -> Result<(), Damage> {
     let expected = header.raw_bytes;
     let found = compression::decompress(frames, expected, document)?;
-    let shorter = Damage::ContentShorter { expected, found };
+    let shorter = Damage::DocumentShorter { expected, found };
     if found < expected && !shorter.is_readable() {
         return Err(shorter);
     }
@@ -300,9 +300,9 @@ mod tests {
     fn a_wrong_raw_length_is_detected() {
         let frames = EncodedBlob::compress(b"content", 3).unwrap().frames().to_vec();
         let longer = EncodedBlob::from_frames(8, &frames).unwrap();
-        let damage = Damage::ContentShorter { expected: 8, found: 7 };
+        let damage = Damage::DocumentShorter { expected: 8, found: 7 };
         assert_eq!(longer.check_intact(), Err(damage));
         let shorter = EncodedBlob::from_frames(6, &frames).unwrap();
-        assert_eq!(shorter.check_intact(), Err(Damage::ContentLonger { expected: 6 }));
+        assert_eq!(shorter.check_intact(), Err(Damage::DocumentLonger { expected: 6 }));
     }
 }

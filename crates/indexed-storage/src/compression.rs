@@ -77,7 +77,7 @@ pub(crate) fn decompress(frames: &[u8], expected: u32, out: &mut Vec<u8>) -> Res
     match outcome {
         Ok(found) if found > wanted => {
             out.clear();
-            Err(Damage::ContentLonger { expected })
+            Err(Damage::DocumentLonger { expected })
         }
         Ok(found) => {
             out.resize(wanted, 0);
@@ -88,7 +88,7 @@ pub(crate) fn decompress(frames: &[u8], expected: u32, out: &mut Vec<u8>) -> Res
             let reason = zstd_safe::get_error_name(code);
             // zstd reports a small buffer, but the buffer has exactly the claimed size.
             if reason.contains("Destination buffer") {
-                return Err(Damage::ContentLonger { expected });
+                return Err(Damage::DocumentLonger { expected });
             }
             Err(Damage::Frame { reason })
         }
@@ -218,23 +218,26 @@ mod tests {
 
     #[test]
     fn a_checksum_does_not_affect_the_next_frame() {
-        let plain = compressed(b"content");
+        let plain = compressed(b"document");
         let mut checked = Vec::new();
-        compress_frame(b"content", DEFAULT_LEVEL, true, &mut checked).unwrap();
+        compress_frame(b"document", DEFAULT_LEVEL, true, &mut checked).unwrap();
         assert_ne!(plain, checked);
-        assert_eq!(compressed(b"content"), plain);
+        assert_eq!(compressed(b"document"), plain);
     }
 
     #[test]
     fn documents_longer_or_shorter_than_claimed() {
         let frame = compressed(&[9; 1000]);
         let mut out = vec![1; 5000];
-        assert_eq!(decompress(&frame, 999, &mut out), Err(Damage::ContentLonger { expected: 999 }));
+        assert_eq!(
+            decompress(&frame, 999, &mut out),
+            Err(Damage::DocumentLonger { expected: 999 })
+        );
         assert!(out.is_empty());
         assert_eq!(decompress(&frame, 1002, &mut out), Ok(1000));
         assert_eq!(out[998..], [9, 9, 0, 0]);
         let mut fresh = Vec::new();
-        assert!(matches!(decompress(&frame, 0, &mut fresh), Err(Damage::ContentLonger { .. })));
+        assert!(matches!(decompress(&frame, 0, &mut fresh), Err(Damage::DocumentLonger { .. })));
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub enum Damage {
     },
     /// The document is longer than the raw length.
     #[error("its document is longer than the {expected} bytes in its header")]
-    ContentLonger {
+    DocumentLonger {
         /// The raw length in the header.
         expected: u32,
     },
@@ -84,7 +84,7 @@ pub enum Damage {
     #[error(
         "its document has {found} bytes, its header claims {expected}; the rest reads as zeros"
     )]
-    ContentShorter {
+    DocumentShorter {
         /// The raw length in the header.
         expected: u32,
         /// The actual length.
@@ -166,8 +166,8 @@ impl Damage {
             Self::Changed => "changed",
             Self::Overlap { .. } => "overlap",
             Self::Frame { .. } => "frame",
-            Self::ContentLonger { .. } => "content-longer",
-            Self::ContentShorter { .. } => "content-shorter",
+            Self::DocumentLonger { .. } => "document-longer",
+            Self::DocumentShorter { .. } => "document-shorter",
             Self::Seal(SealDamage::Checksum) => "seal-checksum",
             Self::Seal(SealDamage::Slot { .. }) => "seal-slot",
             Self::Seal(SealDamage::Length { .. }) => "seal-length",
@@ -185,7 +185,7 @@ impl Damage {
         match self {
             Self::Overlap { .. } => true,
             // A document of only padding zeros counts as unreadable.
-            Self::ContentShorter { found, .. } => *found > 0,
+            Self::DocumentShorter { found, .. } => *found > 0,
             _ => false,
         }
     }

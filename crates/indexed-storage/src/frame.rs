@@ -13,18 +13,18 @@ pub(crate) const SKIPPABLE_HEADER_BYTES: usize = 8;
 
 /// Returns whether these bytes begin with a zstd frame or a skippable frame.
 pub(crate) fn starts_frame(bytes: &[u8]) -> bool {
-    starts_content(bytes) || skippable_magic(bytes).is_some()
+    starts_zstd_frame(bytes) || skippable_magic(bytes).is_some()
 }
 
 /// Returns whether these bytes begin with a zstd frame.
-pub(crate) fn starts_content(bytes: &[u8]) -> bool {
+pub(crate) fn starts_zstd_frame(bytes: &[u8]) -> bool {
     bytes.starts_with(&FRAME_MAGIC)
 }
 
 /// Returns whether the first frame has a content checksum. Every sealed blob has one, so readers
 /// need not search other blobs for a seal.
 pub(crate) fn has_checksum(bytes: &[u8]) -> bool {
-    starts_content(bytes) && bytes.get(4).is_some_and(|d| d & CHECKSUM_FLAG != 0)
+    starts_zstd_frame(bytes) && bytes.get(4).is_some_and(|d| d & CHECKSUM_FLAG != 0)
 }
 
 /// Returns the magic number of a skippable frame, 0x184D2A50 to 0x184D2A5F.
@@ -101,7 +101,7 @@ mod tests {
     fn tells_frames_from_other_bytes() {
         assert!(starts_frame(&plain(b"x")));
         assert!(starts_frame(&skippable(b"x")));
-        assert!(starts_content(&plain(b"x")) && !starts_content(&skippable(b"x")));
+        assert!(starts_zstd_frame(&plain(b"x")) && !starts_zstd_frame(&skippable(b"x")));
         assert!(!starts_frame(b"\x28\xB5\x2F"));
         assert!(!starts_frame(&[0; 16]));
     }

@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
         // seal of a blob whose payload happens to end here.
         let is_start = match header {
             Ok(_) => frame::starts_frame(magic),
-            Err(_) => frame::starts_content(magic),
+            Err(_) => frame::starts_zstd_frame(magic),
         };
         if !is_start {
             return Ok(None);

@@ -1,9 +1,9 @@
 //! Copies chunks from one storage to another without decoding them, and verifies the copy.
 
 mod compare;
-mod content;
 mod copy;
 mod folder;
+mod form;
 
 use hyworld_indexed_storage::EncodedBlob;
 use hyworld_providers::{ChunkStorage, ChunkStorageExt};

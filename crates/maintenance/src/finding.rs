@@ -281,7 +281,7 @@ impl Finding {
         }
         let message = format!(
             "the file ends inside its index table, which should end at byte {end}; all entries \
-             before are empty, and the missing ones are read as empty"
+             up to there are empty, and the missing ones are read as empty"
         );
         Ok(Some(Self {
             file: Some(file.path().to_owned()),

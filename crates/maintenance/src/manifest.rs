@@ -77,8 +77,8 @@ pub struct FileRecord {
     pub hash: ShortHash,
 }
 
-/// What a manifest records about a region file, besides its chunks. A file for which all of it is
-/// the same has not been written since.
+/// What a manifest records about a region file, besides its chunks. A file that still matches all
+/// of it was not written after the manifest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegionRecord {
     /// Its length.

@@ -56,7 +56,7 @@ pub enum Remedy {
     OlderVersion {
         /// The first segment of its blob.
         segment: SegmentIndex,
-        /// Where it belongs, and why.
+        /// Its position, and how it was determined.
         position: OrphanPosition,
     },
     /// Its document without the parts that cannot be decoded.

@@ -3,8 +3,8 @@
 //! The copy is made in passes. The first pass copies everything. Each later pass copies what
 //! changed since, until a pass finds no change; then the copy is *settled*: it has the state that
 //! the world had during that pass. The number of passes is limited, because a busy server changes
-//! chunks all the time. Without the last pass every chunk is still one that was stored, complete,
-//! while the snapshot ran.
+//! chunks all the time. In a copy that is not settled, each chunk is still complete, but chunks may
+//! be of slightly different times.
 //!
 //! Region files are not copied byte by byte: a server moves blobs while they are read. The
 //! container writes the index entry of a blob last, so each blob is read between two reads of its
@@ -65,7 +65,7 @@ impl SnapshotOptions {
     }
 }
 
-/// A snapshot could not be made.
+/// The reason why a snapshot failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
@@ -213,7 +213,7 @@ impl Snapshot<'_> {
             let known = regions.remove(path).unwrap_or_default();
             (REGION_BYTES, (path.clone(), known))
         });
-        // The states are removed while they are on their way through the threads.
+        // Each state is moved to the thread that updates it, and inserted again afterwards.
         let items: Vec<_> = items.collect();
         let update = |(path, mut known): (PathBuf, RegionCopy)| {
             let done = known.update(&source.join(&path), &target.join(&path));
@@ -264,8 +264,8 @@ impl Snapshot<'_> {
         report.region_files = self.regions.len() as u64;
         report.bytes = self.files.values().map(|file| file.bytes).sum();
         for (path, file) in &self.files {
-            if let Some(problem) = file.verify(&target.join(path))? {
-                report.findings.add(Finding { file: Some(path.clone()), ..problem });
+            if let Some(finding) = file.verify(&target.join(path))? {
+                report.findings.add(Finding { file: Some(path.clone()), ..finding });
             }
         }
         let items = self.regions.iter().map(|(path, known)| (REGION_BYTES, (path, known)));

@@ -13,7 +13,7 @@
 //! A free slot is one without a readable chunk. Regions are processed one after another, so memory
 //! is bounded by the borders of one region and its orphans.
 
-mod place;
+mod assign;
 mod region;
 mod report;
 
@@ -33,7 +33,7 @@ pub use report::{
 
 /// Searches region files for orphaned chunks. Changes nothing.
 ///
-/// `progress` counts region files twice: once searched, and once with all positions determined.
+/// `progress` counts each region file twice: after the search, and after positions are determined.
 pub fn find_orphans(
     files: &[PathBuf],
     options: &ScanOptions,
@@ -42,8 +42,8 @@ pub fn find_orphans(
     find_orphans_in(files, files, options, progress)
 }
 
-/// Like [`find_orphans`], but searches only `files`. `all` are the region files of the world, which
-/// have the neighbours.
+/// Like [`find_orphans`], but searches only `files`. `all` are all region files of the world, from
+/// which neighbouring chunks are read.
 pub fn find_orphans_in(
     files: &[PathBuf],
     all: &[PathBuf],

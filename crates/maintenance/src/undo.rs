@@ -3,12 +3,12 @@
 //! [`Changes`] replaces files and chunks. Before each of them is replaced, its old bytes are
 //! durable in an *undo bundle*: one file with a checksum for each record. If the process is killed,
 //! each file is old or new, and the old bytes of every new file are in the bundle. [`Bundle`] reads
-//! a bundle and restores the bytes that were there.
+//! a bundle and restores the old bytes.
 //!
 //! A bundle keeps the differences between the old and the new file, so it is small if little was
-//! changed, and undoing restores the old file exactly. For that, the file must not have been
-//! changed since. For region files that were, the bundle also has the old blob of every changed
-//! slot.
+//! changed. Undoing restores the old file exactly, unless the file was changed again. For region
+//! files the bundle also has the old blob of every changed slot, so that slots of a file that was
+//! changed again can be restored one by one.
 
 mod bundle;
 mod changes;
@@ -49,7 +49,7 @@ pub enum UndoError {
     Bundle {
         /// The bundle.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// A file that the bundle refers to is outside of its world.

@@ -299,6 +299,6 @@ fn seals_and_equal_documents_are_certain() {
     assert!(!sealed.is_current && found(900).is_current);
     assert_eq!(found(900).position.unwrap().evidence, PositionEvidence::SameDocument);
     let other = orphans.iter().find(|orphan| orphan.summary.is_none()).unwrap();
-    assert!(other.problem.is_some() && other.position.is_none());
+    assert!(other.reason.is_some() && other.position.is_none());
     assert_eq!(orphans.len(), 3);
 }

@@ -112,7 +112,7 @@ impl<'a> Players<'a> {
             numbered.into_iter().find(|path| !has(path))
         };
         let mut kept = None;
-        // The backup first: it would restore the player.
+        // Rename the backup first: the game would restore the player from it.
         for path in [file.backup_path(), file.path().to_owned()] {
             let Some(aside) = free(&path).filter(|_| has(&path)) else { continue };
             self.files.rename(&path, &aside).map_err(Error::io(&path, "rename"))?;

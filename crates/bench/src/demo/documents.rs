@@ -28,12 +28,12 @@ impl Documents {
     }
 
     /// Returns the document of a slot.
-    pub fn content(&self, slot: Slot) -> anyhow::Result<&[u8]> {
+    pub fn document(&self, slot: Slot) -> anyhow::Result<&[u8]> {
         let document = self.by_slot.get(&slot).map(Vec::as_slice);
         document.context("the chunk is not stored in the region")
     }
 
-    /// Returns the number of chunks of a file with the same document. Damaged ones are different.
+    /// Returns how many chunks of a file have the same document as here. Damaged ones do not count.
     pub fn count_equal(&self, path: &Path) -> anyhow::Result<usize> {
         let file = IndexedStorageFile::open_read_only(path)?;
         let mut found = Vec::new();

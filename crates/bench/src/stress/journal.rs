@@ -35,7 +35,7 @@ struct Inner {
     /// The last number written to each chunk.
     known: HashMap<ChunkPos, u64>,
     /// Chunks that cannot be edited.
-    refused: HashSet<ChunkPos>,
+    uneditable: HashSet<ChunkPos>,
     counts: JournalCounts,
     findings: Vec<String>,
 }
@@ -48,9 +48,9 @@ pub struct JournalCounts {
     /// Edits whose save was acknowledged.
     pub acknowledged: u64,
     /// Chunks that could not be edited.
-    pub refused: u64,
+    pub uneditable: u64,
     /// Chunks with an unexpected number.
-    pub wrong: u64,
+    pub mismatched: u64,
 }
 
 impl fmt::Debug for Journal {
@@ -80,7 +80,7 @@ impl Journal {
         // Locked during the edit: a save that ends meanwhile must find the edit pending.
         let mut inner = self.inner();
         let at = chunk.at();
-        if inner.pending.contains_key(&at) || inner.refused.contains(&at) {
+        if inner.pending.contains_key(&at) || inner.uneditable.contains(&at) {
             return false;
         }
         let Ok(found) = chunk.read(|view| mark::read(view, at)) else {
@@ -137,25 +137,30 @@ impl Inner {
             MarkState::Missing => 0,
             MarkState::Complete(number) => number,
             MarkState::Mixed => {
-                self.wrong(format!("chunk {},{}: contains parts of different edits", at.x, at.z));
+                self.mismatched(format!(
+                    "chunk {},{}: contains parts of different edits",
+                    at.x, at.z
+                ));
                 known.unwrap_or(0)
             }
         };
         if let Some(known) = known.filter(|known| *known != current) {
             let ChunkPos { x, z } = at;
-            self.wrong(format!("chunk {x},{z}: contains edit {current}, expected edit {known}"));
+            self.mismatched(format!(
+                "chunk {x},{z}: contains edit {current}, expected edit {known}"
+            ));
         }
         current.max(known.unwrap_or(0)).saturating_add(1)
     }
 
-    fn wrong(&mut self, finding: String) {
-        self.counts.wrong = self.counts.wrong.saturating_add(1);
+    fn mismatched(&mut self, finding: String) {
+        self.counts.mismatched = self.counts.mismatched.saturating_add(1);
         self.add_finding(finding);
     }
 
     fn refuse(&mut self, at: ChunkPos, reason: &str) {
-        if self.refused.insert(at) {
-            self.counts.refused = self.counts.refused.saturating_add(1);
+        if self.uneditable.insert(at) {
+            self.counts.uneditable = self.counts.uneditable.saturating_add(1);
             self.add_finding(format!("chunk {},{}: cannot be edited: {reason}", at.x, at.z));
         }
     }

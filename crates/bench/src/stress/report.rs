@@ -19,9 +19,9 @@ pub struct StressReport {
     pub edits: u64,
     /// Edits whose save was acknowledged.
     pub acknowledged: u64,
-    pub refused: u64,
+    pub uneditable: u64,
     /// Chunks with an unexpected number.
-    pub wrong: u64,
+    pub mismatched: u64,
     pub loaded: u64,
     pub generated: u64,
     pub saved: u64,
@@ -65,12 +65,12 @@ impl From<Times> for StageTimes {
 impl StressReport {
     /// Copies the counters of the store and the journal into the report.
     pub(super) fn count(&mut self, metrics: &Metrics, journal: &Journal) {
-        let JournalCounts { edits, acknowledged, refused, wrong } = journal.counts();
+        let JournalCounts { edits, acknowledged, uneditable, mismatched } = journal.counts();
         *self = Self {
             edits,
             acknowledged,
-            refused,
-            wrong,
+            uneditable,
+            mismatched,
             loaded: metrics.loaded,
             generated: metrics.generated,
             saved: metrics.saved,
@@ -89,7 +89,7 @@ impl StressReport {
     /// Returns whether nothing failed and all chunks had the expected numbers.
     pub fn is_clean(&self) -> bool {
         let failed = [self.failed_loads, self.failed_saves, self.failed_syncs];
-        let mut bad = failed.into_iter().chain([self.wrong, self.refused]);
+        let mut bad = failed.into_iter().chain([self.mismatched, self.uneditable]);
         bad.all(|count| count == 0) && self.flushed.is_complete()
     }
 }

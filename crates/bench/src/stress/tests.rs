@@ -77,7 +77,7 @@ fn the_journal_matches_the_storage() {
     assert!(store.shut_down().is_complete());
     let counts = journal.counts();
     assert!(report.steps > 0 && counts.edits > 20, "{report:?} {counts:?}");
-    assert_eq!((counts.acknowledged, counts.wrong, counts.refused), (counts.edits, 0, 0));
+    assert_eq!((counts.acknowledged, counts.mismatched, counts.uneditable), (counts.edits, 0, 0));
     let mut last = std::collections::BTreeMap::new();
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     for line in text.lines() {

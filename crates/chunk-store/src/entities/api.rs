@@ -122,8 +122,8 @@ impl ChunkStore {
     ) -> Option<(R, EntityMove)> {
         let home = self.entity_index().home(id)?;
         let chunk = self.loaded(home);
-        // Before the change, so that the chunk is not unloaded during it; and after it, so that a
-        // save in between does not leave the chunk clean.
+        // The chunk is marked before the change, so that it is not unloaded meanwhile, and again
+        // after it, in case a save during the change cleared the mark.
         let mark_dirty = || chunk.as_ref().is_some_and(|chunk| chunk.mark_dirty().is_ok());
         mark_dirty();
         let (result, at) = self.entity_index().update(id, change)?;

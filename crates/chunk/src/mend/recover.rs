@@ -93,14 +93,14 @@ impl Children {
     }
 }
 
-/// Returns the document with the length and the end that its bytes have. A document that says it is
-/// shorter ends there.
+/// Returns the document with its length and end corrected to the bytes that exist. A document whose
+/// length is smaller ends there.
 fn with_own_length(bytes: &[u8]) -> Option<Vec<u8>> {
     let stated = i32::from_le_bytes(*bytes.first_chunk()?);
     let stated = usize::try_from(stated).ok().filter(|stated| *stated >= 5);
     let mut copy = match stated {
         Some(stated) if stated <= bytes.len() => bytes.get(..stated)?.to_vec(),
-        // One byte more, so that no byte of the last element is taken for the end.
+        // One byte is added, so that the last byte of the last element is not read as the end.
         _ => [bytes, &[0]].concat(),
     };
     let length = i32::try_from(copy.len()).ok()?;

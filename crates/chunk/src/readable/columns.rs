@@ -84,7 +84,7 @@ struct Environments<'a> {
     indices: HashMap<i32, u32>,
     /// The last index that was looked up, for each value of the low four bits of an id.
     recent: [Option<(i32, u32)>; 16],
-    /// The number of each distinct column, by its bytes without unused runs.
+    /// The number of each distinct column. The key is its bytes without unused runs.
     known: HashMap<Cow<'a, [u8]>, u16, Seeded>,
     /// The distinct columns as text: a list of `[[greatest y or null, palette index], ...]`.
     patterns: Ascii,

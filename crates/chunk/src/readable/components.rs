@@ -47,17 +47,17 @@ const OF_SECTION: [Known; 6] = [
 ];
 
 /// Returns the error of the component with an index, if it cannot be decoded.
-pub(super) type ProblemOf<'a> = &'a dyn Fn(usize) -> Option<&'a Error>;
+pub(super) type ErrorOf<'a> = &'a dyn Fn(usize) -> Option<&'a Error>;
 
-pub(super) fn of_chunk(holder: &Holder, problem: ProblemOf<'_>) -> impl Display {
-    components(holder, &OF_CHUNK, problem)
+pub(super) fn of_chunk(holder: &Holder, error: ErrorOf<'_>) -> impl Display {
+    components(holder, &OF_CHUNK, error)
 }
 
 /// Writes the components of a section. If an old chunk stores the blocks of the section elsewhere,
 /// the blocks in its holder are unused and are shown as they are stored.
-pub(super) fn of_section(holder: &Holder, is_inline: bool, problem: ProblemOf<'_>) -> impl Display {
+pub(super) fn of_section(holder: &Holder, is_inline: bool, error: ErrorOf<'_>) -> impl Display {
     let [_, without_blocks @ ..] = &OF_SECTION;
-    components(holder, if is_inline { without_blocks } else { &OF_SECTION }, problem)
+    components(holder, if is_inline { without_blocks } else { &OF_SECTION }, error)
 }
 
 /// Writes the fields of a holder's document other than the components.
@@ -71,15 +71,15 @@ pub(super) fn other_fields(holder: &Holder) -> impl Display {
     })
 }
 
-fn components(holder: &Holder, known: &'static [Known], problem: ProblemOf<'_>) -> impl Display {
+fn components(holder: &Holder, known: &'static [Known], error: ErrorOf<'_>) -> impl Display {
     list(move || {
         let mut seen = HashSet::new();
         holder.entries().enumerate().map(move |(number, (id, kind, bytes))| {
             // Only the first component of each id is decoded.
             let known = known.iter().find(|(known, _)| *known == id);
             let known = known.filter(|_| seen.insert(id) && kind == Kind::DOCUMENT);
-            let problem = problem(number);
-            fmt::from_fn(move |f| component(f, id, &JsonText::new(kind, bytes), known, problem))
+            let error = error(number);
+            fmt::from_fn(move |f| component(f, id, &JsonText::new(kind, bytes), known, error))
         })
     })
 }
@@ -89,7 +89,7 @@ fn component(
     id: &str,
     value: &JsonText<'_>,
     known: Option<&Known>,
-    problem: Option<&Error>,
+    error: Option<&Error>,
 ) -> fmt::Result {
     let document = value.as_document();
     let version = document.and_then(version);
@@ -97,10 +97,10 @@ fn component(
     object.member("id", text(id))?;
     object.member("version", or_null(version.and_then(|version| version.as_i32())))?;
     object.member("bytes", value.as_bytes().len())?;
-    if let Some(problem) = problem {
-        object.member("problem", text(problem.to_string()))?;
+    if let Some(error) = error {
+        object.member("finding", text(error.to_string()))?;
     }
-    match (known, document, problem) {
+    match (known, document, error) {
         (Some((_, shown)), Some(document), None) => {
             let rest = rest(document, version, *shown);
             if !rest.is_empty() {

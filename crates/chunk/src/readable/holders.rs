@@ -87,7 +87,7 @@ fn block_entity(
 
 pub(super) fn entities(object: &mut Object<'_, '_>, readable: &ReadableChunk<'_>) -> fmt::Result {
     let documents = stored::<EntityChunk, EntitySection>(readable.chunk, "Entities");
-    // Decoded from the same elements, in the same order.
+    // These are decoded from `documents`, in the same order, so both lists can be zipped.
     let entities = readable.chunk.entities().ok().map(Iterator::collect::<Vec<_>>);
     let entities = entities.as_ref().zip(documents.as_ref()).map(|(entities, documents)| {
         list(move || {

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use hyworld_coords::{BLOCKS_PER_SECTION, SECTION_HEIGHT_BLOCKS};
 
 use super::ascii::Ascii;
-use super::components::{self, ProblemOf};
+use super::components::{self, ErrorOf};
 use super::json::{Object, list, number_runs, or_null, runs, runs_of, text};
 use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Section;
@@ -29,7 +29,7 @@ pub(super) struct Numbered<'a> {
 pub(super) fn write(
     f: &mut fmt::Formatter<'_>,
     section: &Numbered<'_>,
-    problem: ProblemOf<'_>,
+    error: ErrorOf<'_>,
 ) -> fmt::Result {
     let &Numbered { number, stored, decoded, is_inline } = section;
     let none = Holder::new();
@@ -38,7 +38,7 @@ pub(super) fn write(
     let mut object = Object::begin(f)?;
     object.member("section", number)?;
     object.member("y", number.saturating_mul(height))?;
-    object.member("components", components::of_section(holder, is_inline, problem))?;
+    object.member("components", components::of_section(holder, is_inline, error))?;
     object.member("other_fields", components::other_fields(holder))?;
     let block = decoded.and_then(|section| section.blocks().ok());
     let fluid = decoded.and_then(|section| section.fluids().ok());

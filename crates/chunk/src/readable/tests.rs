@@ -55,7 +55,7 @@ fn all_keys_are_present_and_in_order() {
         "damaged",
         "fragile",
         "spawned_npcs",
-        "problems",
+        "findings",
     ];
     let in_section = [
         "section",
@@ -84,7 +84,7 @@ fn all_keys_are_present_and_in_order() {
             assert_eq!(keys(section), in_section);
             assert_eq!((&section["section"], &section["y"]), (&json!(number), &json!(32 * number)));
         }
-        assert_eq!(json["problems"], json!([]));
+        assert_eq!(json["findings"], json!([]));
     }
 }
 
@@ -128,16 +128,16 @@ fn a_damaged_component_does_not_hide_the_others() {
     chunk.section_mut(SectionY::TOP).set_raw("Block", &newer).unwrap();
     let chunk = again(&chunk);
     let readable = ReadableChunk::new(&chunk, AT);
-    let problems: Vec<String> = readable.problems().map(ToString::to_string).collect();
-    assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].starts_with("EnvironmentChunk.Data: at byte 0: 4 bytes needed"));
+    let errors: Vec<String> = readable.errors().map(ToString::to_string).collect();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors[0].starts_with("EnvironmentChunk.Data: at byte 0: 4 bytes needed"));
     let newer = "written by game 0.7 or newer: Block version 9 is not supported yet";
-    assert_eq!(problems[1], newer);
+    assert_eq!(errors[1], newer);
     let json = shown(&chunk);
-    assert_eq!(json["problems"], json!(problems));
+    assert_eq!(json["findings"], json!(errors));
     assert_eq!(json["environments"], Json::Null);
     let environment = component(&json, "EnvironmentChunk");
-    assert_eq!(environment["problem"], problems[0]);
+    assert_eq!(environment["finding"], errors[0]);
     assert_eq!(environment["value"], json!({"Data": {"$binary": "CQ==", "$type": "00"}}));
     assert_eq!(json["sections"][9]["blocks"], Json::Null);
     let block = component(&json["sections"][9], "Block");
@@ -158,9 +158,9 @@ fn a_malformed_element_is_reported_and_shown() {
     let chunk = again(&chunk);
     let json = shown(&chunk);
     let thing = component(&json, "mymod:Thing");
-    assert!(thing["problem"].as_str().unwrap().starts_with("mymod:Thing: at byte 15: "), "{thing}");
+    assert!(thing["finding"].as_str().unwrap().starts_with("mymod:Thing: at byte 15: "), "{thing}");
     assert_eq!(keys(&thing["value"]), ["$bson", "$base64"]);
-    assert_eq!(json["problems"], json!([thing["problem"]]));
+    assert_eq!(json["findings"], json!([thing["finding"]]));
 }
 
 #[test]

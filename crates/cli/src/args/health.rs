@@ -26,14 +26,14 @@ pub(crate) struct ApplyArgs {
 pub(crate) struct RepairArgs {
     /// A save, universe, world, chunks/ folder, region file, rocksdb:PATH or `s3://BUCKET/PREFIX`
     pub(crate) path: PathBuf,
-    /// Take copies of damaged chunks from here: a backup zip, a folder of backups, a save, a
-    /// world, a chunks/ folder, a region file or an undo bundle; repeatable, newest first
+    /// A source of good copies: a backup zip, a folder of backups, a save, a world, a chunks/
+    /// folder, a region file or an undo bundle; repeatable, newest first
     #[arg(long, value_name = "SOURCE")]
     pub(crate) from: Vec<PathBuf>,
     /// Do not use the backups of the save itself
     #[arg(long)]
     pub(crate) no_backups: bool,
-    /// Use sources that are not proven to be the same world
+    /// Use sources even if they may be of another world
     #[arg(long)]
     pub(crate) trust_source: bool,
     /// Repair only findings of this class, as `verify` names it; repeatable
@@ -71,7 +71,7 @@ pub(crate) struct RestoreArgs {
     /// A file of the world, such as config.json or resources/Time.json; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Vec<String>,
-    /// Restore from a source that is another world
+    /// Restore even if the source is another world
     #[arg(long)]
     pub(crate) trust_source: bool,
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub(crate) struct RestoreArgs {
 pub(crate) struct UndoArgs {
     /// The undo bundle, a file that ends in .hyundo
     pub(crate) bundle: PathBuf,
-    /// The folder of the world, if it was moved since
+    /// The folder of the world, if it was moved after the change
     #[arg(long, value_name = "PATH")]
     pub(crate) at: Option<PathBuf>,
     /// Show the plan, and change nothing
@@ -111,10 +111,10 @@ pub(crate) struct UndeleteArgs {
     /// With one --chunk: restore the version at this segment of its region file
     #[arg(long, value_name = "N", requires = "chunks")]
     pub(crate) segment: Option<u32>,
-    /// Also replace chunks that are stored and intact by their older version
+    /// Also replace intact chunks by their older version
     #[arg(long)]
     pub(crate) replace: bool,
-    /// The least confidence of the position of a chunk that is restored
+    /// Restore only chunks whose position is at least this certain
     #[arg(long, value_name = "LEVEL", default_value = "medium")]
     pub(crate) confidence: ConfidenceArg,
     #[command(flatten)]

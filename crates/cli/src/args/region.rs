@@ -128,7 +128,7 @@ pub(crate) struct PutArgs {
     /// The slot: its number, or x,z of the chunk inside the region
     pub(crate) slot: SlotArg,
     /// The file with the document; - is stdin
-    pub(crate) content: PathBuf,
+    pub(crate) document: PathBuf,
     /// The input is already compressed with zstd: store it unchanged
     #[arg(long, conflicts_with_all = ["level", "seal"])]
     pub(crate) raw: bool,

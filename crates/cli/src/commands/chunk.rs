@@ -129,16 +129,16 @@ fn show(
     }
     console.flush_data()?;
     let name = located.name();
-    for problem in readable.problems().take(LISTED_MAX) {
-        exit::complain(&exit::problem(format!("{name}: {problem}")));
+    for error in readable.errors().take(LISTED_MAX) {
+        exit::complain(&exit::problem(format!("{name}: {error}")));
     }
-    if let more @ 1.. = readable.problems().len().saturating_sub(LISTED_MAX) {
+    if let more @ 1.. = readable.errors().len().saturating_sub(LISTED_MAX) {
         exit::complain(&exit::problem(format!(
             "{name}: {}",
-            text::count(more as u64, "more problem")
+            text::count(more as u64, "more finding")
         )));
     }
-    let is_clean = readable.problems().len() == 0;
+    let is_clean = readable.errors().len() == 0;
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
@@ -215,8 +215,8 @@ fn print_component(
         return Ok(Exit::Clean);
     }
     console.flush_data()?;
-    let problem = "this component is malformed, so its bytes were printed in base64";
-    exit::complain(&exit::problem(format!("{}: {problem}", located.name())));
+    let message = "this component is malformed, so its bytes were printed in base64";
+    exit::complain(&exit::problem(format!("{}: {message}", located.name())));
     Ok(Exit::Problems)
 }
 

@@ -178,7 +178,7 @@ fn remove_and_rescue(tour: &mut Tour<'_>) -> anyhow::Result<Documents> {
     ensure(!is_there, "the removed chunk is missing")?;
     tour.line("Removed and old versions stay in the file until their space is reused:")?;
     tour.command(&["region", "salvage", COPY], Exit::Clean)?;
-    let segment = segment_of(&copy, documents.content(REMOVED)?)?.to_string();
+    let segment = segment_of(&copy, documents.document(REMOVED)?)?.to_string();
     let words = ["region", "salvage", COPY, "--segment", &segment, "--restore", "16,16"];
     tour.command(&words, Exit::Clean)?;
     let equal = documents.count_equal(&copy)?;

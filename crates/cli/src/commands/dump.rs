@@ -110,14 +110,14 @@ impl Source<'_> {
     fn convert(&self, at: ChunkPos, document: Option<Vec<u8>>) -> anyhow::Result<Line> {
         let Some((raw, chunk)) = self.decode(at, document)? else { return Ok(Line::Missing) };
         let mut line = LimitedBuffer(self.spare().pop().unwrap_or_default());
-        let Ok(problems) = self.write(&mut line, at, raw, &chunk) else { return Ok(Line::Later) };
+        let Ok(errors) = self.write(&mut line, at, raw, &chunk) else { return Ok(Line::Later) };
         let bytes = line.0.len() as u64;
         let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > WAITING_BYTES_MAX {
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
             return Ok(Line::Later);
         }
-        Ok(Line::Text(line.0, problems))
+        Ok(Line::Text(line.0, errors))
     }
 
     fn decode(
@@ -152,7 +152,7 @@ impl Source<'_> {
         let file = self.location.region_file_of(at);
         let file = file.unwrap_or_else(|| self.storage.location().into());
         chunk::print_json(out, &file, size, &readable)?;
-        Ok(readable.problems().map(ToString::to_string).collect())
+        Ok(readable.errors().map(ToString::to_string).collect())
     }
 }
 
@@ -191,11 +191,11 @@ impl Lines<'_> {
 
     fn write(&mut self, step: Scanned<anyhow::Result<Line>>) -> anyhow::Result<()> {
         match step {
-            Scanned::Chunk(at, Ok(Line::Text(line, problems))) => {
+            Scanned::Chunk(at, Ok(Line::Text(line, errors))) => {
                 self.console.write_all(&line)?;
                 self.source.waiting_bytes.fetch_sub(line.len() as u64, Ordering::Relaxed);
                 self.source.reuse(line);
-                self.add(at, &problems);
+                self.add(at, &errors);
             }
             Scanned::Chunk(at, Ok(Line::Later)) => self.write_now(at)?,
             Scanned::Chunk(_, Ok(Line::Missing)) => {}
@@ -210,8 +210,8 @@ impl Lines<'_> {
         let read = self.source.storage.read(at).map_err(anyhow::Error::from);
         match read.and_then(|document| self.source.decode(at, document)) {
             Ok(Some((raw, chunk))) => {
-                let problems = self.source.write(self.console, at, raw, &chunk)?;
-                self.add(at, &problems);
+                let errors = self.source.write(self.console, at, raw, &chunk)?;
+                self.add(at, &errors);
             }
             Ok(None) => {}
             Err(error) => self.complain(&error),
@@ -219,10 +219,10 @@ impl Lines<'_> {
         Ok(())
     }
 
-    fn add(&mut self, at: ChunkPos, problems: &[String]) {
+    fn add(&mut self, at: ChunkPos, errors: &[String]) {
         self.count = self.count.saturating_add(1);
-        for problem in problems {
-            self.complain(&exit::problem(format!("{}: {problem}", self.source.name(at))));
+        for error in errors {
+            self.complain(&exit::problem(format!("{}: {error}", self.source.name(at))));
         }
     }
 

@@ -56,8 +56,8 @@ pub(super) fn run(args: &MigrateArgs, console: &mut Console) -> anyhow::Result<E
             advice(args)
         ))?;
     }
-    let is_whole = report.copy.findings.total() == 0 && (report.is_switched || args.dry_run);
-    Ok(if is_whole { Exit::Clean } else { Exit::Problems })
+    let is_clean = report.copy.findings.total() == 0 && (report.is_switched || args.dry_run);
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
 fn advice(args: &MigrateArgs) -> &'static str {

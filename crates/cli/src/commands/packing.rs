@@ -93,7 +93,7 @@ impl Work<'_> {
         }
     }
 
-    /// Returns whether the forecast promises a change. What compressing again or sealing gives is
+    /// Returns whether there may be something to do. The effect of compressing again or sealing is
     /// known only afterwards.
     fn is_useful(&self, forecast: &PackForecast) -> bool {
         match self.packing {
@@ -115,20 +115,19 @@ impl Work<'_> {
         let Packing::Compact { level, .. } = self.packing else { return Ok(()) };
         let freed = totals.file_bytes.saturating_sub(forecast.bytes_after);
         console.report(format_args!(
-            "  {} live, {} slack that no rewrite gives back, {} orphaned",
+            "  {} live, {} slack that cannot be freed, {} orphaned",
             text::size(totals.live_bytes),
             text::size(totals.slack_bytes),
             text::size(totals.orphaned_bytes),
         ))?;
         console.report(format_args!(
-            "  compacting gives back {} ({}), in {}",
+            "  compacting frees {} ({}), in {}",
             text::size(freed),
             text::percent(freed, totals.file_bytes),
             text::count(forecast.smaller_files, "file"),
         ))?;
         if let Some(level) = level {
-            console
-                .report(format_args!("  compressing again at level {level} may give back more"))?;
+            console.report(format_args!("  compressing again at level {level} may free more"))?;
         }
         Ok(())
     }
@@ -144,7 +143,7 @@ impl Work<'_> {
             let words = match (is_useful, self.apply.dry_run) {
                 (false, _) => "nothing to do",
                 (true, true) => "nothing changed",
-                (true, false) => "nothing changed; --yes applies it",
+                (true, false) => "nothing changed; --yes applies the plan",
             };
             return Ok(console.report(format_args!("{words}"))?);
         }
@@ -157,7 +156,7 @@ impl Work<'_> {
         console.report(format_args!("{files} replaced{blobs}: {before} before, {after} now"))?;
         super::undo::advise(done.bundle.as_deref(), console)?;
         if done.bundle.is_some() && matches!(self.packing, Packing::Compact { .. }) {
-            console.report(format_args!("remove the bundle to free its space"))?;
+            console.report(format_args!("delete the bundle to free its space"))?;
         }
         Ok(())
     }

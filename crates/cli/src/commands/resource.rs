@@ -28,7 +28,7 @@ struct Line<'a> {
     id: &'a str,
     keys: usize,
     bytes: usize,
-    problem: Option<String>,
+    finding: Option<String>,
 }
 
 fn list(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -37,14 +37,14 @@ fn list(args: &ListArgs, console: &mut Console) -> anyhow::Result<Exit> {
     for NamedResources { world, resources } in resources_at(&args.path)? {
         for id in resources.ids()? {
             let loaded = resources.load(&id)?;
-            let problem = problem(&loaded);
-            is_clean &= problem.is_none();
+            let finding = finding_about(&loaded);
+            is_clean &= finding.is_none();
             let line = Line {
                 world: world.as_deref(),
                 id: &id,
                 keys: loaded.document.fields().len(),
                 bytes: loaded.document.to_json().len(),
-                problem,
+                finding,
             };
             if args.json {
                 json::line(console, &line)?;
@@ -70,11 +70,11 @@ fn row(line: &Line<'_>) -> [String; 5] {
         text::short(line.id, NAME_WIDTH),
         text::thousands(line.keys as u64),
         text::size(line.bytes as u64),
-        line.problem.as_deref().map(text::printable).unwrap_or_default(),
+        line.finding.as_deref().map(text::printable).unwrap_or_default(),
     ]
 }
 
-fn problem(loaded: &Loaded) -> Option<String> {
+fn finding_about(loaded: &Loaded) -> Option<String> {
     match &loaded.from {
         LoadedFrom::Backup { problem } => Some(format!("from the backup: {problem}")),
         LoadedFrom::Nothing { problem } => Some(problem.to_string()),

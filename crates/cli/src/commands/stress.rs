@@ -48,8 +48,8 @@ pub(super) fn run(args: &StressArgs, console: &mut Console) -> anyhow::Result<Ex
         write(console, &report)?;
     }
     console.flush_data()?;
-    for problem in &report.findings {
-        exit::complain(&exit::problem(problem.as_str()));
+    for finding in &report.findings {
+        exit::complain(&exit::problem(finding.as_str()));
     }
     unsaved::complain(&report.flushed);
     Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
@@ -69,7 +69,7 @@ fn write(console: &mut Console, report: &StressReport) -> anyhow::Result<()> {
     for (name, count, times, failed) in [
         ("loaded", report.loaded, Some(report.load), Some(report.failed_loads)),
         ("generated", report.generated, Some(report.generate), None),
-        ("edited", report.edits, None, Some(report.refused)),
+        ("edited", report.edits, None, Some(report.uneditable)),
         ("saved", report.saved, Some(report.save), Some(report.failed_saves)),
         ("unloaded", report.unloaded, None, None),
     ] {
@@ -87,7 +87,7 @@ fn write(console: &mut Console, report: &StressReport) -> anyhow::Result<()> {
         number(report.steps),
         number(report.acknowledged),
         number(report.edits),
-        number(report.wrong),
+        number(report.mismatched),
     )?;
     let most = number(report.in_memory_max);
     let memory = report.resident_max.map(text::size);

@@ -223,6 +223,6 @@ fn line(orphan: &Orphan, state: StoredState, restore: bool) -> Line<'_> {
         entities: summary.map(|found| found.entities),
         block_entities: summary.map(|found| found.block_entities),
         game_time: summary.and_then(|found| found.game_time.as_deref()),
-        message: orphan.problem.as_deref(),
+        message: orphan.reason.as_deref(),
     }
 }

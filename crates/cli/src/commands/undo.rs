@@ -74,7 +74,7 @@ pub(super) fn run(args: &UndoArgs, console: &mut Console) -> anyhow::Result<Exit
         ))?;
         advise(report.bundle.as_deref(), console)?;
     } else if changes == 0 {
-        console.report(format_args!("nothing to restore: everything is as it was before"))?;
+        console.report(format_args!("nothing to restore: every file has its old bytes already"))?;
     } else {
         let advice = if args.dry_run { "" } else { "; --yes restores the files" };
         console.report(format_args!("nothing changed{advice}"))?;
@@ -106,8 +106,8 @@ fn show(args: &UndoArgs, undo: &Undo, console: &mut Console) -> anyhow::Result<(
         let words = match item.state {
             FileState::New if item.bytes.is_none() && item.chunk.is_none() => "remove it again",
             FileState::New => "restore it",
-            FileState::Old => "is as it was before",
-            FileState::ChangedRegion => "was changed since: restore its unchanged slots",
+            FileState::Old => "has its old bytes already: nothing to do",
+            FileState::ChangedRegion => "was changed since: restore only its unchanged slots",
             FileState::Changed => "was changed since: leave it as it is",
         };
         console.report(format_args!("  {}{chunk}: {words}", item.name))?;

@@ -83,7 +83,7 @@ fn in_region(advice: Advice, run: &Commands<'_>) -> String {
         ),
         Advice::ChooseOverlap => format!(
             "one of the two is in the wrong slot: inspect both with {}, restore the right \
-             content with {}",
+             document with {}",
             run.get(),
             run.put()
         ),

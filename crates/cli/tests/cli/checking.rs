@@ -56,9 +56,9 @@ fn every_kind_of_damage_has_its_class() {
         ("index_negative", &[(6, "index-negative")]),
         ("index_past_eof", &[(6, "index-past-end")]),
         ("payload_bitflip_detected", &[(21, "frame")]),
-        ("src_len_bigger", &[(6, "content-shorter")]),
+        ("src_len_bigger", &[(6, "document-shorter")]),
         ("src_len_negative", &[(6, "raw-length-negative")]),
-        ("src_len_smaller", &[(6, "content-longer")]),
+        ("src_len_smaller", &[(6, "document-longer")]),
         ("zstd_magic_broken", &[(6, "frame")]),
     ];
     for (name, expected) in expected {

@@ -269,7 +269,7 @@ fn summaries_of_real_chunks_fit_on_a_terminal() {
                 assert!(!line.contains(char::is_control), "{line}");
             }
             let json = sandbox.run(&["chunk", "0.0.region.bin", "--chunk", &chunk, "--json"]);
-            assert_eq!(json.ends(0).json()["chunk"]["problems"], json!([]));
+            assert_eq!(json.ends(0).json()["chunk"]["findings"], json!([]));
         }
     }
 }

@@ -159,11 +159,11 @@ fn unreadable_parts_are_reported_once_and_the_rest_is_shown() {
     sandbox.file("universe/worlds/other/config.json", b"{\"Version\": 4, ");
     sandbox.file(&format!("{WORLD}/chunks/5.5.region.bin"), b"this is not a region file, but long");
     let object = info(&sandbox, ".", 1);
-    let problems = object["findings"].as_array().unwrap();
-    assert_eq!((problems.len(), &object["finding_count"]), (2, &2.into()), "{problems:?}");
-    let problem = |number: usize| problems[number].as_str().unwrap();
-    assert!(problem(0).starts_with("world default: ") && problem(0).contains("5.5.region.bin"));
-    assert!(problem(1).starts_with("world other: universe") || problem(1).contains("config.json"));
+    let findings = object["findings"].as_array().unwrap();
+    assert_eq!((findings.len(), &object["finding_count"]), (2, &2.into()), "{findings:?}");
+    let finding = |number: usize| findings[number].as_str().unwrap();
+    assert!(finding(0).starts_with("world default: ") && finding(0).contains("5.5.region.bin"));
+    assert!(finding(1).starts_with("world other: universe") || finding(1).contains("config.json"));
     let storage = &object["worlds"][0]["storage"];
     assert_eq!((&storage["chunks"], &storage["regions"]["files"]), (&1.into(), &2.into()));
     assert_eq!(object["worlds"][1]["config"], Value::Null);

@@ -184,7 +184,7 @@ fn a_world_is_compacted_and_sealed() {
     }
     let (before, documents) = (files(&sandbox.path("save")), sandbox.documents(region));
     let run = sandbox.run(&["compact", "save", "--dry-run"]).ends(0);
-    assert!(run.text().contains("compacting gives back"), "{}", run.text());
+    assert!(run.text().contains("compacting frees"), "{}", run.text());
     assert!(files(&sandbox.path("save")) == before);
     let report = sandbox.run(&["compact", "save", "--yes", "--json"]).ends(0).json_lines();
     assert!(report[0]["after"].as_u64() < report[0]["before"].as_u64(), "{report:?}");

@@ -143,7 +143,7 @@ fn seal_prints_json_and_supports_dry_run() {
 #[test]
 fn seal_leaves_damaged_blobs_unchanged() {
     for (name, class) in
-        [("src_len_bigger", "content-shorter"), ("index_negative", "index-negative")]
+        [("src_len_bigger", "document-shorter"), ("index_negative", "index-negative")]
     {
         let sandbox = Sandbox::with(&format!("corrupt/{name}"), "a.bin");
         let run = sandbox.run(&["region", "seal", "a.bin", "--json"]).ends(1);

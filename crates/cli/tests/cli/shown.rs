@@ -97,7 +97,7 @@ fn the_readme_shows_what_the_program_prints() {
 
 #[test]
 fn the_tour_shows_what_the_program_prints() {
-    check("docs/tour.md", 18);
+    check("docs/tour.md", 24);
 }
 
 #[test]

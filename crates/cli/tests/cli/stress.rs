@@ -52,8 +52,8 @@ fn all_edits_are_stored_at_the_end() {
         "steps",
         "edits",
         "acknowledged",
-        "refused",
-        "wrong",
+        "uneditable",
+        "mismatched",
         "loaded",
         "generated",
         "saved",
@@ -72,7 +72,7 @@ fn all_edits_are_stored_at_the_end() {
     assert_eq!(keys(&object), expected);
     let number = |key: &str| object[key].as_u64().unwrap();
     assert!(number("steps") > 0 && number("generated") > 9 && number("edits") > 50, "{object}");
-    assert_eq!((number("acknowledged"), number("wrong")), (number("edits"), 0));
+    assert_eq!((number("acknowledged"), number("mismatched")), (number("edits"), 0));
     assert_eq!(object["save"]["count"], object["saved"]);
     let edits = number("edits");
     let both = [("edit".to_owned(), edits), ("saved".to_owned(), edits)];

@@ -73,11 +73,11 @@ fn check_world(entry: &WorldEntry) -> Vec<Finding> {
     findings.into_iter().map(|one| Finding { world: Some(entry.name.clone()), ..one }).collect()
 }
 
-/// Checks the meaning of the configuration, and its provider.
+/// Checks that the settings of the configuration are valid and that its provider is known.
 fn check_settings(world: &Path, findings: &mut Vec<Finding>) {
     let config = world.join("config.json");
     let is_reported = findings.iter().any(|found| found.file.as_ref() == Some(&config));
-    let problem = match WorldOptions::new().without_chunks().open(world) {
+    let reason = match WorldOptions::new().without_chunks().open(world) {
         Err(error) => Some(error.to_string()),
         Ok(folder) => {
             if let Some(pending) = &folder.provider().pending {
@@ -92,8 +92,8 @@ fn check_settings(world: &Path, findings: &mut Vec<Finding>) {
             folder.config().err().map(ToString::to_string)
         }
     };
-    if let Some(problem) = problem.filter(|_| !is_reported) {
-        findings.push(about(&config, Class::WorldFile, &problem));
+    if let Some(reason) = reason.filter(|_| !is_reported) {
+        findings.push(about(&config, Class::WorldFile, &reason));
     }
 }
 
@@ -112,17 +112,17 @@ fn check_folder(folder: &Path, findings: &mut Vec<Finding>) {
     for path in paths {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if TEMPORARY.iter().any(|ending| name.ends_with(ending)) || name == "recovery-tmp" {
-            let message = "left behind by a program that was interrupted";
+            let message = "left behind by an interrupted program";
             findings.push(about(&path, Class::Leftover, &message));
         } else if is_json(&path) && path.is_file() {
             findings.extend(check_json(&path));
         } else if let Some(stem) = name.strip_suffix(".bak")
             && is_json(Path::new(stem))
-            && let Some(problem) = problem_of(&path)
+            && let Some(reason) = why_unreadable(&path)
             // If the file itself is damaged too, there is one finding for both.
-            && problem_of(&path.with_file_name(stem)).is_none()
+            && why_unreadable(&path.with_file_name(stem)).is_none()
         {
-            let message = format!("{problem}; it is a backup, and the file itself is intact");
+            let message = format!("{reason}; it is a backup, and the file itself is intact");
             let found = about(&path, Class::WorldFile, &message);
             findings.push(Finding { severity: Severity::Warning, ..found });
         }
@@ -135,15 +135,15 @@ fn is_json(path: &Path) -> bool {
 
 /// Checks a JSON file. Reports whether its backup can be used instead.
 fn check_json(path: &Path) -> Option<Finding> {
-    let problem = problem_of(path)?;
+    let reason = why_unreadable(path)?;
     let backup = with_suffix(path, ".bak");
-    let has_backup = backup.is_file() && problem_of(&backup).is_none();
+    let has_backup = backup.is_file() && why_unreadable(&backup).is_none();
     let backup = if has_backup { "its backup is intact" } else { "it has no usable backup" };
-    Some(about(path, Class::WorldFile, &format!("{problem}; {backup}")))
+    Some(about(path, Class::WorldFile, &format!("{reason}; {backup}")))
 }
 
-/// Returns the reason why a file is not JSON. A missing file has no problem.
-fn problem_of(path: &Path) -> Option<String> {
+/// Returns the reason why a file is not JSON. Returns `None` for a missing file.
+fn why_unreadable(path: &Path) -> Option<String> {
     let file = JsonFile::new(&OsFileSystem, path, FallbackRule::Resource);
     match file.load() {
         Ok(loaded) => match loaded.from {

@@ -26,11 +26,11 @@ pub(super) struct Recording<'a> {
     new: Manifest,
     changes: Option<ManifestChanges<'a>>,
     findings: Vec<Finding>,
-    /// Regions that cannot be listed, so that their chunks are not missing.
+    /// Regions that cannot be listed. Their chunks are not reported as missing.
     unlisted: Vec<RegionPos>,
 }
 
-/// What is known after all chunks were checked.
+/// The result after all chunks were checked.
 pub(super) struct Recorded {
     pub(super) findings: Vec<Finding>,
     pub(super) manifest: Option<Manifest>,
@@ -38,7 +38,7 @@ pub(super) struct Recorded {
 
 impl<'a> Recording<'a> {
     pub(super) fn new(world: &World, usage: ManifestUse<'a>) -> Self {
-        // A folder that cannot be listed is a finding of the check itself.
+        // The check of the chunks reports a folder that cannot be listed.
         let files = world.location().region_files().unwrap_or_default();
         let folder = world.folder();
         let name = folder.as_deref().and_then(Path::file_name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The index tables of region files: what reading the chunks one by one does not show.
+//! Checks the index tables of region files. Reading chunks one by one does not show such damage.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -93,7 +93,7 @@ fn copy_of(
 ) -> Option<(String, Vec<u8>)> {
     let accepted = sources.iter().filter(|source| source.same_world.is_accepted());
     let mut good = accepted.filter_map(|source| {
-        let bytes = read(source).filter(|bytes| problem_of(bytes).is_none())?;
+        let bytes = read(source).filter(|bytes| why_unreadable(bytes).is_none())?;
         Some((source.name.clone(), bytes))
     });
     good.next()
@@ -107,12 +107,12 @@ type CopyOf<'a> = &'a dyn Fn(&str) -> Option<(String, Vec<u8>)>;
 fn json_file(path: &Path, name: &str, copy: CopyOf<'_>, has_defaults: bool) -> Option<FileRepair> {
     let backup = with_suffix(path, ".bak");
     let reason = match read(path) {
-        Some(bytes) => problem_of(&bytes)?,
+        Some(bytes) => why_unreadable(&bytes)?,
         None if path.exists() => "it cannot be read".to_owned(),
         // The game reads the backup then, so nothing is broken.
         None => return None,
     };
-    let good = read(&backup).filter(|bytes| problem_of(bytes).is_none());
+    let good = read(&backup).filter(|bytes| why_unreadable(bytes).is_none());
     let remedy = match (good, copy(name)) {
         (Some(bytes), _) => FileRemedy::Backup { bytes },
         (None, Some((source, bytes))) => FileRemedy::Copy { source, bytes },
@@ -125,8 +125,8 @@ fn json_file(path: &Path, name: &str, copy: CopyOf<'_>, has_defaults: bool) -> O
 /// Plans to remove a damaged backup of a good file. The game writes a new one with the next save.
 fn damaged_backup(path: &Path) -> Option<FileRepair> {
     let backup = with_suffix(path, ".bak");
-    let reason = read(&backup).and_then(|bytes| problem_of(&bytes))?;
-    read(path).filter(|bytes| problem_of(bytes).is_none())?;
+    let reason = read(&backup).and_then(|bytes| why_unreadable(&bytes))?;
+    read(path).filter(|bytes| why_unreadable(bytes).is_none())?;
     Some(FileRepair { path: backup, reason, remedy: FileRemedy::Quarantine })
 }
 
@@ -137,7 +137,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Returns what is wrong with a JSON file; `None` if it can be parsed.
-fn problem_of(bytes: &[u8]) -> Option<String> {
+fn why_unreadable(bytes: &[u8]) -> Option<String> {
     if bytes.is_empty() {
         return Some("it is empty".to_owned());
     }

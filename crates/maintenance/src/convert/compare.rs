@@ -3,7 +3,7 @@
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, Error};
 
-use super::content::{Content, Digest};
+use super::form::{Digest, StoredForm};
 use crate::finding::{Class, Finding, Findings};
 use crate::progress::Progress;
 use crate::scan::{Batch, Completion, Form, Reader, ScanOptions, scan_items};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use hyworld_coords::ChunkPos;
 use hyworld_providers::ChunkStorage;
 
-use super::content::{Content, Digest};
+use super::form::{Digest, StoredForm};
 use super::{ConvertOptions, ConvertReport};
 use crate::finding::{Class, Finding};
 use crate::progress::Progress;
@@ -39,11 +39,11 @@ impl Copied {
 
 impl Copier<'_> {
     /// Copies all chunks, syncs the target, and compares it with the source.
-    pub(super) fn run<C: Content>(&self) -> ConvertReport {
+    pub(super) fn run<F: StoredForm>(&self) -> ConvertReport {
         let is_dry_run = self.options.dry_run;
         // Avoids a lookup of every chunk in a new target.
         let present = if is_dry_run { HashSet::new() } else { self.present() };
-        let (mut report, expected) = self.copy_all::<C>(&present);
+        let (mut report, expected) = self.copy_all::<F>(&present);
         if is_dry_run || report.completion == Completion::Cancelled {
             return report;
         }
@@ -54,7 +54,7 @@ impl Copier<'_> {
             report.findings.add(Finding::new(Class::Sync, error));
         }
         if self.options.verify {
-            self.verify::<C>(expected, &mut report);
+            self.verify::<F>(expected, &mut report);
         } else {
             self.compare_positions(&expected, &mut report);
         }
@@ -67,13 +67,13 @@ impl Copier<'_> {
         self.target.positions().flatten().collect()
     }
 
-    fn copy_all<C: Content>(&self, present: &HashSet<ChunkPos>) -> (ConvertReport, Expected) {
+    fn copy_all<F: StoredForm>(&self, present: &HashSet<ChunkPos>) -> (ConvertReport, Expected) {
         let mut report = ConvertReport::default();
         let mut expected = Expected::new();
         let from = Reader::new(self.source, &self.options.scan);
         let to = Reader::new(self.target, &self.options.scan);
-        let batches = from.batches(self.source.positions(), C::FORM);
-        let copy = |batch: Batch| self.copy_batch::<C>(&from, &to, present, batch);
+        let batches = from.batches(self.source.positions(), F::FORM);
+        let copy = |batch: Batch| self.copy_batch::<F>(&from, &to, present, batch);
         report.completion = scan_items(batches, &self.options.scan, copy, |copied| {
             self.progress.advance(copied.report.chunks);
             report.add(copied.report);
@@ -82,7 +82,7 @@ impl Copier<'_> {
         (report, expected)
     }
 
-    fn copy_batch<C: Content>(
+    fn copy_batch<F: StoredForm>(
         &self,
         from: &Reader<'_>,
         to: &Reader<'_>,
@@ -96,52 +96,52 @@ impl Copier<'_> {
         let positions = batch.positions.iter();
         let existing: Vec<_> = positions.copied().filter(|at| present.contains(at)).collect();
         // Chunks that cannot be read from the target are written again.
-        let digests = C::digests(to, &existing).into_iter();
+        let digests = F::digests(to, &existing).into_iter();
         let existing: HashMap<_, _> =
             digests.filter_map(|(at, digest)| Some((at, digest.ok()??))).collect();
-        C::read(from, &batch.positions, |group| {
+        F::read(from, &batch.positions, |group| {
             let mut read = Vec::with_capacity(group.len());
-            for (at, content) in group {
+            for (at, chunk) in group {
                 copied.report.chunks = copied.report.chunks.saturating_add(1);
-                match content {
-                    Ok(Some(content)) => read.push((at, content)),
+                match chunk {
+                    Ok(Some(chunk)) => read.push((at, chunk)),
                     Ok(None) => {
                         copied.fail(Class::Unreadable, at, "removed after it was listed");
                     }
                     Err(error) => copied.fail(Class::Unreadable, at, error),
                 }
             }
-            self.write::<C>(&read, &existing, &mut copied);
+            self.write::<F>(&read, &existing, &mut copied);
         });
         copied
     }
 
     /// Writes chunks, except those that the target has already. A different document in the target
     /// is replaced: it is an older state of the source, from a copy that was interrupted.
-    fn write<C: Content>(
+    fn write<F: StoredForm>(
         &self,
-        read: &[(ChunkPos, C)],
+        read: &[(ChunkPos, F)],
         existing: &HashMap<ChunkPos, Digest>,
         copied: &mut Copied,
     ) {
         let mut missing = Vec::with_capacity(read.len());
         let mut digests = Vec::with_capacity(read.len());
-        for (at, content) in read {
+        for (at, chunk) in read {
             let raw_bytes = &mut copied.report.raw_bytes;
-            *raw_bytes = raw_bytes.saturating_add(content.raw_bytes());
+            *raw_bytes = raw_bytes.saturating_add(chunk.raw_bytes());
             if self.options.dry_run {
                 continue;
             }
-            let digest = content.digest();
+            let digest = chunk.digest();
             if existing.get(at) == Some(&digest) {
                 copied.report.already = copied.report.already.saturating_add(1);
                 copied.expected.push((*at, existing.get(at).copied()));
             } else {
-                missing.push((*at, content));
+                missing.push((*at, chunk));
                 digests.push(digest);
             }
         }
-        let written = C::write(self.target, &missing);
+        let written = F::write(self.target, &missing);
         for (((at, _), digest), result) in missing.iter().zip(digests).zip(written) {
             match result {
                 Ok(()) => {
@@ -171,10 +171,10 @@ impl Copier<'_> {
     }
 
     /// Reads the whole target in its own order and compares it with the source.
-    fn verify<C: Content>(&self, mut expected: Expected, report: &mut ConvertReport) {
+    fn verify<F: StoredForm>(&self, mut expected: Expected, report: &mut ConvertReport) {
         let reader = Reader::new(self.target, &self.options.scan);
-        let batches = reader.batches(self.target.positions(), C::FORM);
-        let read = |batch: Batch| (C::digests(&reader, &batch.positions), batch.errors);
+        let batches = reader.batches(self.target.positions(), F::FORM);
+        let read = |batch: Batch| (F::digests(&reader, &batch.positions), batch.errors);
         let ended = scan_items(batches, &self.options.scan, read, |(digests, errors)| {
             self.progress.advance_verified(digests.len() as u64);
             for error in errors {

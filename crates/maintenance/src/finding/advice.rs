@@ -97,7 +97,7 @@ impl Advice {
             Damage::Unreadable { .. } => Self::CopyToOtherDisk,
             Damage::Changed => Self::StopWriter,
             Damage::Overlap { .. } => Self::ChooseOverlap,
-            Damage::ContentShorter { found, .. } if *found > 0 => Self::WriteAgain,
+            Damage::DocumentShorter { found, .. } if *found > 0 => Self::WriteAgain,
             Damage::Seal(SealDamage::Slot { .. }) => Self::RebuildIndex,
             Damage::ChainBroken { .. }
             | Damage::ChainCycle { .. }

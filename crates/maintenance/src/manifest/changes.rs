@@ -24,7 +24,7 @@ impl<'a> ManifestChanges<'a> {
         Self { old, seen: BTreeSet::new() }
     }
 
-    /// Records a chunk. `now` is `None` if it cannot be read, which has a finding of its own.
+    /// Records a chunk. `now` is `None` if it cannot be read, which the check reports separately.
     pub fn chunk(&mut self, at: ChunkPos, now: Option<&ChunkRecord>) -> Option<Finding> {
         self.seen.insert(at);
         let now = now?;
@@ -53,7 +53,7 @@ impl<'a> ManifestChanges<'a> {
     pub fn finish(self, now: &Manifest, folder: &Path, unlisted: &[RegionPos]) -> Vec<Finding> {
         let missing = self.old.chunks.keys().filter(|at| !self.seen.contains(at));
         let missing = missing.filter(|at| !unlisted.contains(&at.region()));
-        let gone = "the chunk of the manifest is missing";
+        let gone = "the chunk is in the manifest but is not stored";
         let mut findings: Vec<_> =
             missing.map(|at| Finding::at(Class::Removed, *at, gone)).collect();
         for (path, old) in &self.old.files {

@@ -116,7 +116,7 @@ impl Manifest {
             Line::Manifest { version: found, .. } => {
                 return Err(ManifestError::Newer { path: path.to_owned(), found });
             }
-            _ => return Err(lines.damaged("it does not begin like a manifest")),
+            _ => return Err(lines.damaged("its first line is not that of a manifest")),
         }
         loop {
             let before = lines.digest.clone();

@@ -17,15 +17,15 @@ const HEADER_BYTES: u64 = 32;
 
 /// A region file with a damaged header or table.
 pub(super) struct Opened {
-    /// What the file needs; `None` if it can be opened as it is.
+    /// The change that makes the file readable; `None` if it can be opened unchanged.
     pub(super) repair: Option<RegionRepair>,
-    /// The file as it will be; `None` if nothing of it can be read.
+    /// The file as it is after that change; `None` if no change makes it readable.
     pub(super) file: Option<IndexedStorageFile>,
-    /// Damage of its slots, which could not be checked before.
+    /// Damage of its slots, which could not be checked while the file was unreadable.
     pub(super) findings: Vec<Finding>,
 }
 
-/// Opens a region file that cannot be opened as it is.
+/// Opens a region file with a damaged header or table as if it were repaired.
 pub(super) fn open_damaged(path: &Path) -> Opened {
     let quarantine =
         Opened { repair: Some(RegionRepair::Quarantine), file: None, findings: Vec::new() };
@@ -44,7 +44,7 @@ pub(super) fn open_damaged(path: &Path) -> Opened {
     Opened { repair: Some(repair), file: Some(file), findings }
 }
 
-/// Returns what a region file needs before its slots can be repaired; `None` if nothing.
+/// Returns the repair that a region file needs before its slots can be repaired, or `None`.
 pub fn region_file_repair(path: &Path) -> Option<RegionRepair> {
     let bytes = fs::metadata(path).ok()?.len();
     let table_end = Geometry::REGION.segments_offset();

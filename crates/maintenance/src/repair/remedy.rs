@@ -13,7 +13,7 @@ use crate::seam::{Edges, Side, fit_with_neighbours};
 use crate::undelete::{Confidence, Orphan};
 use crate::verify::check_chunk;
 
-/// The least confidence of the position of an older version that replaces a damaged chunk.
+/// The minimum confidence of the position of an older version that replaces a damaged chunk.
 const CONFIDENCE_MIN: Confidence = Confidence::Medium;
 
 /// A damaged chunk.
@@ -38,8 +38,8 @@ impl Damaged<'_> {
         }
         let mended = own.as_ref().and_then(|own| Chunk::mend(&own.document));
         let mended = mended.filter(|mended| self.is_good(mended.document.clone()));
-        let is_whole = own.as_ref().is_some_and(|own| own.remedy.is_some());
-        if is_whole && mended.as_ref().is_some_and(|mended| mended.lost.is_empty()) {
+        let is_complete = own.as_ref().is_some_and(|own| own.remedy.is_some());
+        if is_complete && mended.as_ref().is_some_and(|mended| mended.lost.is_empty()) {
             return Remedy::Mended { lost: Vec::new() };
         }
         if let Some(index) = target.sources.iter().position(|source| self.has_good_copy(source)) {
@@ -62,7 +62,7 @@ impl Damaged<'_> {
         self.findings.iter().all(|finding| finding.severity != Severity::Error)
     }
 
-    /// Returns whether a document has no errors, and nothing of what is repaired.
+    /// Returns whether a document has no errors, and none of the findings to be repaired.
     fn is_good(&self, document: Vec<u8>) -> bool {
         let repaired: BTreeSet<Class> = self.findings.iter().map(|found| found.class).collect();
         let found = check_chunk(self.at, document);
@@ -108,8 +108,8 @@ impl Damaged<'_> {
     }
 }
 
-/// Returns whether a document fits better to the neighbours of one chunk than to those of another.
-/// In uniform terrain, sources decide.
+/// Returns whether a document belongs `there` rather than `here`: a source has it there, or it fits
+/// the neighbours there better. In uniform terrain only sources can decide.
 fn fits_better(
     target: &RepairTarget<'_>,
     document: &[u8],
@@ -138,9 +138,9 @@ fn fits_better(
     }
 }
 
-/// A document that the damaged chunk itself still has.
+/// The own document of a damaged chunk, as far as it can be read.
 pub(super) struct Own {
-    /// How the document is written again; `None` if only its beginning can be read.
+    /// The remedy if the document is complete; `None` if only its beginning can be read.
     remedy: Option<Remedy>,
     pub(super) document: Vec<u8>,
 }

@@ -11,7 +11,8 @@ pub(super) struct Gate<I> {
     state: Mutex<State>,
     changed: Condvar,
     budget_bytes: u64,
-    /// How far items may be ahead of the first unreduced one; `None` for no limit.
+    /// How many items may be handed out after the first one without a reduced result; `None` for
+    /// no limit.
     window: Option<u64>,
 }
 

@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use super::{Edges, Score, Side, fit_with_neighbours};
 
-/// The least difference between true and wrong neighbours of a world in which borders are evidence.
+/// Borders are evidence only if true neighbours score better than random ones by at least this.
 const CONTRAST_MIN: f64 = 0.08;
-/// The least number of borders that are evidence.
+/// The minimum number of compared borders for a verdict.
 const BORDERS_MIN: u32 = 4;
-/// From this fraction of what the chunks of the world reach, the source is the same world.
+/// The source is the same world if it reaches at least this fraction of the world's own score.
 const SAME_MIN: f64 = 0.7;
-/// Up to this fraction it is another world.
+/// The source is another world if it reaches at most this fraction.
 const OTHER_MAX: f64 = 0.4;
 
 /// Whether a source is the same world.
@@ -35,11 +35,11 @@ pub enum SameWorld {
 pub struct Agreement {
     /// The score of the chunks of the source with their neighbours in the world.
     pub source: f64,
-    /// The number of borders behind `source`.
+    /// The number of borders from which `source` was computed.
     pub borders: u32,
     /// The score of the world's chunks with their neighbours.
     pub own: f64,
-    /// The score of the world's chunks at wrong positions.
+    /// The score of the world's chunks beside chunks that are not their neighbours.
     pub wrong: f64,
 }
 
@@ -83,7 +83,7 @@ pub fn agreement(
     positions: &[ChunkPos],
 ) -> Agreement {
     let (mut of_source, mut own, mut wrong) = (Mean::default(), Mean::default(), Mean::default());
-    // Neighbours of the previous position, which are wrong ones for the next.
+    // Chunks around the previous position: they are not neighbours of the next one.
     let mut previous: Option<[Option<Edges>; 4]> = None;
     for &at in positions {
         let neighbours = Side::ALL.map(|side| edges(world, side.neighbour(at)?));
@@ -91,7 +91,8 @@ pub fn agreement(
         if let Some(chunk) = edges(source, at) {
             of_source.add(fit_with_neighbours(&chunk, known));
         }
-        // The world's own chunk here may be damaged. Its neighbours have other neighbours.
+        // The world's own chunk at this position may be damaged, so its neighbours are compared
+        // with the chunks behind them.
         for (side, neighbour) in Side::ALL.into_iter().zip(known) {
             let Some((neighbour, position)) = neighbour.zip(side.neighbour(at)) else { continue };
             own.add(own_fit(world, neighbour, position, side));

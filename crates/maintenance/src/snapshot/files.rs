@@ -48,7 +48,7 @@ impl Tree {
                 let entry = entry.map_err(failed())?;
                 let name = entry.file_name();
                 let relative = folder.join(&name);
-                // A file that was removed after it was listed is not there.
+                // The file was removed after it was listed.
                 let Ok(kind) = entry.file_type() else { continue };
                 match name.to_str() {
                     Some(name) if is_left_out(name) => {}
@@ -100,7 +100,7 @@ pub(super) struct FileCopy {
     /// The size of the copy.
     pub(super) bytes: u64,
     sha256: [u8; 32],
-    /// The stamp before it was copied; `None` if the file may have changed since without a new one.
+    /// The stamp before it was copied; `None` if a later change might not show in the stamp.
     stamp: Option<Stamp>,
     is_copied: bool,
 }

@@ -27,7 +27,7 @@ pub(super) struct RegionCopy {
     damaged: BTreeMap<Slot, Finding>,
     /// Why the file could not be opened in the last pass.
     unopened: Option<Finding>,
-    /// The stamp before the last pass; `None` if the file may have changed since without a new one.
+    /// The stamp before the last pass; `None` if a later change might not show in the stamp.
     stamp: Option<Stamp>,
 }
 
@@ -66,7 +66,7 @@ impl RegionCopy {
         let source = match IndexedStorageFile::open_read_only(from) {
             Ok(source) => source,
             Err(error) => {
-                // It may be in creation. A later pass tries again.
+                // The server may be creating it. A later pass tries again.
                 self.unopened = Some(Finding::new(Class::Storage, &error));
                 return Ok(unchanged);
             }
@@ -130,7 +130,7 @@ impl RegionCopy {
         };
         for (slot, hash) in &self.blobs {
             checked.chunks = checked.chunks.saturating_add(1);
-            let problem = match read(&file, *slot) {
+            let message = match read(&file, *slot) {
                 Ok(Some((blob, found))) if found == *hash => {
                     let bytes = blob.header().stored_bytes();
                     checked.verified = checked.verified.saturating_add(1);
@@ -142,7 +142,7 @@ impl RegionCopy {
                 Err(error) => error.to_string(),
             };
             let chunk = RegionSlots::of(&file).chunk(*slot);
-            let finding = Finding::new(Class::Verify, problem);
+            let finding = Finding::new(Class::Verify, message);
             let (file, slot) = (Some(name.to_owned()), Some(*slot));
             checked.findings.push(Finding { file, chunk, slot, ..finding });
         }

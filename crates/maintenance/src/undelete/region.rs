@@ -8,7 +8,7 @@ use hyworld_coords::{BlockPos, ChunkPos, RegionPos};
 use hyworld_indexed_storage::{IndexedStorageFile, SalvagedBlob, Slot};
 use sha2::{Digest, Sha256};
 
-use super::place::{Candidate, Placed, place};
+use super::assign::{Assigned, Candidate, assign_positions};
 use super::report::{
     ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanSeal, PositionEvidence,
 };
@@ -137,7 +137,7 @@ impl<'a> Region<'a> {
                 .as_ref()
                 .map(|seal| OrphanSeal { save_counter: seal.save_counter, time_ms: seal.time_ms }),
             summary: None,
-            problem: None,
+            reason: None,
             position: blob
                 .slot
                 .map(|slot| self.position(slot, Confidence::Certain, PositionEvidence::Seal)),
@@ -153,8 +153,8 @@ impl<'a> Region<'a> {
         };
         match chunk {
             Ok(chunk) => self.describe_chunk(orphan, &chunk, has_edges),
-            Err(problem) => {
-                orphan.problem = Some(problem);
+            Err(reason) => {
+                orphan.reason = Some(reason);
                 Found { orphan, edges: None, coordinates: None }
             }
         }
@@ -163,7 +163,7 @@ impl<'a> Region<'a> {
     fn describe_chunk(&self, mut orphan: Orphan, chunk: &Chunk, has_edges: bool) -> Found {
         match summary(chunk) {
             Ok(summary) => orphan.summary = Some(summary),
-            Err(error) => orphan.problem = Some(error.to_string()),
+            Err(error) => orphan.reason = Some(error.to_string()),
         }
         let edges = has_edges.then(|| Edges::of(chunk).ok()).flatten();
         Found { orphan, edges, coordinates: self.coordinates(chunk) }
@@ -227,10 +227,10 @@ impl<'a> Region<'a> {
         });
         let candidates: Vec<_> = candidates.collect();
         let placed = match self.at.chunks().filter(|_| self.is_square()) {
-            Some(chunks) => place(&self.edges, chunks, &candidates, self.options),
+            Some(chunks) => assign_positions(&self.edges, chunks, &candidates, self.options),
             None => Vec::new(),
         };
-        for Placed { number, at, confidence, evidence } in placed {
+        for Assigned { number, at, confidence, evidence } in placed {
             let position = self.position_at(at, confidence, evidence);
             if let Some(one) = found.get_mut(number) {
                 one.orphan.position = Some(position);

@@ -48,7 +48,7 @@ pub struct Orphan {
     /// The contents; `None` if the document is not a chunk that can be decoded.
     pub summary: Option<ChunkSummary>,
     /// Why the document cannot be decoded.
-    pub problem: Option<String>,
+    pub reason: Option<String>,
     /// Where it belongs; `None` if unknown.
     pub position: Option<OrphanPosition>,
     /// Whether the slot of its position holds the same document now.

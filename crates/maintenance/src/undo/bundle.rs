@@ -48,7 +48,7 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) struct FileEntry {
     pub(super) record: FileRecord,
-    /// Old bytes: their offset in the file, and where the bundle has them.
+    /// Ranges of old bytes: the offset in the file, and the bytes in the bundle.
     pub(super) ranges: Vec<(u64, Part)>,
     pub(super) blobs: Vec<(BlobRecord, Part)>,
 }
@@ -62,7 +62,7 @@ pub struct BundleSummary {
     pub chunks: usize,
     /// Bytes of the bundle.
     pub bytes: u64,
-    /// Whether the verb that wrote it was finished.
+    /// Whether the verb that wrote it finished.
     pub is_complete: bool,
 }
 
@@ -91,7 +91,7 @@ impl Bundle {
         let mut source = BufReader::new(file);
         let mut magic = [0; MAGIC.len()];
         if source.read_exact(&mut magic).is_err() || magic != *MAGIC {
-            return Err(broken("it does not start like one"));
+            return Err(broken("it does not begin with HYUNDO01"));
         }
         let first = record::read(&mut source, 0).map_err(failed)?;
         let first = first.filter(|record| record.kind == Kind::Header);
@@ -108,7 +108,7 @@ impl Bundle {
         let end = bundle.read_records(&mut source, start).map_err(failed)?;
         let end = end.ok_or_else(|| broken("a record is malformed"))?;
         if bundle.summary.is_complete && end != total {
-            return Err(broken("there are bytes behind its last record"));
+            return Err(broken("bytes follow its last record"));
         }
         Ok(bundle)
     }

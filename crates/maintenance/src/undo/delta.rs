@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 /// The unit of comparison: a segment of a region file.
 const UNIT_BYTES: usize = 4096;
 
-/// The largest range.
+/// The maximum length of a range.
 const RANGE_BYTES_MAX: usize = 1 << 20;
 
 /// The length and hash of a file.
@@ -58,7 +58,7 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, FileError> {
     }
 }
 
-/// The old and the new file of a comparison, after it.
+/// Length and hash of the two compared files; `None` for a file that does not exist.
 #[derive(Debug)]
 pub(super) struct Compared {
     pub(super) old: Option<Digested>,
@@ -66,7 +66,7 @@ pub(super) struct Compared {
 }
 
 /// Compares two files and calls `range` with the offset and the old bytes of each part that
-/// differs. A missing file is like an empty one.
+/// differs. A missing file counts as empty.
 pub(super) fn compare<E: From<FileError>>(
     old: &Path,
     new: Option<&Path>,

@@ -91,7 +91,7 @@ pub(super) fn read(source: &mut impl Read, number: u64) -> io::Result<Option<Rec
     let length = Some(u32::from_be_bytes(length)).filter(|bytes| *bytes <= PAYLOAD_BYTES_MAX);
     let Some((kind, length)) = kind.zip(length) else { return Ok(None) };
     let mut payload = Vec::new();
-    // Memory grows with the bytes that are really there.
+    // Allocates only for bytes that the file has, whatever the length claims.
     source.by_ref().take(length.into()).read_to_end(&mut payload)?;
     let mut found = [0; CHECKSUM_BYTES];
     let is_read = payload.len() as u64 == u64::from(length) && fill(source, &mut found)?;
@@ -128,7 +128,7 @@ pub(super) fn described(description: &[u8], bytes: &[u8]) -> Vec<u8> {
     [&length.to_be_bytes(), description, bytes].concat()
 }
 
-/// Splits what [`described`] joined.
+/// Splits a payload that [`described`] built into description and bytes.
 pub(super) fn split_described(payload: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = payload.split_first_chunk::<4>()?;
     rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)

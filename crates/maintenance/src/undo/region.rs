@@ -61,7 +61,7 @@ impl Changes {
     }
 
     fn record_blobs(&mut self, path: &Path, new: &Path, changes: &RegionChanges) -> Result<()> {
-        // A file that cannot be opened has no blobs that could be restored one by one.
+        // Without an index table, blobs cannot be restored one by one.
         let old = path.exists().then(|| IndexedStorageFile::open_read_only(path).ok()).flatten();
         let new = IndexedStorageFile::open_read_only(new)?;
         for (slot, _) in &changes.slots {

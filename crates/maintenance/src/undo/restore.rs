@@ -17,21 +17,21 @@ use super::{Result, UndoError};
 use crate::finding::{Class, Finding, Findings};
 use crate::progress::Progress;
 
-/// The state of a file or chunk that a bundle has an old version of.
+/// The state of a file or chunk whose old version is in a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FileState {
-    /// As the verb left it: it can be restored exactly.
+    /// Unchanged after the verb: it can be restored exactly.
     New,
-    /// As it was before the verb: nothing has to be done.
+    /// Already equal to the old version: nothing has to be done.
     Old,
-    /// A region file that was changed since: slots that were not changed since can be restored one
-    /// by one.
+    /// A region file that was changed after the verb: its other slots can still be restored one by
+    /// one.
     ChangedRegion,
-    /// Changed since: it is left as it is.
+    /// Changed after the verb: it is left unchanged.
     Changed,
 }
 
-/// A file or chunk that a bundle has an old version of.
+/// A file or chunk whose old version is in a bundle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UndoItem {
     /// The path below the root; for a chunk, the location of its storage.
@@ -63,12 +63,12 @@ impl UndoPlan {
 pub struct UndoReport {
     /// Files that have their old bytes again.
     pub files: u64,
-    /// Chunks that have their old document again, in files that were changed since, in databases
-    /// and in object stores.
+    /// Chunks that have their old document again: in region files that were changed after the
+    /// verb, in databases and in object stores.
     pub chunks: u64,
-    /// Files and chunks that already were as before.
+    /// Files and chunks that were equal to the old version already.
     pub unchanged: u64,
-    /// Files and chunks that were changed since and are left as they are.
+    /// Files and chunks that were changed after the verb and are left unchanged.
     pub findings: Findings,
     /// The bundle that undoes this undo; `None` if nothing was changed.
     pub bundle: Option<PathBuf>,
@@ -105,8 +105,8 @@ impl Bundle {
         Ok(plan)
     }
 
-    /// Restores the bytes that were there before the change. What was changed since stays as it is
-    /// and is reported. What this replaces is recorded by `changes`.
+    /// Restores the old bytes. Files and chunks that were changed after the verb are left unchanged
+    /// and are reported. `changes` records what this call replaces.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written. Each file is then old or new, and the
@@ -237,7 +237,7 @@ impl Bundle {
         Ok(file.sync_all().map_err(failed)?)
     }
 
-    /// Restores the slots of a changed region file that were not changed since.
+    /// Restores the slots of a changed region file that still have the blob the verb wrote.
     fn undo_slots(
         &self,
         path: &Path,

@@ -348,8 +348,8 @@ fn odd_fields(name: &str, holder: &Holder) -> Vec<String> {
     found
 }
 
-/// Describes the position that an old component of a block entity repeats, if it is wrong: x and z
-/// in the chunk, and the height.
+/// Returns a message if a block entity states a position other than that of its block. Only old
+/// components state one: x and z in the chunk, and the height.
 fn stated_position(holder: &Holder, block: ChunkBlock) -> Option<String> {
     let expected: [i32; 3] = [block.x().into(), block.y().into(), block.z().into()];
     let mut stated = holder.entries().filter_map(|(_, _, bytes)| {

@@ -12,15 +12,15 @@ use crate::finding::{Class, Finding};
 pub(super) struct EntityRecord {
     uuid: [u8; 16],
     /// A digest of its whole document.
-    content: u64,
+    digest: u64,
 }
 
 impl EntityRecord {
     /// Returns `None` for an entity without a UUID.
     pub(super) fn of(entity: Entity<'_>) -> Option<Self> {
-        let mut content = DefaultHasher::new();
-        content.write(&entity.0.encode());
-        Some(Self { uuid: entity.uuid()?, content: content.finish() })
+        let mut digest = DefaultHasher::new();
+        digest.write(&entity.0.encode());
+        Some(Self { uuid: entity.uuid()?, digest: digest.finish() })
     }
 
     /// Returns whether the UUID is random, so that no two entities have the same by chance. The

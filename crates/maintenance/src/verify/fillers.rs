@@ -83,7 +83,7 @@ impl Fillers {
         state.is_needed |= !outside.is_empty();
         let mut work = vec![(Arc::clone(&chunk), state.waiting.remove(&at).unwrap_or_default())];
         for (target, references) in outside {
-            work.extend(state.place(target, references));
+            work.extend(state.with_chunk(target, references));
         }
         state.keep(at, document_bytes, chunk);
         drop(state);
@@ -152,7 +152,7 @@ impl State {
     }
 
     /// Returns the references with their chunk if it is in memory; otherwise keeps them.
-    fn place(
+    fn with_chunk(
         &mut self,
         target: ChunkPos,
         references: Vec<Reference>,

@@ -12,7 +12,7 @@ pub struct RegionReport {
     /// Slots that were checked.
     pub slots: usize,
     /// Slots with an intact blob.
-    pub whole: usize,
+    pub intact: usize,
     /// Intact slots with a seal.
     pub sealed: usize,
     /// The findings in slot order: at most one per slot, and one for the index table.
@@ -51,7 +51,7 @@ impl RegionReport {
         self.slots = self.slots.saturating_add(1);
         match verified {
             Ok(Verified::Intact { seal }) => {
-                self.whole = self.whole.saturating_add(1);
+                self.intact = self.intact.saturating_add(1);
                 self.sealed = self.sealed.saturating_add(usize::from(seal.is_some()));
             }
             Ok(Verified::Damaged(damage)) => {

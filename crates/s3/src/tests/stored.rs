@@ -125,11 +125,11 @@ fn a_sealed_blob_of_another_slot_is_damage() {
     let store = memory();
     let storage = open(&store).unwrap();
     let tag = SealTag::new(*b"id").unwrap();
-    let sealed = |slot| EncodedBlob::compress_sealed(b"content", 3, Slot::new(slot), &tag);
+    let sealed = |slot| EncodedBlob::compress_sealed(b"document", 3, Slot::new(slot), &tag);
     let (right, wrong) = (sealed(5).unwrap(), sealed(6).unwrap());
     let frames = storage.frames().unwrap();
     assert!(frames.write_frames(&[(AT, &right)]).remove(0).is_ok());
-    assert_eq!(storage.read(AT).unwrap().unwrap(), b"content");
+    assert_eq!(storage.read(AT).unwrap().unwrap(), b"document");
     assert!(frames.write_frames(&[(AT, &wrong)]).remove(0).is_ok());
     let error = storage.read(AT).unwrap_err();
     assert!(error.is_damage() && error.to_string().ends_with("seal belongs to slot 6"), "{error}");

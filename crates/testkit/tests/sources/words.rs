@@ -8,7 +8,7 @@ use crate::{files_under, root};
 
 /// Words that hide who does something, and phrases that readers stumbled over. Compared in lower
 /// case, as whole words.
-const RIDDLES: [&str; 19] = [
+const RIDDLES: [&str; 24] = [
     "nobody",
     "somebody",
     "anybody",
@@ -28,11 +28,37 @@ const RIDDLES: [&str; 19] = [
     "says how far it has got",
     "not as they must be",
     "other content",
+    "blob index",
+    "all the same",
+    "give back",
+    "gives back",
+    "given back",
 ];
 
-/// Names that the glossary replaced.
-const OLD_NAMES: [&str; 6] =
-    ["blobindex", "blob_index", "is_empty_key", "baseplace", "storageplace", "containerplace"];
+/// Names that the glossary replaced. Compared in lower case, anywhere in a line.
+const OLD_NAMES: [&str; 17] = [
+    "blobindex",
+    "blob_index",
+    "is_empty_key",
+    "baseplace",
+    "storageplace",
+    "containerplace",
+    "unreferenced",
+    "contentlonger",
+    "contentshorter",
+    "content-longer",
+    "content-shorter",
+    "seal_content",
+    "starts_content",
+    "mod content;",
+    "problems()",
+    "\"problems\"",
+    "\"problem\"",
+];
+
+/// Variables, fields and functions with one of these names, such as `content: &[u8]`, hide whether
+/// they hold a document, a blob or the bytes of a file, or where something is.
+const VAGUE_NAMES: [&str; 2] = ["content", "place"];
 
 /// Returns whether `phrase` stands in `line` between characters that are not part of a word.
 fn has_phrase(line: &str, phrase: &str) -> bool {
@@ -43,15 +69,42 @@ fn has_phrase(line: &str, phrase: &str) -> bool {
     })
 }
 
+/// Returns whether a line declares a variable, a field, a parameter or a function with this name.
+fn declares(line: &str, name: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    let declared = [
+        format!("let {name} ="),
+        format!("let mut {name} ="),
+        format!("fn {name}("),
+        format!("{name}: "),
+        format!("|{name}|"),
+    ];
+    declared.iter().any(|text| {
+        code.match_indices(text.as_str()).any(|(at, _)| {
+            let before = code[..at].chars().next_back();
+            !before.is_some_and(|c| c.is_alphanumeric() || "_\"".contains(c))
+        })
+    })
+}
+
 /// Returns the lines with one of the phrases, with file and number. In sources only comments and
 /// texts count: names join words with underscores.
 fn lines_with(paths: &[PathBuf], phrases: &[&str]) -> Vec<String> {
+    lines_where(paths, phrases, has_phrase)
+}
+
+/// Returns the lines for which `matches` is true, in lower case, for one of the phrases.
+fn lines_where(
+    paths: &[PathBuf],
+    phrases: &[&str],
+    matches: impl Fn(&str, &str) -> bool,
+) -> Vec<String> {
     let mut found = Vec::new();
     for path in paths {
         let text = fs::read_to_string(path).unwrap();
         for (number, line) in text.lines().enumerate() {
             let lower = line.to_lowercase();
-            for phrase in phrases.iter().filter(|phrase| has_phrase(&lower, phrase)) {
+            for phrase in phrases.iter().filter(|phrase| matches(&lower, phrase)) {
                 let number = number + 1;
                 found.push(format!("{}:{number}: \"{phrase}\": {}", path.display(), line.trim()));
             }
@@ -82,12 +135,21 @@ fn old_names_are_gone() {
     let mut paths = sources();
     paths.extend(files_under(&root().join("fuzz/src")));
     paths.extend(files_under(&root().join("fuzz/fuzz_targets")));
-    let found = lines_with(&paths, &OLD_NAMES);
+    paths.extend(files_under(&root().join("docs")));
+    let found = lines_where(&paths, &OLD_NAMES, |line, name| line.contains(name));
+    assert!(found.is_empty(), "{} lines:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn names_say_what_they_hold() {
+    let found = lines_where(&sources(), &VAGUE_NAMES, declares);
     assert!(found.is_empty(), "{} lines:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
 fn phrases_are_found_as_whole_words() {
     assert!(has_phrase("the loop goes on.", "goes on") && !has_phrase("goes once", "goes on"));
+    assert!(declares("    content: &[u8],", "content") && declares("let place = 1;", "place"));
+    assert!(!declares("frame_content: u8", "content") && !declares("// place: x", "place"));
     assert!(!has_phrase("fn goes_on()", "on") && !has_phrase("a list of hours", "of ours"));
 }

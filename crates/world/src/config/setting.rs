@@ -24,7 +24,7 @@ impl SettingProblem {
         Self { key: String::new(), expected, found: shown(found) }
     }
 
-    /// Prepends `key` to the key.
+    /// Prepends `key` and a dot to the path of the setting.
     pub(crate) fn inside(mut self, key: &str) -> Self {
         self.key = if self.key.is_empty() { key.to_owned() } else { format!("{key}.{}", self.key) };
         self

@@ -117,7 +117,7 @@ fn a_value_that_is_added_again_keeps_its_position() {
     }
 }
 
-/// At the limits between types a palette does not return to its old type. Neither does the game's.
+/// One more and one less value at a limit do not change the type back and forth, as in the game.
 #[test]
 fn a_palette_does_not_return_to_its_old_type() {
     // A seventeenth value makes the palette grow; sixteen do not make it shrink.

@@ -10,7 +10,7 @@ use hyworld_world::LoadedFrom;
 use crate::output::text;
 
 /// How many findings are printed.
-const SHOWN_PROBLEMS: usize = 20;
+const SHOWN_FINDINGS: usize = 20;
 
 /// How many files and folders that hyworld does not read are listed.
 const SHOWN_OTHERS: usize = 12;
@@ -252,10 +252,10 @@ fn write_findings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "\n{}", text::count(findings.total(), "finding"))?;
-    for finding in findings.kept().iter().take(SHOWN_PROBLEMS) {
+    for finding in findings.kept().iter().take(SHOWN_FINDINGS) {
         writeln!(out, "  {}", text::printable(&finding.to_string()))?;
     }
-    match findings.total().saturating_sub(SHOWN_PROBLEMS as u64) {
+    match findings.total().saturating_sub(SHOWN_FINDINGS as u64) {
         0 => Ok(()),
         more => writeln!(out, "  {more} more; `hyworld verify` lists all findings about chunks"),
     }

@@ -22,10 +22,10 @@ pub(super) fn run(args: &ShowArgs, console: &mut Console) -> anyhow::Result<Exit
         write(console, &info)?;
     }
     console.flush_data()?;
-    for problem in &info.problems {
-        exit::complain(&exit::problem(format!("player {}: {problem}", info.uuid)));
+    for finding in &info.findings {
+        exit::complain(&exit::problem(format!("player {}: {finding}", info.uuid)));
     }
-    Ok(if info.problems.is_empty() { Exit::Clean } else { Exit::Problems })
+    Ok(if info.findings.is_empty() { Exit::Clean } else { Exit::Problems })
 }
 
 fn write(out: &mut impl Write, info: &PlayerInfo) -> io::Result<()> {

@@ -47,8 +47,8 @@ fn bytes(
     if args.raw {
         return Ok(blob.frames().to_vec());
     }
-    let content = file.read(slot).map_err(streams::salvageable)?;
-    content.context("the slot was emptied while it was read")
+    let document = file.read(slot).map_err(streams::salvageable)?;
+    document.context("the slot was emptied while it was read")
 }
 
 #[derive(Debug, Serialize)]

@@ -1,6 +1,6 @@
-//! `put FILE SLOT CONTENT`: writes a blob.
+//! `put FILE SLOT DOCUMENT`: writes a blob.
 
-use hyworld::{PutOptions, PutReport, open_region_if_present, put_blob, seal_content};
+use hyworld::{PutOptions, PutReport, open_region_if_present, put_blob, seal_document};
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 use hyworld_indexed_storage::{Durability, EncodedBlob, IndexedStorageFile, SegmentIndex, Slot};
 use serde::Serialize;
@@ -13,12 +13,12 @@ use crate::streams;
 
 pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.file;
-    let content = streams::read(&args.content)?;
+    let document = streams::read(&args.document)?;
     let existing = open_region_if_present(path).map_err(super::advised)?;
     let geometry = existing.as_ref().map_or(args.geometry, IndexedStorageFile::geometry);
     let names = SlotNames::new(path, geometry);
     let slot = names.resolve(path, args.slot)?;
-    let blob = encode(args, &content, existing.as_ref(), names, slot)?;
+    let blob = encode(args, &document, existing.as_ref(), names, slot)?;
     let durability = if args.each_write { Durability::EachWrite } else { Durability::Relaxed };
     let (check, dry_run) = (args.force.check(), args.dry_run);
     let options = PutOptions { geometry, durability, check, dry_run };
@@ -30,18 +30,18 @@ pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit>
 /// Compresses the document before the file is opened for writing.
 fn encode(
     args: &PutArgs,
-    content: &[u8],
+    document: &[u8],
     file: Option<&IndexedStorageFile>,
     names: SlotNames,
     slot: Slot,
 ) -> anyhow::Result<EncodedBlob> {
     if args.raw {
-        return encoded(args, content, &names, slot);
+        return encoded(args, document, &names, slot);
     }
     if !args.seal {
-        return Ok(EncodedBlob::compress(content, args.level)?);
+        return Ok(EncodedBlob::compress(document, args.level)?);
     }
-    Ok(seal_content(&args.file, file, names.slots(), slot, content, args.level)?)
+    Ok(seal_document(&args.file, file, names.slots(), slot, document, args.level)?)
 }
 
 /// Checks that already compressed input is what a read would accept.
@@ -51,7 +51,7 @@ fn encoded(
     names: &SlotNames,
     slot: Slot,
 ) -> anyhow::Result<EncodedBlob> {
-    let name = streams::source_name(&args.content);
+    let name = streams::source_name(&args.document);
     let blob = EncodedBlob::from_sized_frames(frames).map_err(|error| {
         exit::problem(format!("{name}: {error}; put the document without --raw"))
     })?;

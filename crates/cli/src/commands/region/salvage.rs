@@ -108,9 +108,9 @@ fn list(args: &SalvageArgs, folder: Option<&Path>, console: &mut Console) -> any
 /// Writes a blob to a new file. Never replaces a file, because that may be the only copy of
 /// another blob.
 fn write_new(file: &IndexedStorageFile, blob: &SalvagedBlob, output: &Path) -> anyhow::Result<()> {
-    let content = file.salvage_at(blob.segment)?.decompress()?;
+    let document = file.salvage_at(blob.segment)?.decompress()?;
     File::create_new(output)
-        .and_then(|mut file| file.write_all(&content))
+        .and_then(|mut file| file.write_all(&document))
         .with_context(|| format!("{}: cannot write", output.display()))
 }
 

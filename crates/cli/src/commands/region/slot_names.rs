@@ -1,4 +1,4 @@
-//! Names of slots: their numbers, and the chunks they hold if the file name and geometry tell.
+//! Names of slots: the number, and the chunk if the file name and geometry determine it.
 
 use std::path::Path;
 

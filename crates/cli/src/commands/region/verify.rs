@@ -59,18 +59,18 @@ fn summary(
     checked: &RegionReport,
     failed: usize,
 ) -> anyhow::Result<()> {
-    let RegionReport { slots, whole, sealed, .. } = *checked;
+    let RegionReport { slots, intact, sealed, .. } = *checked;
     let findings = checked.findings.len();
     if args.json {
-        let summary = Line::Summary { checked: slots, intact: whole, sealed, findings, failed };
+        let summary = Line::Summary { checked: slots, intact, sealed, findings, failed };
         return json::line(console, &summary);
     }
     let blobs = text::count(slots as u64, "blob");
     let verdict = match (findings, failed) {
         (0, 0) => "no findings".to_owned(),
-        (_, 0) => format!("{whole} intact, {}", text::count(findings as u64, "finding")),
+        (_, 0) => format!("{intact} intact, {}", text::count(findings as u64, "finding")),
         _ => format!(
-            "{whole} intact, {}, {failed} could not be checked",
+            "{intact} intact, {}, {failed} could not be checked",
             text::count(findings as u64, "finding")
         ),
     };

@@ -236,10 +236,13 @@ fn remedy_words(plan: &Repair, chunk: &ChunkRepair) -> String {
     }
 }
 
-/// Shortens the name of a source to its last part. For a world in a backup, that is the zip.
+/// Shortens the name of a source to the name of the zip, the world or the region file.
 fn source_name(name: &str) -> String {
     let is_zip = |path: &&Path| path.extension().is_some_and(|end| end == "zip");
-    let path = Path::new(name).ancestors().find(is_zip).unwrap_or(Path::new(name));
+    let is_named = |path: &&Path| path.file_name().is_some_and(|last| last != "chunks");
+    let path = Path::new(name);
+    let named = path.ancestors().find(is_zip).or_else(|| path.ancestors().find(is_named));
+    let path = named.unwrap_or(path);
     path.file_name().map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
 }
 
@@ -280,18 +283,19 @@ fn region_words(repair: RegionRepair) -> String {
     }
 }
 
-/// Returns why a source is used or refused.
+/// Returns why a source is used or rejected.
 pub(in crate::commands) fn same_world(verdict: SameWorld) -> String {
     match verdict {
         SameWorld::Uuid => "the same world".to_owned(),
-        SameWorld::Edges(percent) => format!("its chunks fit to {percent} %"),
+        SameWorld::Edges(percent) => format!("its chunks fit, agreement {percent} %"),
         SameWorld::Trusted => "trusted".to_owned(),
         SameWorld::OtherUuid => {
-            "another world: its UUID differs; --trust-source uses it all the same".to_owned()
+            "another world: its UUID differs; add --trust-source to use it anyway".to_owned()
         }
         SameWorld::OtherEdges(percent) => format!(
-            "another world: its chunks fit to {percent} % only; --trust-source uses it all the same"
+            "another world: its chunks do not fit, agreement {percent} %; \
+             add --trust-source to use it anyway"
         ),
-        _ => "not known to be the same world; --trust-source uses it all the same".to_owned(),
+        _ => "not known to be the same world; add --trust-source to use it anyway".to_owned(),
     }
 }

@@ -127,7 +127,7 @@ fn players() -> Samples {
     also(&mut list, 0, &nulls);
     also(&mut show, 0, &nulls);
     let slot = ("/containers/0/active_slot", null.clone());
-    also(&mut show, 0, &[("/health", 1.into()), ("/problems", json!(["text"])), slot]);
+    also(&mut show, 0, &[("/health", 1.into()), ("/findings", json!(["text"])), slot]);
     sandbox.run(&["player", "export", ".", "Anna", "-o", "anna.json"]).ends(0);
     let remove = ["player remove . Anna --dry-run", "player remove . Anna"];
     let remove = lines(&sandbox, &remove);
@@ -280,7 +280,7 @@ fn chunks() -> Samples {
             ("/compressed", Value::Null),
             ("/chunk/fragile", json!([{"x": 1, "y": 1, "z": 1, "seconds": 1}])),
             ("/chunk/spawned_npcs", json!({})),
-            ("/chunk/problems", json!(["text"])),
+            ("/chunk/findings", json!(["text"])),
         ],
     );
     let has_entities = |line: &Value| !line["chunk"]["entities"][0].is_null();
@@ -295,7 +295,7 @@ fn chunks() -> Samples {
             ("/chunk/block_entities/0/section", 1.into()),
         ],
     );
-    let component = json!({"id": "", "version": null, "bytes": 1, "problem": "", "rest": {}});
+    let component = json!({"id": "", "version": null, "bytes": 1, "finding": "", "rest": {}});
     also(&mut chunk, 0, &[("/chunk/components", json!([component]))]);
     also(&mut chunk, 0, &[("/chunk/sections/0/components", json!([component]))]);
     let fingerprints = lines(&sandbox, &["fingerprint 0.0.region.bin"]);

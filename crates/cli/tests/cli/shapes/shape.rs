@@ -58,8 +58,9 @@ impl Shape {
             }
             Value::Object(members) => {
                 self.is_object = true;
+                let mut next = 0;
                 for (key, value) in members {
-                    self.add_member(key, value);
+                    next = self.add_member(key, value, next) + 1;
                 }
             }
         }
@@ -71,11 +72,13 @@ impl Shape {
         }
     }
 
-    fn add_member(&mut self, key: &str, value: &Value) {
+    /// Adds a member and returns its index. A new key is inserted at `next`, behind the key that is
+    /// printed before it, so that the order does not depend on which sample comes first.
+    fn add_member(&mut self, key: &str, value: &Value, next: usize) -> usize {
         let found = self.members.iter().position(|(known, _)| known == key);
         let index = found.unwrap_or_else(|| {
-            self.members.push((key.to_owned(), Self::default()));
-            self.members.len() - 1
+            self.members.insert(next, (key.to_owned(), Self::default()));
+            next
         });
         let member = &mut self.members[index].1;
         if ANY.contains(&key) && value.is_object() {
@@ -84,6 +87,7 @@ impl Shape {
         } else {
             member.add(value);
         }
+        index
     }
 
     /// Formats the shape in one line.

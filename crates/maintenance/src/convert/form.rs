@@ -18,7 +18,7 @@ fn digest(bytes: &[u8]) -> Digest {
 }
 
 /// The form in which chunks are copied.
-pub(super) trait Content: Sized {
+pub(super) trait StoredForm: Sized {
     const FORM: Form;
 
     fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>));
@@ -31,16 +31,16 @@ pub(super) trait Content: Sized {
         let mut digests = Vec::with_capacity(positions.len());
         Self::read(reader, positions, |group| {
             let group = group.into_iter();
-            digests.extend(group.map(|(at, content)| {
-                let content = content.map(|content| content.map(|content| content.digest()));
-                (at, content)
+            digests.extend(group.map(|(at, read)| {
+                let digest = read.map(|chunk| chunk.map(|chunk| chunk.digest()));
+                (at, digest)
             }));
         });
         digests
     }
 }
 
-impl Content for Vec<u8> {
+impl StoredForm for Vec<u8> {
     const FORM: Form = Form::Documents;
 
     fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>)) {
@@ -61,7 +61,7 @@ impl Content for Vec<u8> {
     }
 }
 
-impl Content for EncodedBlob {
+impl StoredForm for EncodedBlob {
     const FORM: Form = Form::Frames;
 
     fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>)) {

@@ -8,15 +8,16 @@ use super::report::{Confidence, PositionEvidence};
 use crate::scan::{ScanOptions, scan_items};
 use crate::seam::{Edges, Score, Side, fit_with_neighbours, similarity};
 
-/// The least similarity of two versions of a chunk whose borders have detail. Different chunks of
+/// The minimum similarity of two versions of a chunk whose borders have detail. Different chunks of
 /// natural terrain reach 0.85.
 const VERSION_MIN: f64 = 0.92;
-/// The same for borders with little detail, as in flat worlds, where different chunks reach 0.99.
+/// The minimum for borders with little detail, as in flat worlds. Different chunks reach 0.99.
 const FLAT_VERSION_MIN: f64 = 0.995;
 
-/// The least score of a position.
+/// The minimum score of a position.
 const SCORE_MIN: f64 = 0.4;
-/// Orphans whose best slot is better than the next best by the first of these are placed first.
+/// Orphans are assigned in rounds. In each round, the best slot of an orphan must be better than
+/// the next best by at least this.
 const MARGINS: [f64; 4] = [0.15, 0.08, 0.03, 0.0];
 
 /// The score and the margin for a high confidence, and the margin for a medium one.
@@ -24,12 +25,12 @@ const HIGH_SCORE: f64 = 0.65;
 const HIGH_MARGIN: f64 = 0.1;
 const MEDIUM_MARGIN: f64 = 0.04;
 
-/// A slot with few neighbours fits more easily by chance. For ranking, its score is drawn towards
-/// this one, which has the weight of half a neighbour.
+/// A slot with few neighbours is more likely to fit by chance. For ranking, each slot therefore has
+/// an imaginary neighbour with this score and the weight of half a neighbour.
 const CHANCE_SCORE: f64 = 0.4;
 const CHANCE_SIDES: f64 = 0.5;
 
-/// An orphan to be placed.
+/// An orphan that may need a position.
 pub(super) struct Candidate<'a> {
     /// Identifies the orphan for the caller.
     pub(super) number: usize,
@@ -39,7 +40,7 @@ pub(super) struct Candidate<'a> {
 }
 
 /// An orphan with its position.
-pub(super) struct Placed {
+pub(super) struct Assigned {
     pub(super) number: usize,
     pub(super) at: ChunkPos,
     pub(super) confidence: Confidence,
@@ -56,12 +57,12 @@ struct Group<'a> {
 
 /// Determines the positions of the candidates without one. `stored` are the borders of readable
 /// chunks in and around `region`.
-pub(super) fn place(
+pub(super) fn assign_positions(
     stored: &HashMap<ChunkPos, Edges>,
     region: ChunkRect,
     candidates: &[Candidate<'_>],
     options: &ScanOptions,
-) -> Vec<Placed> {
+) -> Vec<Assigned> {
     let mut known: HashMap<_, _> = stored.iter().map(|(at, edges)| (*at, edges)).collect();
     let free: Vec<_> = region.in_rows().filter(|at| !known.contains_key(at)).collect();
     for candidate in candidates {
@@ -95,7 +96,7 @@ fn version_of(
     candidate: &Candidate<'_>,
     known: &HashMap<ChunkPos, &Edges>,
     region: ChunkRect,
-) -> Option<Placed> {
+) -> Option<Assigned> {
     let inside = known.iter().filter(|(at, _)| region.contains(**at));
     let mut scores: Vec<_> =
         inside.map(|(at, edges)| (similarity(candidate.edges, edges), *at)).collect();
@@ -108,7 +109,7 @@ fn version_of(
         _ => Confidence::Low,
     };
     let evidence = PositionEvidence::OtherVersion { similarity: best.score, next_best };
-    Some(Placed { number: candidate.number, at: *at, confidence, evidence })
+    Some(Assigned { number: candidate.number, at: *at, confidence, evidence })
 }
 
 /// Returns whether two chunks with this similarity are versions of one chunk.
@@ -116,7 +117,7 @@ fn is_version(found: &Score) -> bool {
     if found.is_evidence() {
         return found.score >= VERSION_MIN;
     }
-    // Without any detail, all chunks of a flat world are equal.
+    // In a flat world, borders without any detail are all equal.
     found.score >= FLAT_VERSION_MIN && found.detail > 0
 }
 
@@ -164,8 +165,9 @@ impl<'a> Slots<'a> {
         slots.iter().map(score).collect()
     }
 
-    /// Places the groups with the clearest claims, and repeats with them as neighbours.
-    fn assign(&mut self, mut groups: Vec<Group<'a>>) -> Vec<Placed> {
+    /// Assigns the groups with the clearest best slot first, because they become neighbours of
+    /// the others.
+    fn assign(&mut self, mut groups: Vec<Group<'a>>) -> Vec<Assigned> {
         let mut placed = Vec::new();
         loop {
             let claims: Vec<_> = groups
@@ -243,7 +245,7 @@ fn winners(claims: &[Claim], margin: f64) -> Vec<Claim> {
 }
 
 impl Claim {
-    fn placed(&self, number: usize, at: ChunkPos) -> Placed {
+    fn placed(&self, number: usize, at: ChunkPos) -> Assigned {
         let margin = self.rank - self.next_best;
         let has_evidence = self.score.is_evidence();
         let confidence = match self.score.score {
@@ -259,6 +261,6 @@ impl Claim {
             sides: self.score.sides,
             cells: self.score.cells,
         };
-        Placed { number, at, confidence, evidence }
+        Assigned { number, at, confidence, evidence }
     }
 }
