@@ -45,8 +45,8 @@ fn findings_have_a_class_a_chunk_and_advice() {
     let lines = sandbox.run(&["verify", "world", "--json", "-j", "1"]).ends(1).json_lines();
     let expected = [("document", 1), ("missing", 3)];
     for (line, (class, x)) in lines.iter().zip(expected) {
-        let location = ["x", "z", "file", "slot", "offset"];
-        let expected = [&["type", "class", "level"], &location[..], &["message", "advice"]];
+        let words = ["type", "class", "level", "x", "z", "message", "advice"];
+        let expected = [&words[..], &["file", "slot", "offset"]];
         assert_eq!(keys(line), expected.concat());
         assert_eq!(
             (&line["slot"], &line["file"]),
