@@ -71,7 +71,7 @@ fn check_readable(chunk: &Chunk, choice: u8) {
     // The text is long, so this is slow.
     if choice.is_multiple_of(8) {
         let readable = ReadableChunk::new(chunk, ChunkPos::new(choice.into(), -1));
-        readable.errors().for_each(|problem| drop(problem.to_string()));
+        readable.errors().for_each(|error| drop(error.to_string()));
         let json = readable.to_string();
         let parsed = serde_json::from_str::<serde::de::IgnoredAny>(&json);
         parsed.unwrap_or_else(|error| panic!("{error}: {json}"));
