@@ -100,7 +100,7 @@ fn with_own_length(bytes: &[u8]) -> Option<Vec<u8>> {
     let stated = usize::try_from(stated).ok().filter(|stated| *stated >= 5);
     let mut copy = match stated {
         Some(stated) if stated <= bytes.len() => bytes.get(..stated)?.to_vec(),
-        // One byte is added, so that the last byte of the last element is not read as the end.
+        // A byte is appended for the end mark, which replaces the last byte below.
         _ => [bytes, &[0]].concat(),
     };
     let length = i32::try_from(copy.len()).ok()?;

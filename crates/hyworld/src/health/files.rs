@@ -73,7 +73,7 @@ fn check_world(entry: &WorldEntry) -> Vec<Finding> {
     findings.into_iter().map(|one| Finding { world: Some(entry.name.clone()), ..one }).collect()
 }
 
-/// Checks that the settings of the configuration are valid and that its provider is known.
+/// Checks that the settings of the configuration are valid, and that it names the provider in use.
 fn check_settings(world: &Path, findings: &mut Vec<Finding>) {
     let config = world.join("config.json");
     let is_reported = findings.iter().any(|found| found.file.as_ref() == Some(&config));

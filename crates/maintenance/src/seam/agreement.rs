@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Edges, Score, Side, fit_with_neighbours};
 
-/// Borders are evidence only if true neighbours score better than random ones by at least this.
+/// Borders are evidence only if true neighbours score better than other chunks by at least this.
 const CONTRAST_MIN: f64 = 0.08;
 /// The minimum number of compared borders for a verdict.
 const BORDERS_MIN: u32 = 4;

@@ -16,8 +16,8 @@ const FLAT_VERSION_MIN: f64 = 0.995;
 
 /// The minimum score of a position.
 const SCORE_MIN: f64 = 0.4;
-/// Orphans are assigned in rounds. In each round, the best slot of an orphan must be better than
-/// the next best by at least this.
+/// Orphans are assigned in rounds. A round assigns those whose best slot is better than the next
+/// best by the first of these margins that any orphan reaches.
 const MARGINS: [f64; 4] = [0.15, 0.08, 0.03, 0.0];
 
 /// The score and the margin for a high confidence, and the margin for a medium one.

@@ -61,7 +61,7 @@ impl Changes {
     }
 
     fn record_blobs(&mut self, path: &Path, new: &Path, changes: &RegionChanges) -> Result<()> {
-        // Without an index table, blobs cannot be restored one by one.
+        // If the old file cannot be opened, its blobs are recorded as damaged.
         let old = path.exists().then(|| IndexedStorageFile::open_read_only(path).ok()).flatten();
         let new = IndexedStorageFile::open_read_only(new)?;
         for (slot, _) in &changes.slots {

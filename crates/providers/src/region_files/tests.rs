@@ -165,7 +165,7 @@ fn a_storage_can_be_restricted_to_one_region() {
     assert!(error.ends_with("only one region is open, not 0.0.region.bin"), "{error}");
 }
 
-/// Wrappers must forward this method, or saving through them is slower.
+/// Wrappers must forward `shares_writes`, or saving through them is slower.
 #[test]
 fn writes_are_shared_if_each_would_need_a_sync() {
     use crate::conformance::CountingStorage;
