@@ -48,7 +48,9 @@ impl UsedNames {
             (&mut self.environments, &other.environments),
         ];
         for (sums, counts) in maps {
-            counts.iter().for_each(|(name, count)| add(sums, name, *count));
+            for (name, count) in counts {
+                add(sums, name, *count);
+            }
         }
         self.chunks = self.chunks.saturating_add(other.chunks);
     }

@@ -113,7 +113,12 @@ fn create_assets(root: &Path, names: &UsedNames) {
     for name in names.environments.keys() {
         let own = json!({"WaterTint": color(name, "water")});
         let inherited = json!({"Parent": "Base"});
-        asset(root, "Environments/All", name, if hash(name) % 3 > 0 { &own } else { &inherited });
+        asset(
+            root,
+            "Environments/All",
+            name,
+            if hash(name).is_multiple_of(3) { &inherited } else { &own },
+        );
     }
 }
 

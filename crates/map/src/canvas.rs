@@ -82,7 +82,10 @@ pub struct Canvas<W: Write + 'static> {
 
 impl<W: Write + 'static> std::fmt::Debug for Canvas<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Canvas").field("area", &self.area).field("style", &self.style).finish()
+        f.debug_struct("Canvas")
+            .field("area", &self.area)
+            .field("style", &self.style)
+            .finish_non_exhaustive()
     }
 }
 

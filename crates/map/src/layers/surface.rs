@@ -51,7 +51,7 @@ fn shade(heights: &Heights, Part { u, v }: Part) -> f64 {
     let &Heights { here, north: [nw, n, ne], west, east, south: [sw, s, se] } = heights;
     let between =
         |before: f64, after: f64, at: f64| (here - before) * (1.0 - at) + (after - here) * at;
-    let (ud, vd) = (f64::midpoint(u, v), (1.0 - u + v) / 2.0);
+    let (ud, vd) = (f64::midpoint(u, v), f64::midpoint(1.0 - u, v));
     let gx = 2.0 * between(west, east, u) + between(nw, se, ud);
     let gz = 2.0 * between(n, s, v) + between(ne, sw, vd);
     let length = |[x, y, z]: [f64; 3]| (x * x + y * y + z * z).sqrt();
