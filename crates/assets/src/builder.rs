@@ -13,6 +13,9 @@ use crate::rgb::Rgb;
 /// The maximum number of parents of an asset, in case they form a circle.
 const PARENTS_MAX: usize = 64;
 
+/// The maximum number of blocks with all their states. The game has about 10,000.
+const BLOCKS_MAX: usize = 1 << 20;
+
 /// An asset as read, before its parents are known.
 #[derive(Clone, Debug)]
 struct Asset<F> {
@@ -129,6 +132,9 @@ fn inherited<F: Clone>(assets: &Assets<F>, key: &str, over: impl Fn(F, &F) -> F)
 
 /// Adds a block and its states. A state is a block named `*BLOCK_State_Definitions_STATE`.
 fn add_block(colors: &mut Colors, name: &str, fields: &BlockFields, source: Source) {
+    if colors.blocks.len() >= BLOCKS_MAX {
+        return;
+    }
     for (state, changed) in fields.states.iter().flatten() {
         let name = format!("*{name}_State_Definitions_{state}");
         let mut whole = changed.over(fields);

@@ -7,6 +7,9 @@ use crate::rgb::Rgb;
 /// The maximum depth of states in states. The game has two.
 const STATE_DEPTH_MAX: u32 = 4;
 
+/// The maximum number of states that are read of a block. The game has up to some tens.
+const STATES_MAX: usize = 1_000;
+
 /// The fields of a `BlockType`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct BlockFields {
@@ -38,7 +41,8 @@ impl BlockFields {
             particle: color(block, "ParticleColor"),
             texture: color(block, "TextureComputedColor"),
             is_transparent: text(block, "Opacity").map(|opacity| opacity == "Transparent"),
-            states: definitions.map(|states| states.iter().filter_map(state).collect()),
+            states: definitions
+                .map(|states| states.iter().take(STATES_MAX).filter_map(state).collect()),
         }
     }
 

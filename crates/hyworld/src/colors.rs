@@ -20,7 +20,17 @@ pub struct UsedNames {
     pub environments: BTreeMap<String, u64>,
     /// The number of chunks that were read.
     pub chunks: u64,
+    /// Whether names were left out, because there were more than 64 MiB of them.
+    pub is_truncated: bool,
+    /// The bytes of all names.
+    name_bytes: usize,
 }
+
+/// The maximum size of all names in bytes. Real worlds have some hundred kilobytes.
+const NAME_BYTES_MAX: usize = 64 << 20;
+
+/// The maximum number of errors that are kept. The others are similar.
+const ERRORS_MAX: usize = 1_000;
 
 impl UsedNames {
     fn of(chunk: &Chunk) -> Result<Self> {
@@ -49,7 +59,14 @@ impl UsedNames {
         ];
         for (sums, counts) in maps {
             for (name, count) in counts {
-                add(sums, name, *count);
+                let is_known = sums.contains_key(name);
+                let bytes = self.name_bytes.saturating_add(name.len());
+                if is_known || bytes <= NAME_BYTES_MAX {
+                    add(sums, name, *count);
+                    self.name_bytes = if is_known { self.name_bytes } else { bytes };
+                } else {
+                    self.is_truncated = true;
+                }
             }
         }
         self.chunks = self.chunks.saturating_add(other.chunks);
@@ -64,7 +81,7 @@ fn add(sums: &mut BTreeMap<String, u64>, name: &str, count: u64) {
 }
 
 /// Returns the blocks, fluids and environments of all chunks, and the errors of chunks that cannot
-/// be read.
+/// be read, at most 1,000.
 pub fn used_names(
     storage: &dyn ChunkStorage,
     options: &ScanOptions,
@@ -85,7 +102,8 @@ pub fn used_names(
             progress.advance(1);
             match result {
                 Ok(found) => names.merge(&found),
-                Err(error) => errors.push(error),
+                Err(error) if errors.len() < ERRORS_MAX => errors.push(error),
+                Err(_) => {}
             }
         }
         Scanned::Unlisted(error) => errors.push(error.into()),

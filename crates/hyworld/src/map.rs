@@ -24,6 +24,9 @@ const PARTIAL_SUFFIX: &str = ".hyworld-partial";
 /// The maximum number of chunks whose problem is described. All are counted.
 const PROBLEMS_MAX: usize = 1_000;
 
+/// The maximum number of environments in a legend. The game has some hundred.
+const LEGEND_MAX: usize = 10_000;
+
 /// What [`draw_map`] drew.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MapReport {
@@ -195,7 +198,7 @@ impl Drawing<'_> {
         }
         if let (Tile::Columns(columns), Layer::Environment) = (tile, self.style.layer) {
             for name in &columns.environments {
-                if !report.legend.contains_key(name) {
+                if report.legend.len() < LEGEND_MAX && !report.legend.contains_key(name) {
                     report.legend.insert(name.clone(), environment_color(name));
                 }
             }

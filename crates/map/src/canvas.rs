@@ -13,7 +13,7 @@ use crate::style::Style;
 use crate::view::View;
 
 /// The maximum width and height of a picture in pixels. Many programs do not open larger ones, and
-/// three rows of so many chunks need about 80 MB.
+/// three rows of so many chunks need about 70 MB.
 pub const PICTURE_SIDE_MAX: u32 = 1 << 15;
 
 /// Blocks on each side of a chunk.

@@ -6,10 +6,16 @@ use hyworld_assets::{BlockColor, Colors, FluidColor, Rgb};
 use hyworld_chunk::{BlockChunk, Chunk, FluidSection, PaletteType, Result};
 use hyworld_coords::{ChunkBlock, ColumnArray, LocalBlock, LocalColumn, MAX_Y, SectionY};
 
+use crate::layers::environment::color as environment_color;
 use crate::style::{Layer, Palette, Style};
 
 /// The tint of columns in chunks that store none: the default of the game's generator.
 const DEFAULT_TINT: Rgb = Rgb([0x5b, 0x9e, 0x28]);
+
+/// The maximum number of environments that a tile names, and the maximum length of a name. Real
+/// chunks have fewer than ten.
+const ENVIRONMENTS_MAX: usize = 64;
+const ENVIRONMENT_BYTES_MAX: usize = 128;
 
 /// A column of a chunk as seen from above.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,8 +26,8 @@ pub struct Column {
     pub ground: Option<Rgb>,
     /// The fluid above the ground or in it; `None` without ground.
     pub fluid: Option<FluidTop>,
-    /// The environment of the ground, as an index of [`ColumnTile::environments`].
-    pub environment: u16,
+    /// The colour of the environment of the ground. Only read for [`Layer::Environment`].
+    pub environment: Option<Rgb>,
 }
 
 /// The highest fluid of a column.
@@ -47,7 +53,8 @@ impl FluidTop {
 pub struct ColumnTile {
     /// The columns, in the order of their index.
     pub columns: ColumnArray<Column>,
-    /// The names of the environments that columns refer to.
+    /// The names of the environments of its columns: at most 64, and none longer than 128 bytes, so
+    /// that hostile chunks do not exhaust memory. Only read for [`Layer::Environment`].
     pub environments: Vec<String>,
     /// The sum of the change counters of its sections. Only read for [`Layer::Changes`].
     pub changes: u32,
@@ -120,7 +127,7 @@ struct ColumnReader<'a> {
     /// `None` if the chunk stores no heights.
     stored: Option<&'a BlockChunk>,
     colors: &'a Colors,
-    palette: Palette,
+    style: Style,
     blocks: HashMap<&'a str, BlockColor>,
     fluids: HashMap<&'a str, FluidColor>,
     environments: Vec<String>,
@@ -144,7 +151,7 @@ impl<'a> ColumnReader<'a> {
             chunk,
             stored,
             colors: reader.colors,
-            palette: reader.style.palette,
+            style: reader.style,
             blocks: HashMap::new(),
             fluids: HashMap::new(),
             environments: Vec::new(),
@@ -164,12 +171,17 @@ impl<'a> ColumnReader<'a> {
             return Ok(none);
         }
         let colors = self.block(block.name());
-        let ground = match self.palette {
+        let ground = match self.style.palette {
             Palette::Game => colors.with_tint(tint),
             Palette::Texture => colors.textured(tint),
         };
-        let environment = self.chunk.environments()?.name(at, y.into());
-        let environment = self.environment(environment);
+        let environment = match self.style.layer {
+            Layer::Environment => {
+                let chunk = self.chunk;
+                Some(self.environment(chunk.environments()?.name(at, y.into())))
+            }
+            _ => None,
+        };
         Ok(Column { height, ground: Some(ground), fluid: self.fluid(at, y)?, environment })
     }
 
@@ -233,14 +245,14 @@ impl<'a> ColumnReader<'a> {
         *self.fluids.entry(name).or_insert_with(|| self.colors.fluid(name))
     }
 
-    fn environment(&mut self, name: &str) -> u16 {
-        let known = self.environments.iter().position(|known| known == name);
-        let index = known.unwrap_or_else(|| {
-            self.environments.push(name.to_owned());
-            self.environments.len().saturating_sub(1)
-        });
-        // A chunk has 1,024 columns.
-        u16::try_from(index).unwrap_or_default()
+    /// Returns the colour of an environment, and adds it to the names within their limits.
+    fn environment(&mut self, name: &str) -> Rgb {
+        let names = &mut self.environments;
+        let has_room = names.len() < ENVIRONMENTS_MAX && name.len() <= ENVIRONMENT_BYTES_MAX;
+        if has_room && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+        environment_color(name)
     }
 }
 

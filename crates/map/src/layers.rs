@@ -35,7 +35,7 @@ pub(crate) fn pixel(layer: Layer, view: &View<'_>, at: LocalColumn, part: Part) 
     let color = match layer {
         Layer::Surface => surface::color(view, at, part),
         Layer::Height => height::color(&column),
-        Layer::Environment => environment::color_of(view.tile(), &column),
+        Layer::Environment => environment::color_of(&column),
         Layer::Changes => Some(changes::color(view.tile().changes)),
         Layer::Depth => depth::color(&column),
         Layer::Damage => Some(damage::INTACT),

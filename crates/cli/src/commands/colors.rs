@@ -70,6 +70,10 @@ pub(super) fn run(args: &ColorsArgs, console: &mut Console) -> anyhow::Result<Ex
         console.say(format_args!("{}: {chunks}, {source}", storage.location()))?;
     }
     let mut exit = Exit::Clean;
+    if names.is_truncated {
+        exit = Exit::Problems;
+        exit::complain(&exit::problem("more than 64 MiB of names; the others were left out"));
+    }
     for error in errors {
         exit = Exit::Problems;
         exit::complain(&error.into());

@@ -61,6 +61,7 @@ fn chunks_that_cannot_be_read_are_hatched_and_reported() {
 fn an_empty_world_gives_an_empty_picture() {
     let sandbox = Sandbox::new();
     run(&sandbox, "world create universe empty --generator flat").ends(0);
+    fs::create_dir(sandbox.path("universe/worlds/empty/chunks")).unwrap();
     let map = run(&sandbox, "map universe -o map.png --assets none").ends(0);
     assert!(map.err.contains("note: no chunks"), "{}", map.err);
     assert!(sandbox.bytes("map.png").starts_with(b"\x89PNG"));

@@ -1,5 +1,6 @@
 //! Tests of decoding columns.
 
+use hyworld_chunk::EnvironmentChunk;
 use hyworld_testkit::game_0_7_chunk;
 
 use super::*;
@@ -82,6 +83,32 @@ fn without_stored_heights_blocks_are_searched() {
     assert_eq!(column(&tile, 1, 2).height, 40, "grass is transparent");
     assert_eq!(column(&tile, 3, 3).ground, Some(DEFAULT_TINT));
     assert_eq!(column(&tile, 5, 5).ground, None);
+}
+
+#[test]
+fn environments_are_named_within_limits() {
+    let mut chunk = Chunk::new();
+    for x in 0..32 {
+        for z in 0..32 {
+            chunk.set_block(at(x, 9, z), "Rock_Stone").unwrap();
+        }
+    }
+    let tile = read(&chunk, Layer::Environment);
+    assert_eq!(tile.environments, ["Unknown"]);
+    assert_eq!(column(&tile, 0, 0).environment, Some(environment_color("Unknown")));
+    let other = read(&chunk, Layer::Surface);
+    assert!(other.environments.is_empty() && column(&other, 0, 0).environment.is_none());
+    let mut environments = EnvironmentChunk::uniform("Env").unwrap();
+    for column in LocalColumn::all() {
+        let name = format!("{:200}", column.index());
+        let name = if column.index() % 2 == 0 { name.trim() } else { &name };
+        environments.set(column, 0..=319, name).unwrap();
+    }
+    chunk.put(&environments).unwrap();
+    let tile = read(&chunk, Layer::Environment);
+    assert_eq!(tile.environments.len(), ENVIRONMENTS_MAX);
+    assert!(tile.environments.iter().all(|name| name.len() <= ENVIRONMENT_BYTES_MAX));
+    assert_ne!(column(&tile, 30, 31).environment, column(&tile, 31, 31).environment);
 }
 
 #[test]

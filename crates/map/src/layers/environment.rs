@@ -2,12 +2,11 @@
 
 use hyworld_assets::Rgb;
 
-use crate::column::{Column, ColumnTile};
+use crate::column::Column;
 
 /// Returns the colour of a column; `None` if it has no ground.
-pub(super) fn color_of(tile: &ColumnTile, column: &Column) -> Option<Rgb> {
-    column.ground?;
-    tile.environments.get(usize::from(column.environment)).map(|name| color(name))
+pub(super) fn color_of(column: &Column) -> Option<Rgb> {
+    column.ground.and(column.environment)
 }
 
 /// Returns the colour of an environment in [`Layer::Environment`](crate::Layer::Environment). It
