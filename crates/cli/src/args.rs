@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod fingerprint;
 pub(crate) mod health;
 pub(crate) mod info;
+pub(crate) mod map;
 pub(crate) mod migrate;
 pub(crate) mod player;
 pub(crate) mod region;
@@ -112,6 +113,22 @@ pub(crate) enum Command {
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
     #[command(after_long_help = shapes::of("block"))]
     Block(chunk::BlockArgs),
+    /// Draw a map of a world as a PNG
+    ///
+    /// The layer `surface` is the image of the game's own map: with the game's assets its colours
+    /// and shading, without them colours by the names of blocks. `height` shows heights,
+    /// `environment` environments, `changes` how often blocks changed, `depth` fluids, and `damage`
+    /// which chunks can be decoded. Missing chunks are transparent. Damaged chunks are hatched in
+    /// red, those of newer games in violet. North is up. The world is only read, in bounded memory.
+    #[command(after_long_help = shapes::of("map"))]
+    Map(map::MapArgs),
+    /// Show the colours on a map of every block, fluid and environment of a world
+    ///
+    /// Shows the values that the game's assets have, and where each comes from: `assets`, `mod`,
+    /// `family` (chosen by the start of the name, because no asset describes it) or `hash` (by the
+    /// whole name).
+    #[command(after_long_help = shapes::of("colors"))]
+    Colors(map::ColorsArgs),
     /// Create a sample world and show the main verbs on it
     ///
     /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
@@ -281,6 +298,8 @@ impl Command {
             Self::Dump(args) => &mut args.path,
             Self::Block(args) => &mut args.path,
             Self::Fingerprint(args) => &mut args.path,
+            Self::Map(args) => &mut args.path,
+            Self::Colors(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,
             Self::Snapshot(args) => &mut args.source,

@@ -3,6 +3,7 @@
 mod bench;
 mod block;
 mod chunk;
+mod colors;
 mod completions;
 mod convert;
 mod demo;
@@ -11,6 +12,7 @@ mod fingerprint;
 mod info;
 mod ls;
 mod man;
+mod map;
 mod migrate;
 mod packing;
 mod player;
@@ -77,6 +79,8 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Chunk(args) => chunk::run(&args, console),
         Command::Dump(args) => dump::run(&args, console),
         Command::Block(args) => block::run(&args, console),
+        Command::Map(args) => map::run(&args, console),
+        Command::Colors(args) => colors::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),

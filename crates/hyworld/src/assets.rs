@@ -1,7 +1,8 @@
-//! Block migrations from the game's assets and from mods.
+//! Block migrations and colours from the game's assets and from mods.
 
 use std::path::{Path, PathBuf};
 
+use hyworld_assets::{AssetsError, Colors, Source};
 use hyworld_chunk::{BlockMigrations, MigrationError};
 use hyworld_world::{BlockIdMap, OsFileSystem};
 
@@ -26,7 +27,7 @@ pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<Bl
     let Some(world) = world else { return Ok(migrations) };
     // The world is at SAVE/universe/worlds/NAME.
     if let Some(save) = world.ancestors().nth(3).filter(|_| assets.is_some()) {
-        for path in mods_in(&save.join("mods")) {
+        for path in mods_in(&save.join("mods"), FOLDER) {
             match load_mod(&path) {
                 Ok(found) => migrations.extend(found),
                 Err(MigrationError::NoneFound { .. }) => {}
@@ -42,12 +43,35 @@ pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<Bl
     Ok(migrations)
 }
 
-/// Returns the mods in a folder, sorted by name.
-fn mods_in(folder: &Path) -> Vec<PathBuf> {
+/// Loads the colours of blocks, fluids and environments from the game's assets (a zip or an unpacked
+/// folder), then those of the mods in the save of `world`, which replace the game's assets with the
+/// same id. Without assets, colours depend on names only.
+///
+/// # Errors
+/// Returns an error if the assets or a mod cannot be read.
+pub fn load_colors(assets: Option<&Path>, world: Option<&Path>) -> Result<Colors> {
+    let Some(assets) = assets else { return Ok(Colors::default()) };
+    let mut builder = Colors::builder();
+    builder.add(assets, Source::Assets)?;
+    let world = world.and_then(|world| world.canonicalize().ok());
+    // The world is at SAVE/universe/worlds/NAME.
+    if let Some(save) = world.as_ref().and_then(|world| world.ancestors().nth(3)) {
+        for path in mods_in(&save.join("mods"), "Server") {
+            match builder.add(&path, Source::Mod) {
+                Ok(_) | Err(AssetsError::NoneFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(builder.build())
+}
+
+/// Returns the mods in a folder, sorted by name: archives, and folders that contain `inside`.
+fn mods_in(folder: &Path, inside: &str) -> Vec<PathBuf> {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let is_mod = |path: &PathBuf| {
         let is_archive = |end: &std::ffi::OsStr| ["zip", "jar"].into_iter().any(|zip| end == zip);
-        path.join(FOLDER).is_dir() || (path.is_file() && path.extension().is_some_and(is_archive))
+        path.join(inside).is_dir() || (path.is_file() && path.extension().is_some_and(is_archive))
     };
     let mut mods: Vec<_> = entries.map(|entry| entry.path()).filter(is_mod).collect();
     mods.sort();
@@ -65,6 +89,19 @@ impl From<MigrationError> for Error {
                 ErrorKind::NotFound
             }
             MigrationError::Io { .. } => ErrorKind::Io,
+            _ => ErrorKind::Damaged,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<AssetsError> for Error {
+    fn from(error: AssetsError) -> Self {
+        let kind = match &error {
+            AssetsError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                ErrorKind::NotFound
+            }
+            AssetsError::Io { .. } => ErrorKind::Io,
             _ => ErrorKind::Damaged,
         };
         Self::new(kind, error)

@@ -167,3 +167,10 @@ impl From<hyworld_maintenance::PartialError> for Error {
         Self::new(kind, error)
     }
 }
+
+impl From<hyworld_files::FileError> for Error {
+    fn from(error: hyworld_files::FileError) -> Self {
+        let is_missing = error.source.kind() == std::io::ErrorKind::NotFound;
+        Self::new(if is_missing { ErrorKind::NotFound } else { ErrorKind::Io }, error)
+    }
+}

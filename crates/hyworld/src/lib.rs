@@ -44,6 +44,8 @@
 //! |---|---|
 //! | [`world`] | Universes, worlds, their configuration and other files |
 //! | [`chunk_store`] | Running a world: load, generate, change, save and unload chunks |
+//! | [`map_layers`] | Maps: columns, layers, pictures |
+//! | [`color_assets`] | Colours of blocks, fluids and environments |
 //! | [`maintenance`] | Verifying, converting, migrating and upgrading worlds |
 //! | [`providers`] | Storage of chunks: region files, RocksDB, memory |
 //! | [`chunk`] | Decoding, changing and encoding chunks |
@@ -61,6 +63,7 @@
 mod assets;
 mod changing;
 mod chunks;
+mod colors;
 mod containers;
 mod convert;
 mod error;
@@ -68,6 +71,7 @@ mod game_folders;
 mod health;
 mod info;
 mod location;
+mod map;
 mod packing;
 mod players;
 pub mod prelude;
@@ -85,8 +89,9 @@ mod undo;
 mod upgrade;
 mod world_at;
 
-pub use assets::load_migrations;
+pub use assets::{load_colors, load_migrations};
 pub use chunks::Chunks;
+pub use colors::{UsedNames, used_names};
 pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
@@ -99,6 +104,7 @@ pub use info::{
 pub use location::{
     Location, WriteGuard, find_named_world, find_universe, find_world, find_worlds, registry,
 };
+pub use map::{MapProblem, MapReport, draw_map, stored_neighbours};
 pub use packing::{PackForecast, PackOutcome, PackWorld, Packing};
 pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};
 pub use region::{
@@ -120,6 +126,7 @@ pub use undo::Undo;
 pub use upgrade::{UpgradeReport, plan_world_upgrade, undo_upgrade, upgrade_world};
 pub use world_at::{EditReport, World, open};
 
+pub use hyworld_assets as color_assets;
 pub use hyworld_chunk as chunk;
 pub use hyworld_chunk_store as chunk_store;
 pub use hyworld_coords as coords;
@@ -127,6 +134,7 @@ pub use hyworld_documents as documents;
 pub use hyworld_files as files;
 pub use hyworld_indexed_storage as indexed_storage;
 pub use hyworld_maintenance as maintenance;
+pub use hyworld_map as map_layers;
 pub use hyworld_providers as providers;
 #[cfg(feature = "s3")]
 pub use hyworld_s3 as s3;

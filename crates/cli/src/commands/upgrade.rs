@@ -70,7 +70,7 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
 }
 
 /// Resolves `--assets`: a path, the assets found automatically, or none.
-fn assets(wanted: Option<&Path>, world: &Path) -> anyhow::Result<Option<PathBuf>> {
+pub(super) fn assets(wanted: Option<&Path>, world: &Path) -> anyhow::Result<Option<PathBuf>> {
     match wanted {
         Some(path) if path.as_os_str() == "none" => Ok(None),
         Some(path) if path.as_os_str() != "auto" => Ok(Some(path.to_owned())),

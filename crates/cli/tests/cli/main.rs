@@ -22,6 +22,7 @@ mod in_use;
 mod info;
 mod killed;
 mod killed_verbs;
+mod maps;
 mod migrating;
 mod mixed_worlds;
 mod newer_games;

@@ -10,6 +10,7 @@ const FILE_LINES_MAX: usize = 500;
 
 /// The crates that `hyworld` re-exports and that the benchmarks use.
 const HYWORLD: &[&str] = &[
+    "assets",
     "chunk",
     "chunk-store",
     "coords",
@@ -17,13 +18,15 @@ const HYWORLD: &[&str] = &[
     "files",
     "indexed-storage",
     "maintenance",
+    "map",
     "providers",
     "s3",
     "world",
 ];
 
 /// The hyworld crates that each crate may use. Every crate must be listed.
-const DEPENDENCIES: [(&str, &[&str]); 14] = [
+const DEPENDENCIES: [(&str, &[&str]); 16] = [
+    ("assets", &[]),
     ("chunk", &["coords", "documents"]),
     ("chunk-store", &["chunk", "coords", "providers"]),
     ("coords", &[]),
@@ -34,17 +37,20 @@ const DEPENDENCIES: [(&str, &[&str]); 14] = [
     ("s3", &["coords", "files", "indexed-storage", "providers"]),
     ("world", &["coords", "documents", "files", "providers"]),
     ("maintenance", &["chunk", "coords", "files", "indexed-storage", "providers", "world"]),
+    ("map", &["assets", "chunk", "coords"]),
     ("hyworld", HYWORLD),
     ("bench", HYWORLD),
     (
         "cli",
         &[
+            "assets",
             "bench",
             "chunk",
             "chunk-store",
             "coords",
             "indexed-storage",
             "maintenance",
+            "map",
             "providers",
             "world",
         ],

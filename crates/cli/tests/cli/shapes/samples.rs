@@ -253,6 +253,21 @@ fn salvaged(sandbox: &Sandbox) -> Vec<Vec<Value>> {
     vec![salvage, folder, extracted, restored]
 }
 
+fn maps(sandbox: &Sandbox) -> Vec<Value> {
+    let map = "map -1.0.region.bin --assets none -o";
+    let surface = format!("{map} surface.png");
+    let environment = format!("{map} environment.png --layer environment");
+    let mut maps = lines(sandbox, &[&surface, &environment]);
+    also(&mut maps, 0, &[("/assets", "text".into())]);
+    maps
+}
+
+fn colors(sandbox: &Sandbox) -> Vec<Value> {
+    let mut colors = lines(sandbox, &["colors . --assets none"]);
+    also(&mut colors, 0, &[("/particle", "text".into()), ("/texture", "text".into())]);
+    colors
+}
+
 fn chunks() -> Samples {
     let sandbox = world::with_chunk(&world::sample());
     sandbox.file("-1.0.region.bin", &sandbox.bytes(world::FILE));
@@ -304,6 +319,8 @@ fn chunks() -> Samples {
         ("dump", Vec::new()),
         ("block", vec![blocks]),
         ("fingerprint", vec![fingerprints]),
+        ("map", vec![maps(&sandbox)]),
+        ("colors", vec![colors(&sandbox)]),
     ]
 }
 
