@@ -167,16 +167,23 @@ fn show(args: &UndeleteArgs, found: &Undelete, console: &mut Console) -> anyhow:
     }
     let mut table =
         Table::new("restore|>x|>z|confidence|stored now|>blocks|heights|>entities|file|>segment");
-    for (index, (orphan, state)) in orphans.take(SHOWN) {
-        table.row(row(orphan, *state, found.chosen.contains(&index)));
+    // Sealing leaves a copy of every chunk, which would hide the others.
+    let (same, others): (Vec<_>, Vec<_>) =
+        orphans.partition(|(_, (_, state))| **state == StoredState::Same);
+    for (index, (orphan, state)) in others.iter().take(SHOWN) {
+        table.row(row(orphan, **state, found.chosen.contains(index)));
     }
     if !table.is_empty() {
         table.write(console, "")?;
     }
-    let count = found.report.orphans.len();
-    if let more @ 1.. = count.saturating_sub(SHOWN) {
+    if let more @ 1.. = others.len().saturating_sub(SHOWN) {
         console.report(format_args!("and {more} more; --json has them all"))?;
     }
+    if !same.is_empty() {
+        let versions = text::count(same.len() as u64, "equal version");
+        console.report(format_args!("and {versions} of stored chunks; --json has them"))?;
+    }
+    let count = found.report.orphans.len();
     let files = text::count(found.report.files as u64, "region file");
     let orphans = text::count(count as u64, "orphaned chunk");
     Ok(console.report(format_args!("{}: {orphans} in {files}", found.location()))?)

@@ -227,7 +227,7 @@ fn remedy_words(plan: &Repair, chunk: &ChunkRepair) -> String {
             format!("copy from {}", source_name(name))
         }
         Remedy::OlderVersion { segment, position } => {
-            format!("older version at segment {}, {}", segment.get(), evidence_words(position))
+            format!("older version, segment {}: {}", segment.get(), evidence_words(position))
         }
         Remedy::Mended { lost } if lost.is_empty() => "correct its counts".to_owned(),
         Remedy::Mended { .. } => "keep what can be decoded".to_owned(),
@@ -270,7 +270,7 @@ pub(in crate::commands) fn evidence_words(position: &OrphanPosition) -> String {
         PositionEvidence::Neighbours { .. } => "fits its neighbours",
         _ => "by other evidence",
     };
-    format!("{how}, confidence {}", position.confidence.name())
+    format!("{how} ({})", position.confidence.name())
 }
 
 fn region_words(repair: RegionRepair) -> String {
