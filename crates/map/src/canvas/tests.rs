@@ -88,7 +88,7 @@ fn neighbours_that_are_not_drawn_still_shade() {
     let alone = draw(area, style, &[(at(0, 0), &tile, true)]);
     let around: Vec<_> = (-1..=1)
         .flat_map(|z| (-1..=1).map(move |x| at(x, z)))
-        .map(|place| (place, &tile, place == at(0, 0)))
+        .map(|chunk| (chunk, &tile, chunk == at(0, 0)))
         .collect();
     let among = draw(area, style, &around);
     let middle = among.at(15, 15);
