@@ -43,9 +43,9 @@ pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<Bl
     Ok(migrations)
 }
 
-/// Loads the colours of blocks, fluids and environments from the game's assets (a zip or an unpacked
-/// folder), then those of the mods in the save of `world`, which replace the game's assets with the
-/// same id. Without assets, colours depend on names only.
+/// Loads the colours of blocks, fluids and environments from the game's assets (a zip or an
+/// unpacked folder), then those of the mods in the save of `world`, which replace the game's assets
+/// with the same id. Without assets, colours depend on names only.
 ///
 /// # Errors
 /// Returns an error if the assets or a mod cannot be read.

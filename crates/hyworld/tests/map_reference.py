@@ -217,8 +217,8 @@ def fluid_color(assets, chunk, x, z, height):
         y -= 1
     result = (255, 255, 255)
     if assets.field("Item/Block/Fluids", name, ["Effect"]) == "Water":
-        name_there = chunk.environment(z * 32 + x, top)
-        result = times(result, color(assets.field("Environments", place, ["WaterTint"])))
+        environment = chunk.environment(z * 32 + x, top)
+        result = times(result, color(assets.field("Environments", environment, ["WaterTint"])))
     return times(result, color(particle(name))), top - y + 1
 
 
