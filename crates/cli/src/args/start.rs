@@ -12,7 +12,19 @@ use super::{Cli, shapes};
 const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Inspect",
-        &["info", "saves", "ls", "chunk", "block", "dump", "fingerprint", "player", "resource"],
+        &[
+            "info",
+            "saves",
+            "ls",
+            "chunk",
+            "block",
+            "map",
+            "colors",
+            "dump",
+            "fingerprint",
+            "player",
+            "resource",
+        ],
     ),
     (
         "Check and repair",
