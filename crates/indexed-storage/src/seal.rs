@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::compression::compress_frame;
 
-    const DOCUMENT: &[u8] = b"the document of a chunk, the document of a chunk";
+    const DOCUMENT: &[u8] = b"the content of a chunk, the content of a chunk";
 
     fn payload() -> Vec<u8> {
         let mut frame = Vec::new();
