@@ -42,7 +42,7 @@ pub struct BlockColor {
     /// `BiomeTintUp`, otherwise `BiomeTint`: how much of the column's tint replaces `tint`, in
     /// percent from 0 to 100.
     pub biome_percent: u8,
-    /// `ParticleColor`, which the game's map multiplies with.
+    /// `ParticleColor`: the game's map multiplies the colour of the block with it.
     pub particle: Option<Rgb>,
     /// `TextureComputedColor`, an average of the textures. Games before 0.6.1 have none.
     pub texture: Option<Rgb>,

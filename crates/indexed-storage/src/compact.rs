@@ -52,7 +52,7 @@ pub fn compact(path: impl AsRef<Path>, options: CompactOptions) -> Result<Compac
     let source = open.open(path)?;
     let bytes_before = source.file_bytes()?;
     let target = raw_file::with_suffix(path, ".compact.tmp");
-    // Opened with the default limits, so that salvage does not decode oversized claims.
+    // Opened with the default limits, so that salvage skips blobs that claim to be larger.
     let seen = OpenOptions::new().open(path)?;
     let orphans = orphans_to_keep(&seen, options)?;
     let finished = rewrite(&source, &target).and_then(|copy| {

@@ -89,7 +89,7 @@ impl ProviderSwitch {
     /// Returns an error if a file cannot be written. The world may still use the source; retry
     /// then.
     pub fn finish(mut self) -> Result<()> {
-        // The configuration first: a world without the resource then already finds its chunks.
+        // The configuration is written first, because a world without the resource uses it.
         self.config.settings.chunk_storage = self.target.clone();
         config_file(&OsFileSystem, &self.path).save(&self.config.to_document())?;
         self.resources.set_current_provider(&self.target)?;

@@ -29,7 +29,7 @@ pub(super) struct Batch {
     store: ChunkStore,
     chunks: Vec<(Arc<LoadedChunk>, Snapshot)>,
     started: Duration,
-    /// The chunks without a result yet.
+    /// The chunks whose save is not finished.
     open: Vec<Arc<LoadedChunk>>,
 }
 

@@ -89,7 +89,8 @@ impl IndexedStorageFile {
             };
             bytes = bytes.saturating_add(compressed.header().stored_bytes());
             encoded.push((blob.slot, compressed));
-            // Without shared syncs, larger batches than one combined write gain nothing.
+            // Blobs up to this size are written in one call. Without syncs to share, larger batches
+            // are not faster.
             if is_relaxed && bytes >= WRITTEN_TOGETHER_MAX as u64 {
                 self.write_owned(&mut encoded)?;
                 bytes = 0;
