@@ -30,7 +30,7 @@ struct Asset<F> {
 /// Assets by id in lower case.
 type Assets<F> = HashMap<String, Asset<F>>;
 
-/// Reads assets. Later ones replace earlier ones with the same id.
+/// Reads assets from one or more packs. An asset replaces those of earlier packs with the same id.
 #[derive(Clone, Debug, Default)]
 pub struct ColorsBuilder {
     blocks: Assets<BlockFields>,

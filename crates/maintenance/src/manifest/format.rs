@@ -14,7 +14,7 @@ use super::{ChunkRecord, FileRecord, Manifest, ManifestError, RegionRecord, Shor
 /// The version of the format.
 const VERSION: u64 = 1;
 
-/// The maximum length of a line; real ones have up to 200 bytes, and paths are short.
+/// The maximum length of a line in bytes. Lines of real worlds have up to 200.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// One line of a manifest.

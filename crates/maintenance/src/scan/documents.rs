@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
 pub(crate) struct Verified {
     pub(crate) at: ChunkPos,
     pub(crate) document: Result<Option<Vec<u8>>>,
-    /// Damage in spite of which the game reads the chunk.
+    /// Damage that does not keep the game from reading the chunk.
     pub(crate) damage: Option<Damage>,
     /// The hash of the stored blob, if it was requested.
     pub(crate) stored: Option<ShortHash>,
