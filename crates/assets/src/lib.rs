@@ -19,6 +19,7 @@ mod family;
 mod fields;
 mod files;
 mod rgb;
+mod table;
 
 pub use builder::{ColorsBuilder, LoadedAssets};
 pub use colors::{BlockColor, Colors, EnvironmentColor, FluidColor, Source};

@@ -1,5 +1,7 @@
 //! Block migrations and colours from the game's assets and from mods.
 
+mod color_cache;
+
 use std::path::{Path, PathBuf};
 
 use hyworld_assets::{AssetsError, Colors, Source};
@@ -51,19 +53,27 @@ pub fn load_migrations(assets: Option<&Path>, world: Option<&Path>) -> Result<Bl
 /// Returns an error if the assets or a mod cannot be read.
 pub fn load_colors(assets: Option<&Path>, world: Option<&Path>) -> Result<Colors> {
     let Some(assets) = assets else { return Ok(Colors::default()) };
-    let mut builder = Colors::builder();
-    builder.add(assets, Source::Assets)?;
     let world = world.and_then(|world| world.canonicalize().ok());
     // The world is at SAVE/universe/worlds/NAME.
-    if let Some(save) = world.as_ref().and_then(|world| world.ancestors().nth(3)) {
-        for path in mods_in(&save.join("mods"), "Server") {
-            match builder.add(&path, Source::Mod) {
-                Ok(_) | Err(AssetsError::NoneFound { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
+    let save = world.as_ref().and_then(|world| world.ancestors().nth(3));
+    let mods = save.map_or_else(Vec::new, |save| mods_in(&save.join("mods"), "Server"));
+    let cached = color_cache::file_for(assets, &mods);
+    if let Some(colors) = cached.as_deref().and_then(color_cache::read) {
+        return Ok(colors);
+    }
+    let mut builder = Colors::builder();
+    builder.add(assets, Source::Assets)?;
+    for path in mods {
+        match builder.add(&path, Source::Mod) {
+            Ok(_) | Err(AssetsError::NoneFound { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    Ok(builder.build())
+    let colors = builder.build();
+    if let Some(file) = cached {
+        color_cache::write(&file, &colors);
+    }
+    Ok(colors)
 }
 
 /// Returns the mods in a folder, sorted by name: archives, and folders that contain `inside`.

@@ -168,6 +168,17 @@ impl From<hyworld_maintenance::PartialError> for Error {
     }
 }
 
+impl From<hyworld_maintenance::ManifestError> for Error {
+    fn from(error: hyworld_maintenance::ManifestError) -> Self {
+        use hyworld_maintenance::ManifestError as Manifest;
+        match error {
+            Manifest::File(error) => error.into(),
+            Manifest::Newer { .. } => Self::new(ErrorKind::NewerVersion, error),
+            _ => Self::new(ErrorKind::Damaged, error),
+        }
+    }
+}
+
 impl From<hyworld_files::FileError> for Error {
     fn from(error: hyworld_files::FileError) -> Self {
         let is_missing = error.source.kind() == std::io::ErrorKind::NotFound;

@@ -104,7 +104,11 @@ pub use info::{
 pub use location::{
     Location, WriteGuard, find_named_world, find_universe, find_world, find_worlds, registry,
 };
-pub use map::{MapProblem, MapReport, draw_map, stored_neighbours};
+pub use map::{
+    LayerPage, MapFolder, MapInput, MapProblem, MapReport, Marker, MarkerChoice, MarkerKind,
+    PageTexts, PastState, TileOptions, TileReport, TileRun, WorldPage, WorldSink, draw_archive,
+    draw_map, draw_tiles, find_markers, stored_neighbours,
+};
 pub use packing::{PackForecast, PackOutcome, PackWorld, Packing};
 pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};
 pub use region::{

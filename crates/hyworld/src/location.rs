@@ -164,6 +164,18 @@ impl Location {
         }
     }
 
+    /// Returns a name for the world: that of its folder, of the world in a backup, or the last part of
+    /// the location.
+    pub fn world_name(&self) -> String {
+        if let Self::Backup { world, .. } = self {
+            return world.clone();
+        }
+        let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let folder = self.world_folder().and_then(|folder| folder.canonicalize().ok());
+        let name = folder.as_deref().and_then(last);
+        name.or_else(|| last(Path::new(&self.name()))).unwrap_or_else(|| "world".to_owned())
+    }
+
     /// Returns the number of chunks in the storage, or `None` if counting is slow.
     pub fn count(&self, storage: &dyn ChunkStorage) -> Option<u64> {
         match self {

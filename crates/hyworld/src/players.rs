@@ -202,7 +202,7 @@ fn at<'a>(document: &'a Document, path: &[&str]) -> Option<&'a Value> {
     if rest.is_empty() { Some(value) } else { at(value.as_document()?, rest) }
 }
 
-fn number(value: &Value) -> Option<f64> {
+pub(crate) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Double(number) => Some(*number),
         Value::Int32(number) => Some((*number).into()),

@@ -231,7 +231,7 @@ fn uuid_of(location: &Location) -> Option<Uuid> {
 
 /// Returns the time of a source: of a backup the one in its name, otherwise the newest modification
 /// time of its files.
-fn time_of(location: &Location) -> Option<u64> {
+pub(crate) fn time_of(location: &Location) -> Option<u64> {
     if let Location::Backup { zip, .. } = location {
         let folder = zip.parent()?;
         let known = find_backups(folder).ok()?.into_iter().find(|backup| backup.path == *zip);

@@ -17,7 +17,9 @@ use std::process::Command;
 use hyworld::coords::{ChunkPos, ChunkRect};
 use hyworld::maintenance::{NoProgress, ScanOptions};
 use hyworld::map_layers::{Layer, Style};
-use hyworld::{UsedNames, World, draw_map, load_colors, open, stored_neighbours, used_names};
+use hyworld::{
+    MapInput, UsedNames, World, draw_map, load_colors, open, stored_neighbours, used_names,
+};
 use hyworld_testkit::{shared, write_file};
 use serde_json::{Map, Value, json};
 
@@ -148,8 +150,8 @@ fn compare(name: &str, scale: u8) -> usize {
     let picture = folder.path().join("map.png");
     let style = Style { scale, ..Style::new(Layer::Surface) };
     let all = positions(&world);
-    let report =
-        draw_map(world.storage(), (&all, &[]), (&colors, style), &options, &picture, &NoProgress);
+    let input = MapInput::new(world.storage(), &colors);
+    let report = draw_map(input, (&all, &[]), style, &options, &picture, &NoProgress);
     assert_eq!(report.unwrap().drawn, all.len() as u64);
     let documents = folder.path().join("documents");
     fs::create_dir(&documents).unwrap();
@@ -199,12 +201,12 @@ fn parts_fit_together_without_seams() {
     let folder = tempfile::tempdir().unwrap();
     let (world, options) = (open(path).unwrap(), ScanOptions::new());
     let (colors, style) = (load_colors(None, None).unwrap(), Style::new(Layer::Surface));
+    let input = MapInput::new(world.storage(), &colors);
     let draw = |chunks: &[ChunkPos]| {
         let file = folder.path().join("map.png");
         let beside = stored_neighbours(world.storage(), chunks).unwrap();
         let chosen = (chunks, beside.as_slice());
-        let report =
-            draw_map(world.storage(), chosen, (&colors, style), &options, &file, &NoProgress);
+        let report = draw_map(input, chosen, style, &options, &file, &NoProgress);
         (report.unwrap(), decode(&file))
     };
     let all = positions(&world);

@@ -54,7 +54,9 @@ pub use repair::{
     apply_repair, plan_repair, region_file_repair,
 };
 pub use rewrite::{RewriteError, RewriteReport, rewrite};
-pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_positions, scan_slots};
+pub use scan::{
+    Completion, ScanOptions, Scanned, scan, scan_hashes, scan_items, scan_positions, scan_slots,
+};
 pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
     common_positions, fit_with_neighbours, similarity,

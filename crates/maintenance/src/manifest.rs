@@ -36,6 +36,11 @@ impl ShortHash {
         Self(digest.first_chunk().copied().unwrap_or_default())
     }
 
+    /// Returns the hash as a number.
+    pub fn to_number(self) -> u128 {
+        u128::from_be_bytes(self.0)
+    }
+
     /// Parses 32 hexadecimal digits.
     fn parse(text: &str) -> Option<Self> {
         u128::from_str_radix(text, 16)

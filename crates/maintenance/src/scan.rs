@@ -6,6 +6,7 @@
 
 mod documents;
 mod gate;
+mod hashes;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,8 @@ use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_providers::{ChunkStorage, Error, Positions};
 
 use gate::Gate;
+
+pub use hashes::scan_hashes;
 
 pub(crate) use documents::{Batch, Form, Group, Reader, Verified};
 

@@ -1,16 +1,23 @@
 //! The layers, one file each: pure functions from columns to colours.
 
+mod age;
+mod caves;
 mod changes;
 mod damage;
 mod depth;
+mod diff;
 pub(crate) mod environment;
 mod height;
+mod light;
+mod size;
+mod slice;
 mod surface;
 
 use hyworld_assets::Rgb;
 use hyworld_coords::LocalColumn;
 
 use crate::column::Tile;
+use crate::needs::Needs;
 use crate::style::Layer;
 use crate::view::View;
 
@@ -30,15 +37,26 @@ pub(crate) struct Part {
 }
 
 /// Returns the colour of a part of a block.
-pub(crate) fn pixel(layer: Layer, view: &View<'_>, at: LocalColumn, part: Part) -> [u8; 4] {
-    let column = view.column(at);
+pub(crate) fn pixel(
+    (layer, needs): (Layer, &Needs),
+    view: &View<'_>,
+    at: LocalColumn,
+    part: Part,
+) -> [u8; 4] {
+    let (tile, column) = (view.tile(), view.column(at));
     let color = match layer {
         Layer::Surface => surface::color(view, at, part),
         Layer::Height => height::color(&column),
-        Layer::Environment => environment::color_of(&column),
-        Layer::Changes => Some(changes::color(view.tile().changes)),
+        Layer::Environment => tile.environment_color(&column),
+        Layer::Light => light::color(tile, at),
         Layer::Depth => depth::color(&column),
+        Layer::Slice(y) => slice::color(tile, needs, y, at),
+        Layer::Caves => caves::color(tile, at),
+        Layer::Changes => Some(changes::color(tile.changes)),
+        Layer::Age => Some(age::color(tile.facts.age_seconds)),
+        Layer::Size => Some(size::color(tile.facts.size)),
         Layer::Damage => Some(damage::INTACT),
+        Layer::Diff => diff::color(view, at, part),
     };
     color.map_or(TRANSPARENT, Rgb::opaque)
 }

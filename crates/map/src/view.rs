@@ -4,27 +4,65 @@ use hyworld_coords::{CHUNK_SIDE_BLOCKS, LocalColumn};
 
 use crate::column::{Column, ColumnTile};
 
-/// The columns of a chunk, and the eight chunks around it.
-#[derive(Clone, Copy, Debug)]
+/// The rows and columns of heights: those of the chunk, and one more on each side.
+const SIDE: usize = CHUNK_SIDE_BLOCKS.unsigned_abs() as usize + 2;
+
+/// The columns of a chunk, and the heights around it.
+#[derive(Clone, Debug)]
 pub struct View<'a> {
     tile: &'a ColumnTile,
-    /// By row, from north-west to south-east. The middle is not used.
-    around: [Option<&'a ColumnTile>; 9],
+    /// By z, then by x, each from -1 to 32.
+    heights: Box<[[i16; SIDE]; SIDE]>,
 }
 
 impl<'a> View<'a> {
     /// Creates the view of a chunk. `neighbour` returns the chunk at an offset of x and z; `None`
-    /// if it is missing or cannot be read.
+    /// if it is missing or cannot be read. A missing chunk has height 0.
+    ///
+    /// As on the game's map, the two samples beyond the northern corners are exchanged: the one in
+    /// the north-west is read from the chunk in the north-east, at the same local position, and
+    /// vice versa.
     pub fn new(
         tile: &'a ColumnTile,
         neighbour: impl Fn(i32, i32) -> Option<&'a ColumnTile>,
     ) -> Self {
-        let mut around = [None; 9];
-        let offsets = (-1..=1).flat_map(|dz| (-1..=1).map(move |dx| (dx, dz)));
-        for (slot, (dx, dz)) in around.iter_mut().zip(offsets) {
-            *slot = neighbour(dx, dz);
+        let mut heights = Box::new([[0; SIDE]; SIDE]);
+        let mut columns = tile.columns.values().map(|column| column.height);
+        for row in heights.iter_mut().skip(1).take(SIDE - 2) {
+            for (height, stored) in row.iter_mut().skip(1).zip(columns.by_ref().take(SIDE - 2)) {
+                *height = stored;
+            }
         }
-        Self { tile, around }
+        let mut view = Self { tile, heights };
+        let last = CHUNK_SIDE_BLOCKS;
+        for along in 0..last {
+            let (north, south) = ((along, -1), (along, last));
+            let (west, east) = ((-1, along), (last, along));
+            for (x, z) in [north, south, west, east] {
+                view.sample(x, z, &neighbour);
+            }
+        }
+        for (x, z) in [(-1, -1), (last, -1), (-1, last), (last, last)] {
+            view.sample(x, z, &neighbour);
+        }
+        view
+    }
+
+    /// Reads one height beyond the border.
+    fn sample(&mut self, x: i32, z: i32, neighbour: impl Fn(i32, i32) -> Option<&'a ColumnTile>) {
+        let side = CHUNK_SIDE_BLOCKS;
+        let (mut dx, dz) = (x.div_euclid(side), z.div_euclid(side));
+        if dz < 0 {
+            dx = -dx;
+        }
+        let local = |value: i32| u8::try_from(value.rem_euclid(side)).ok();
+        let at = local(x).zip(local(z)).and_then(|(x, z)| LocalColumn::new(x, z));
+        let height = neighbour(dx, dz).zip(at).map_or(0, |(tile, at)| tile.columns[at].height);
+        let index = |value: i32| usize::try_from(value.saturating_add(1)).unwrap_or(SIDE);
+        let row = self.heights.get_mut(index(z));
+        if let Some(sample) = row.and_then(|row| row.get_mut(index(x))) {
+            *sample = height;
+        }
     }
 
     /// Returns the chunk itself.
@@ -37,27 +75,15 @@ impl<'a> View<'a> {
         self.tile.columns[at]
     }
 
-    /// Returns the height of a column of the chunk or of a column beside it, with coordinates from
-    /// -1 to 32. A missing chunk has height 0.
-    ///
-    /// As on the game's map, the two samples beyond the northern corners are exchanged: the one in
-    /// the north-west is read from the chunk in the north-east, at the same local position, and
-    /// vice versa.
-    pub(crate) fn height(&self, x: i32, z: i32) -> i16 {
-        let side = CHUNK_SIDE_BLOCKS;
-        let (mut dx, dz) = (x.div_euclid(side), z.div_euclid(side));
-        if dz < 0 {
-            dx = -dx;
-        }
-        let tile = if (dx, dz) == (0, 0) { Some(self.tile) } else { self.around(dx, dz) };
-        let local = |value: i32| u8::try_from(value.rem_euclid(side)).ok();
-        let at = local(x).zip(local(z)).and_then(|(x, z)| LocalColumn::new(x, z));
-        tile.zip(at).map_or(0, |(tile, at)| tile.columns[at].height)
-    }
-
-    fn around(&self, dx: i32, dz: i32) -> Option<&'a ColumnTile> {
-        let index = (dz + 1) * 3 + (dx + 1);
-        *self.around.get(usize::try_from(index).ok()?)?
+    /// Returns the heights of a column and of the eight around it, in rows from the north.
+    pub(crate) fn heights_around(&self, at: LocalColumn) -> [[i16; 3]; 3] {
+        let (x, z) = (usize::from(at.x()), usize::from(at.z()));
+        let rows = self.heights.get(z..z.saturating_add(3)).and_then(<[_]>::first_chunk::<3>);
+        let row = |row: &[i16; SIDE]| {
+            let samples = row.get(x..x.saturating_add(3)).and_then(<[_]>::first_chunk::<3>);
+            samples.copied().unwrap_or_default()
+        };
+        rows.map_or([[0; 3]; 3], |rows| rows.each_ref().map(row))
     }
 }
 
@@ -70,7 +96,16 @@ mod tests {
     fn tile(number: i16) -> ColumnTile {
         let height = |at: LocalColumn| 1_100 * number + i16::try_from(at.index()).unwrap();
         let column = |at| Column { height: height(at), ..Column::default() };
-        ColumnTile { columns: ColumnArray::from_fn(column), environments: Vec::new(), changes: 0 }
+        ColumnTile { columns: ColumnArray::from_fn(column), ..ColumnTile::default() }
+    }
+
+    /// The height at a position in or beside the chunk.
+    fn height(view: &View<'_>, x: i32, z: i32) -> i16 {
+        let near = |value: i32| value.clamp(0, 31);
+        let local = |value: i32| u8::try_from(near(value)).unwrap();
+        let around = view.heights_around(LocalColumn::new(local(x), local(z)).unwrap());
+        let index = |value: i32| usize::try_from(value - near(value) + 1).unwrap();
+        around[index(z)][index(x)]
     }
 
     #[test]
@@ -78,24 +113,26 @@ mod tests {
         let tiles: Vec<ColumnTile> = (0..9).map(tile).collect();
         let neighbour = |dx: i32, dz: i32| tiles.get(usize::try_from(dz * 3 + dx + 4).unwrap());
         let view = View::new(&tiles[4], neighbour);
+        let height = |x: i32, z: i32| height(&view, x, z);
         let local = |x: i16, z: i16| z * 32 + x;
-        assert_eq!(view.height(5, 6), 4_400 + local(5, 6));
-        assert_eq!(view.height(5, -1), 1_100 + local(5, 31), "north");
-        assert_eq!(view.height(5, 32), 7 * 1_100 + local(5, 0), "south");
-        assert_eq!(view.height(-1, 6), 3 * 1_100 + local(31, 6), "west");
-        assert_eq!(view.height(32, 6), 5 * 1_100 + local(0, 6), "east");
-        assert_eq!(view.height(-1, 32), 6 * 1_100 + local(31, 0), "south-west");
-        assert_eq!(view.height(32, 32), 8 * 1_100 + local(0, 0), "south-east");
-        assert_eq!(view.height(-1, -1), 2 * 1_100 + local(31, 31), "north-west is exchanged");
-        assert_eq!(view.height(32, -1), local(0, 31), "north-east is exchanged");
+        assert_eq!(height(5, 6), 4_400 + local(5, 6));
+        assert_eq!(height(5, -1), 1_100 + local(5, 31), "north");
+        assert_eq!(height(5, 32), 7 * 1_100 + local(5, 0), "south");
+        assert_eq!(height(-1, 6), 3 * 1_100 + local(31, 6), "west");
+        assert_eq!(height(32, 6), 5 * 1_100 + local(0, 6), "east");
+        assert_eq!(height(-1, 32), 6 * 1_100 + local(31, 0), "south-west");
+        assert_eq!(height(32, 32), 8 * 1_100 + local(0, 0), "south-east");
+        assert_eq!(height(-1, -1), 2 * 1_100 + local(31, 31), "north-west is exchanged");
+        assert_eq!(height(32, -1), local(0, 31), "north-east is exchanged");
     }
 
     #[test]
     fn a_missing_neighbour_has_height_0() {
         let alone = tile(3);
         let view = View::new(&alone, |_, _| None);
-        assert_eq!(view.height(-1, 4), 0);
-        assert_eq!(view.height(32, 32), 0);
-        assert_eq!(view.height(0, 0), 3_300);
+        let height = |x: i32, z: i32| height(&view, x, z);
+        assert_eq!(height(-1, 4), 0);
+        assert_eq!(height(32, 32), 0);
+        assert_eq!(height(0, 0), 3_300);
     }
 }

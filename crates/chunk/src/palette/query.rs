@@ -10,6 +10,9 @@ use super::cell_runs::CellRuns;
 use super::cells::CELLS;
 use super::{Palette, PaletteKey, PaletteType};
 
+/// The horizontal layers of a section.
+const SECTION_LAYERS: u8 = 32;
+
 /// Consecutive cells with the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run<'a, K> {
@@ -67,6 +70,28 @@ impl<K: PaletteKey> Palette<K> {
     /// Returns the value of all cells if they have the same one.
     pub fn uniform(&self) -> Option<&K> {
         self.runs().next().filter(|run| run.len == BLOCKS_PER_SECTION).map(|run| run.key)
+    }
+
+    /// Returns the id that a cell stores; 0 if no cells are stored. An id without an entry has the
+    /// default value. With a table by id, this is the fastest way to read single cells.
+    pub fn id(&self, cell: LocalBlock) -> u16 {
+        self.cells.id(cell.index())
+    }
+
+    /// Returns the id of all cells of a horizontal layer if they have the same one.
+    pub fn layer_id(&self, y: u8) -> Option<u16> {
+        let first = LocalBlock::new(0, y, 0)?;
+        let bytes = self.cells.as_bytes();
+        let layer = bytes.len() / usize::from(SECTION_LAYERS);
+        let start = usize::from(y).saturating_mul(layer);
+        let cells = bytes.get(start..start.saturating_add(layer))?;
+        let id = self.id(first);
+        // Equal neighbours all the way: each cell equals the one before. Cells of half a byte also
+        // need both halves of the first byte to be equal.
+        let width = if self.kind() == PaletteType::Short { 2 } else { 1 };
+        let is_equal = cells.get(width..) == cells.get(..cells.len().saturating_sub(width));
+        let second = LocalBlock::new(1, y, 0)?;
+        (is_equal && self.id(second) == id).then_some(id)
     }
 
     /// Returns the stored count of each entry, in entry order. Fast, and correct for everything

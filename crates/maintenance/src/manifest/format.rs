@@ -14,6 +14,9 @@ use super::{ChunkRecord, FileRecord, Manifest, ManifestError, RegionRecord, Shor
 /// The version of the format.
 const VERSION: u64 = 1;
 
+/// How a manifest begins.
+const START: &[u8] = br#"{"type":"manifest","#;
+
 /// The maximum length of a line in bytes. Lines of real worlds have up to 200.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
@@ -98,6 +101,13 @@ impl Manifest {
         };
         writeln!(out, "{}", serde_json::to_string(&end)?)?;
         out.flush()
+    }
+
+    /// Returns whether a file begins like a manifest.
+    pub fn is_at(path: &Path) -> bool {
+        let mut start = vec![0; START.len()];
+        let is_read = super::read_start(path, &mut start).is_ok();
+        is_read && start == START
     }
 
     /// Reads a manifest and checks it.

@@ -8,7 +8,8 @@ use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkBlock, ChunkBox};
 
 use super::*;
-use crate::column::{ColumnTile, TileReader};
+use crate::column::{ColumnTile, Facts, Other, TileReader};
+use crate::rows::{CHUNK_LINE, REGION_LINE};
 use crate::style::Layer;
 
 /// A file in memory that can be read after the canvas is dropped.
@@ -41,7 +42,7 @@ impl Picture {
 
 fn draw(area: ChunkRect, style: Style, tiles: &[(ChunkPos, &Tile, bool)]) -> Picture {
     let out = Shared::default();
-    let mut canvas = Canvas::new(out.clone(), area, style).unwrap();
+    let mut canvas = Canvas::new(out.clone(), area, style, PictureFormat::Png).unwrap();
     for (at, tile, is_drawn) in tiles {
         canvas.add(*at, (*tile).clone(), *is_drawn).unwrap();
     }
@@ -58,7 +59,9 @@ fn flat(y: u16, style: Style) -> Tile {
     let mut chunk = Chunk::new();
     let corner = |x, z| ChunkBlock::new(x, y, z).unwrap();
     chunk.fill(ChunkBox::new(corner(0, 0), corner(31, 31)), "Rock_Stone").unwrap();
-    Tile::Columns(TileReader::new(&Colors::default(), style).read(&chunk).unwrap())
+    let (colors, needs) = (Colors::default(), Needs::of(&[style.layer]));
+    let reader = TileReader::new(&colors, style.palette, &needs);
+    Tile::Columns(reader.read(&chunk, Facts::default(), Other::None).unwrap())
 }
 
 const fn at(x: i32, z: i32) -> ChunkPos {
@@ -122,12 +125,19 @@ fn the_grid_marks_chunks_and_regions() {
 
 #[test]
 fn a_picture_that_is_too_large_is_refused() {
-    let style = Style { scale: 16, ..Style::new(Layer::Height) };
-    assert!(PictureSize::of(ChunkRect::new(at(0, 0), at(63, 0)), style).is_ok());
-    let error = PictureSize::of(ChunkRect::new(at(0, 0), at(64, 0)), style).unwrap_err();
+    let of = |area| PictureSize::of(area, 16, PictureFormat::Png);
+    of(ChunkRect::new(at(0, 0), at(63, 0))).unwrap();
+    let error = of(ChunkRect::new(at(0, 0), at(64, 0))).unwrap_err();
     assert!(error.to_string().contains("33280 x 512 pixels"), "{error}");
     let world = ChunkRect::new(at(i32::MIN, i32::MIN), at(i32::MAX, i32::MAX));
-    PictureSize::of(world, style).unwrap_err();
+    of(world).unwrap_err();
+    let webp = |side| {
+        let area = ChunkRect::new(at(0, 0), at(side, side));
+        PictureSize::of(area, 1, PictureFormat::Webp)
+    };
+    webp(150).unwrap();
+    let error = webp(160).unwrap_err();
+    assert!(error.to_string().contains(".png"), "{error}");
 }
 
 #[test]
@@ -145,5 +155,5 @@ fn chunks_at_the_end_of_the_world_are_drawn() {
 #[test]
 fn columns_are_small() {
     assert!(size_of::<crate::Column>() <= 22, "{}", size_of::<crate::Column>());
-    assert!(size_of::<ColumnTile>() <= 128);
+    assert!(size_of::<ColumnTile>() <= 256);
 }

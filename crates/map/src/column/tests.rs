@@ -4,13 +4,20 @@ use hyworld_chunk::EnvironmentChunk;
 use hyworld_testkit::game_0_7_chunk;
 
 use super::*;
+use crate::style::Layer;
 
 fn at(x: u8, y: u16, z: u8) -> ChunkBlock {
     ChunkBlock::new(x, y, z).unwrap()
 }
 
 fn read(chunk: &Chunk, layer: Layer) -> ColumnTile {
-    TileReader::new(&Colors::default(), Style::new(layer)).read(chunk).unwrap()
+    read_with(chunk, &Needs::of(&[layer])).unwrap()
+}
+
+fn read_with(chunk: &Chunk, needs: &Needs) -> Result<ColumnTile> {
+    let colors = Colors::default();
+    let reader = TileReader::new(&colors, Palette::Game, needs);
+    reader.read(chunk, Facts::default(), Other::None)
 }
 
 fn column(tile: &ColumnTile, x: u8, z: u8) -> Column {
@@ -95,9 +102,10 @@ fn environments_are_named_within_limits() {
     }
     let tile = read(&chunk, Layer::Environment);
     assert_eq!(tile.environments, ["Unknown"]);
-    assert_eq!(column(&tile, 0, 0).environment, Some(environment_color("Unknown")));
+    let color = |tile: &ColumnTile, x, z| tile.environment_color(&column(tile, x, z)).unwrap();
+    assert_eq!(color(&tile, 0, 0), environment_color("Unknown"));
     let other = read(&chunk, Layer::Surface);
-    assert!(other.environments.is_empty() && column(&other, 0, 0).environment.is_none());
+    assert!(other.environments.is_empty() && column(&other, 0, 0).environment == NO_NAME);
     let mut environments = EnvironmentChunk::uniform("Env").unwrap();
     for column in LocalColumn::all() {
         let name = format!("{:200}", column.index());
@@ -106,9 +114,9 @@ fn environments_are_named_within_limits() {
     }
     chunk.put(&environments).unwrap();
     let tile = read(&chunk, Layer::Environment);
-    assert_eq!(tile.environments.len(), ENVIRONMENTS_MAX);
-    assert!(tile.environments.iter().all(|name| name.len() <= ENVIRONMENT_BYTES_MAX));
-    assert_ne!(column(&tile, 30, 31).environment, column(&tile, 31, 31).environment);
+    assert_eq!(tile.environments.len(), 512);
+    assert!(tile.environments.iter().all(|name| name.len() <= NAME_BYTES_MAX));
+    assert_ne!(color(&tile, 30, 31), color(&tile, 31, 31));
 }
 
 #[test]
@@ -120,13 +128,108 @@ fn changes_are_summed_only_for_their_layer() {
 
 #[test]
 fn chunks_of_newer_games_and_damaged_chunks_differ() {
-    let (colors, style) = (Colors::default(), Style::new(Layer::Surface));
-    let reader = TileReader::new(&colors, style);
+    let (colors, needs) = (Colors::default(), Needs::of(&[Layer::Surface]));
+    let reader = TileReader::new(&colors, Palette::Game, &needs);
     let newer = Chunk::decode(game_0_7_chunk()).unwrap();
-    let (tile, error) = reader.tile(Ok(&newer));
+    let (tile, error) = reader.tile(Ok(&newer), Facts::default(), Other::None);
     assert_eq!(tile, Tile::Newer, "{error:?}");
     let mut damaged = pond();
     damaged.set_raw("BlockChunk", &[5, 0, 0, 0, 0]).unwrap();
-    let (tile, error) = reader.tile(Ok(&damaged));
+    let (tile, error) = reader.tile(Ok(&damaged), Facts::default(), Other::None);
     assert_eq!(tile, Tile::Damaged, "{error:?}");
+}
+
+/// Fluids of a column, cell by cell, as the map's documentation describes them.
+fn slow_fluid(chunk: &Chunk, at: LocalColumn, ground: u16) -> Option<(u16, u16)> {
+    let colors = Colors::default();
+    let color = |y: u16| {
+        let cell = ChunkBlock::new(at.x(), y, at.z()).unwrap();
+        let fluid = chunk.block(cell).unwrap().fluid().unwrap();
+        fluid.map(|fluid| colors.fluid(fluid.name()).particle)
+    };
+    let top = (ground..320).rev().find(|y| color(*y).is_some())?;
+    let bottom = (ground..top).rev().find(|y| color(*y) != color(top));
+    Some((top, bottom.unwrap_or(ground)))
+}
+
+#[test]
+fn fluids_agree_with_reading_cell_by_cell() {
+    let mut random = 7_u64;
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % below
+    };
+    for _ in 0..40 {
+        let mut chunk = Chunk::new();
+        let fluids = ["Water_Source", "Water", "Lava_Source", "Empty"];
+        for _ in 0..6 {
+            let mut layer = || u16::try_from(next(130)).unwrap();
+            let (a, b) = (layer(), layer());
+            let fluid = fluids[usize::try_from(next(4)).unwrap()];
+            let side = if next(3) == 0 { 3 } else { 31 };
+            for (x, z) in (0..=side).flat_map(|x| (0..=side).map(move |z| (x, z))) {
+                for y in a.min(b)..=a.max(b).min(a.min(b) + 40) {
+                    let level = u8::from(fluid != "Empty");
+                    chunk.set_fluid(at(x, y, z), fluid, level).unwrap();
+                }
+            }
+        }
+        let ground = u16::try_from(next(100)).unwrap();
+        for (x, z) in [(0, 0), (2, 3), (4, 4), (31, 31)] {
+            chunk.set_block(at(x, ground, z), "Rock_Stone").unwrap();
+        }
+        let tile = read(&chunk, Layer::Surface);
+        for (x, z) in [(0, 0), (2, 3), (4, 4), (31, 31)] {
+            let fast = column(&tile, x, z).fluid.map(|fluid| (fluid.top, fluid.bottom));
+            let slow = slow_fluid(&chunk, LocalColumn::new(x, z).unwrap(), ground);
+            assert_eq!(fast, slow, "{x},{z} with the ground at {ground}");
+        }
+    }
+}
+
+#[test]
+fn caves_and_slices_are_below_the_ground() {
+    let mut chunk = Chunk::new();
+    for y in (0..=20).chain(30..=90) {
+        chunk.set_block(at(1, y, 2), "Rock_Stone").unwrap();
+    }
+    chunk.set_fluid(at(1, 25, 2), "Lava_Source", 1).unwrap();
+    chunk.set_block(at(3, 90, 2), "Rock_Stone").unwrap();
+    let needs = Needs::of(&[Layer::Caves, Layer::Slice(25), Layer::Slice(10), Layer::Slice(28)]);
+    let tile = read_with(&chunk, &needs).unwrap();
+    let here = LocalColumn::new(1, 2).unwrap();
+    let caves = tile.caves.as_ref().unwrap();
+    assert_eq!(caves[here].unwrap().floor, 20);
+    assert_eq!(caves[LocalColumn::new(3, 2).unwrap()], None, "no floor");
+    let slices: Vec<bool> = tile.slices.iter().map(|slice| slice[here].is_some()).collect();
+    assert_eq!(slices, [true, true, false], "rock, lava, air");
+}
+
+#[test]
+fn names_are_kept_if_they_are_needed() {
+    let mut chunk = pond();
+    chunk.set_block(at(9, 3, 9), "Soil_Grass").unwrap();
+    let tile = read_with(&chunk, &Needs::default().with_names()).unwrap();
+    let name = |x, z| tile.blocks[usize::from(column(&tile, x, z).block)].as_str();
+    assert_eq!((name(1, 2), name(9, 9)), ("Rock_Stone", "Soil_Grass"));
+    assert_eq!(column(&tile, 5, 5).block, NO_NAME);
+    assert_eq!(tile.environments, ["Unknown"]);
+}
+
+#[test]
+fn columns_that_differ_are_found() {
+    let (mut chunk, other) = (pond(), pond());
+    let colors = Colors::default();
+    let needs = Needs::of(&[Layer::Diff]);
+    let reader = TileReader::new(&colors, Palette::Game, &needs);
+    let difference =
+        |chunk: &Chunk, other| reader.read(chunk, Facts::default(), other).unwrap().difference;
+    assert_eq!(difference(&chunk, Other::Missing), Difference::Added);
+    assert_eq!(difference(&chunk, Other::Only), Difference::Removed);
+    chunk.set_block(at(4, 7, 5), "Soil_Grass").unwrap();
+    chunk.set_fluid(at(1, 68, 2), "Lava_Source", 1).unwrap();
+    let Difference::Columns(differ) = difference(&chunk, Other::Chunk(&other)) else { panic!() };
+    let found: Vec<_> =
+        differ.cells().filter(|(_, is)| **is).map(|(at, _)| (at.x(), at.z())).collect();
+    assert_eq!(found, [(1, 2), (4, 5)]);
 }

@@ -2,13 +2,6 @@
 
 use hyworld_assets::Rgb;
 
-use crate::column::Column;
-
-/// Returns the colour of a column; `None` if it has no ground.
-pub(super) fn color_of(column: &Column) -> Option<Rgb> {
-    column.ground.and(column.environment)
-}
-
 /// Returns the colour of an environment in [`Layer::Environment`](crate::Layer::Environment). It
 /// depends only on the name.
 pub fn color(name: &str) -> Rgb {

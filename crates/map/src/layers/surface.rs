@@ -18,37 +18,14 @@ const NORMAL_Y: f64 = 3.0;
 /// Returns the colour of a part of a block; `None` if the column has no ground.
 pub(super) fn color(view: &View<'_>, at: LocalColumn, part: Part) -> Option<Rgb> {
     let column = view.column(at);
-    let ground = shaded(column.ground?, shade(&Heights::around(view, at), part));
+    let ground = shaded(column.ground?, shade(&view.heights_around(at), part));
     Some(column.fluid.map_or(ground, |fluid| under(fluid, ground)))
 }
 
-/// The heights of a column and of those around it.
-struct Heights {
-    here: f64,
-    north: [f64; 3],
-    west: f64,
-    east: f64,
-    south: [f64; 3],
-}
-
-impl Heights {
-    fn around(view: &View<'_>, at: LocalColumn) -> Self {
-        let (x, z) = (i32::from(at.x()), i32::from(at.z()));
-        let height = |dx: i32, dz: i32| f64::from(view.height(x + dx, z + dz));
-        let row = |dz: i32| [height(-1, dz), height(0, dz), height(1, dz)];
-        Self {
-            here: height(0, 0),
-            north: row(-1),
-            west: height(-1, 0),
-            east: height(1, 0),
-            south: row(1),
-        }
-    }
-}
-
-/// Returns the brightness of a part of a block, from `AMBIENT` to 1.
-fn shade(heights: &Heights, Part { u, v }: Part) -> f64 {
-    let &Heights { here, north: [nw, n, ne], west, east, south: [sw, s, se] } = heights;
+/// Returns the brightness of a part of a block, from `AMBIENT` to 1. The heights are those of the
+/// block and of the eight around it, in rows from the north.
+fn shade(heights: &[[i16; 3]; 3], Part { u, v }: Part) -> f64 {
+    let [[nw, n, ne], [west, here, east], [sw, s, se]] = heights.map(|row| row.map(f64::from));
     let between =
         |before: f64, after: f64, at: f64| (here - before) * (1.0 - at) + (after - here) * at;
     let (ud, vd) = (f64::midpoint(u, v), f64::midpoint(1.0 - u, v));
@@ -85,14 +62,9 @@ mod tests {
 
     const MIDDLE: Part = Part { u: 0.5, v: 0.5 };
 
-    fn heights(north: [f64; 3], middle: [f64; 3], south: [f64; 3]) -> Heights {
-        let [west, here, east] = middle;
-        Heights { here, north, west, east, south }
-    }
-
     #[test]
     fn flat_ground_has_the_light_of_its_angle() {
-        let flat = shade(&heights([9.0; 3], [9.0; 3], [9.0; 3]), MIDDLE);
+        let flat = shade(&[[9; 3]; 3], MIDDLE);
         // 0.4 + 0.6 * 0.8 / sqrt(0.04 + 0.64 + 0.25)
         assert!((flat - 0.897_736_8).abs() < 1e-6, "{flat}");
         assert_eq!(shaded(Rgb([255, 100, 1]), flat), Rgb([228, 89, 0]));
@@ -100,17 +72,17 @@ mod tests {
 
     #[test]
     fn slopes_toward_the_light_are_brighter() {
-        let rows = |a, b, c| shade(&heights([a; 3], [b; 3], [c; 3]), MIDDLE);
-        let columns = |row| shade(&heights(row, row, row), MIDDLE);
-        let flat = rows(0.0, 0.0, 0.0);
-        assert!(rows(0.0, 1.0, 2.0) > flat && rows(2.0, 1.0, 0.0) < flat);
-        assert!(columns([2.0, 1.0, 0.0]) > flat && columns([0.0, 1.0, 2.0]) < flat);
-        assert!((rows(300.0, 0.0, 0.0) - AMBIENT).abs() < 1e-9, "away from the light");
+        let rows = |a, b, c| shade(&[[a; 3], [b; 3], [c; 3]], MIDDLE);
+        let columns = |row| shade(&[row; 3], MIDDLE);
+        let flat = rows(0, 0, 0);
+        assert!(rows(0, 1, 2) > flat && rows(2, 1, 0) < flat);
+        assert!(columns([2, 1, 0]) > flat && columns([0, 1, 2]) < flat);
+        assert!((rows(300, 0, 0) - AMBIENT).abs() < 1e-9, "away from the light");
     }
 
     #[test]
     fn parts_of_a_block_lean_toward_their_neighbours() {
-        let step = heights([0.0; 3], [0.0, 0.0, 4.0], [0.0; 3]);
+        let step = [[0; 3], [0, 0, 4], [0; 3]];
         let at = |u| shade(&step, Part { u, v: 0.5 });
         assert!(at(1.0 / 6.0) > at(0.5) && at(0.5) > at(5.0 / 6.0));
     }

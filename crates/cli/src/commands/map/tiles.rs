@@ -1,0 +1,163 @@
+//! Tiles in a folder with a viewer, or in an archive.
+
+use std::path::Path;
+use std::time::Instant;
+
+use hyworld::{
+    Location, MapFolder, PageTexts, TileOptions, TileReport, TileRun, draw_archive, find_markers,
+    find_worlds, stored_neighbours,
+};
+use hyworld_maintenance::ScanOptions;
+use hyworld_map::{FolderSink, Layer, TileGrid};
+use serde::Serialize;
+
+use super::{Look, complain, say_colors};
+use crate::args::map::MapArgs;
+use crate::commands::chunk;
+use crate::exit::{self, Exit};
+use crate::output::progress::ChunkProgress;
+use crate::output::{Console, json, text};
+
+#[derive(Debug, Serialize)]
+struct Report {
+    world: String,
+    /// The archive, or the page of the viewer.
+    file: String,
+    layers: Vec<Layer>,
+    assets: Option<String>,
+    scale: u8,
+    chunks: u64,
+    tiles: u64,
+    rendered: u64,
+    skipped: u64,
+    written: u64,
+    removed: u64,
+    damaged: u64,
+    newer: u64,
+    seconds: f64,
+}
+
+/// Draws all worlds at the path into a folder.
+pub(super) fn folder(
+    args: &MapArgs,
+    layers: &[Layer],
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    let options = options(args, layers, true)?;
+    let worlds = find_worlds(&args.path)?;
+    // Wrong paths are found before the folder is created.
+    let locations: Vec<Location> =
+        worlds.iter().map(|world| Location::source(world)).collect::<Result<_, _>>()?;
+    let folder = MapFolder::open(&args.output)?;
+    let page = folder.path().join("index.html");
+    let mut exit = Exit::Clean;
+    for (world, location) in worlds.iter().zip(locations) {
+        let drawn = draw(args, &options, (world, &location), &page, console, |run, texts, bar| {
+            folder.draw(run, texts, bar)
+        })?;
+        exit = exit.max(drawn);
+    }
+    if !args.json {
+        console.say(format_args!("open {} in a browser", page.display()))?;
+    }
+    Ok(exit)
+}
+
+/// Draws one world into an archive.
+pub(super) fn archive(args: &MapArgs, layer: Layer, console: &mut Console) -> anyhow::Result<Exit> {
+    let options = options(args, &[layer], false)?;
+    let location = Location::source(&args.path)?;
+    let world = (args.path.as_path(), &location);
+    draw(args, &options, world, &args.output, console, |run, texts, bar| {
+        draw_archive(&args.output, run, &texts.name, bar)
+    })
+}
+
+fn options(args: &MapArgs, layers: &[Layer], has_info: bool) -> anyhow::Result<TileOptions> {
+    let grid = TileGrid::new(args.scale).ok_or_else(|| {
+        exit::usage(format!("--scale {}: tiles need a scale of 1, 2, 4, 8 or 16", args.scale))
+    })?;
+    let (format, is_forced) = (args.format, args.force);
+    Ok(TileOptions { layers: layers.to_vec(), grid, format, has_info, is_forced })
+}
+
+fn draw(
+    args: &MapArgs,
+    options: &TileOptions,
+    (path, location): (&Path, &Location),
+    file: &Path,
+    console: &mut Console,
+    draw: impl FnOnce(TileRun<'_>, PageTexts, &ChunkProgress) -> hyworld::Result<TileReport>,
+) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    let layers = &options.layers;
+    let look = Look::open(&args.look, layers, (location, path), console)?;
+    let storage = location.open()?;
+    let (mut positions, listed) = chunk::chosen(&args.chosen, &*storage)?;
+    let is_part = args.chosen.area.is_some() || !args.chosen.chunks.is_empty();
+    let mut beside = Vec::new();
+    if is_part {
+        beside = stored_neighbours(&*storage, &positions)?;
+    } else {
+        positions.extend(look.other_positions()?);
+    }
+    positions.sort_unstable();
+    positions.dedup();
+    beside.sort_unstable();
+    let name = location.world_name();
+    let markers = find_markers(location, args.markers.unwrap_or_default());
+    let texts = PageTexts { name, path: path.display().to_string(), markers };
+    let scan = ScanOptions::new().jobs(console.jobs());
+    // The caller replaces it.
+    let sink = FolderSink::new(file, args.format.ending());
+    let run = TileRun {
+        input: look.input(&args.look, &*storage),
+        positions: &positions,
+        beside: &beside,
+        regions: &location.region_files()?,
+        options,
+        sink: &sink,
+        scan: &scan,
+    };
+    let bar = ChunkProgress::new(console, "drawing", Some(positions.len() as u64));
+    let drawn = draw(run, texts, &bar);
+    drop(bar);
+    let drawn = drawn?;
+    let report = Report {
+        world: storage.location(),
+        file: file.display().to_string(),
+        layers: layers.clone(),
+        assets: look.assets.as_ref().map(|path| path.display().to_string()),
+        scale: args.scale,
+        chunks: drawn.chunks,
+        tiles: drawn.tiles,
+        rendered: drawn.rendered,
+        skipped: drawn.skipped,
+        written: drawn.written.len() as u64,
+        removed: drawn.removed,
+        damaged: drawn.damaged,
+        newer: drawn.newer,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    if args.json {
+        json::line(console, &report)?;
+    } else {
+        write(console, &report)?;
+        say_colors(console, &look, layers)?;
+    }
+    Ok(listed.max(complain(console, &drawn.problems, (drawn.damaged, drawn.newer))?))
+}
+
+fn write(console: &mut Console, report: &Report) -> anyhow::Result<()> {
+    let Report { world, rendered, skipped, written, removed, .. } = report;
+    let chunks = text::count(report.chunks, "chunk");
+    let tiles = text::count(report.tiles, "tile");
+    console.report(format_args!(
+        "{world}: {chunks} on {tiles}; {rendered} drawn, {skipped} unchanged, {written} written, \
+         {removed} removed"
+    ))?;
+    if report.chunks == 0 {
+        console.say(format_args!("note: no chunks, so the map is empty"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Tiles in a folder with a viewer, or in an archive.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hyworld_files::{replace, with_suffix};
+use hyworld_maintenance::Progress;
+use hyworld_map::{ArchiveSink, MapState};
+
+use super::folder::{MapFolder, WorldPage};
+use super::markers::Marker;
+use super::tiles::{TileReport, TileRun, draw_tiles};
+use crate::error::Result;
+
+/// The suffix of the state of an archive.
+const STATE_SUFFIX: &str = ".state";
+
+/// What a viewer shows besides tiles.
+#[derive(Clone, Debug, Default)]
+pub struct PageTexts {
+    /// The name of the world.
+    pub name: String,
+    /// The path that the user gave, for commands.
+    pub path: String,
+    /// The markers.
+    pub markers: Vec<Marker>,
+}
+
+impl MapFolder {
+    /// Draws a world into the folder: tiles that changed, and what the viewer shows. `run.sink` is
+    /// replaced by that of the folder.
+    ///
+    /// # Errors
+    /// Returns an error if files cannot be written. Chunks that cannot be read are hatched.
+    pub fn draw(
+        &self,
+        run: TileRun<'_>,
+        texts: PageTexts,
+        progress: &dyn Progress,
+    ) -> Result<TileReport> {
+        let id = Self::id_of(&texts.name);
+        let sink = self.sink(&id, run.options.format);
+        sink.remove_partial_files()?;
+        let mut newest = MapState::default();
+        let mut save = |state: &MapState| {
+            newest.clone_from(state);
+            self.save_state(&id, state)
+        };
+        let run = TileRun { sink: &sink, ..run };
+        let report = draw_tiles(run, self.state(&id), progress, &mut save)?;
+        let mut page = WorldPage::new(&id, &newest, run.positions);
+        page.legend = self.legend(&id);
+        let colors = report.legend.iter().map(|(name, color)| (name.clone(), color.to_string()));
+        page.legend.extend(colors);
+        (page.name, page.path, page.markers) = (texts.name, texts.path, texts.markers);
+        (page.format, page.scale) = (run.options.format.ending(), run.options.grid.scale());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        page.drawn_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.write_page(&page)?;
+        Ok(report)
+    }
+}
+
+/// Draws a world into a `PMTiles` archive with one layer. `run.sink` is replaced by the archive. The
+/// state is written beside it, so that a later run paints only what changed.
+///
+/// # Errors
+/// Returns an error if the archive cannot be written. Chunks that cannot be read are hatched.
+pub fn draw_archive(
+    path: &Path,
+    run: TileRun<'_>,
+    name: &str,
+    progress: &dyn Progress,
+) -> Result<TileReport> {
+    let state_path = with_suffix(path, STATE_SUFFIX);
+    let state = fs::read_to_string(&state_path).ok();
+    // Without the archive its tiles must be painted again.
+    let state = state.filter(|_| path.is_file()).and_then(|text| MapState::from_json(&text));
+    let sink = ArchiveSink::open(path, run.options.format)?;
+    let mut newest = MapState::default();
+    let mut save = |state: &MapState| {
+        newest.clone_from(state);
+        Ok(())
+    };
+    let run = TileRun { sink: &sink, ..run };
+    let report = draw_tiles(run, state.unwrap_or_default(), progress, &mut save)?;
+    let layer = run.options.layers.first().map(ToString::to_string).unwrap_or_default();
+    let metadata = serde_json::json!({
+        "name": name,
+        "format": run.options.format.ending(),
+        "type": "overlay",
+        "generator": concat!("hyworld ", env!("CARGO_PKG_VERSION")),
+        "layer": layer,
+        "pixels_per_block": run.options.grid.scale(),
+    });
+    sink.finish(&metadata.to_string())?;
+    replace(&state_path, newest.to_json().as_bytes())?;
+    Ok(report)
+}

@@ -1,0 +1,331 @@
+//! [`MapFolder`]: a folder with tiles, a viewer and what the viewer shows.
+//!
+//! ```text
+//! index.html, viewer.js, ...      the viewer
+//! map.js                          the names of the worlds
+//! worlds/WORLD.js                 layers, markers and chunks of a world
+//! tiles/WORLD/LAYER/LEVEL/X/Z.webp
+//! tiles/WORLD/info/0/X/Z.js       heights and names of columns
+//! state/WORLD.json                what the tiles were painted from
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hyworld_coords::{ChunkPos, RegionPos};
+use hyworld_files::{FileError, replace};
+use hyworld_map::{
+    FolderSink, MapError, MapState, Sink, TILE_PIXELS, TileFormat, TilePos, VIEWER_FILES,
+};
+use serde::Serialize;
+
+use super::input::bounds;
+use super::markers::Marker;
+use super::tiles::INFO_LAYER;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The file that marks a folder as a map.
+const MAP_FILE: &str = "map.js";
+
+/// The maximum length of the name of a world's files in characters.
+const ID_CHARS_MAX: usize = 100;
+
+/// A folder that contains a map.
+#[derive(Clone, Debug)]
+pub struct MapFolder {
+    folder: PathBuf,
+}
+
+/// What the viewer shows of a world. Serializes to its file.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorldPage {
+    /// The name of its files.
+    pub id: String,
+    /// The name that is shown.
+    pub name: String,
+    /// The path that was given to the program, for commands.
+    pub path: String,
+    /// The layers, in the order of the switcher.
+    pub layers: Vec<LayerPage>,
+    /// The ending of tiles.
+    pub format: &'static str,
+    /// The pixels for each side of a block.
+    pub scale: u8,
+    /// The pixels for each side of a tile.
+    pub tile_pixels: u32,
+    /// Whether there are heights and names of columns.
+    pub has_info: bool,
+    /// The first and last chunk from west to east, and from north to south.
+    pub bounds: [i32; 4],
+    /// The markers.
+    pub markers: Vec<Marker>,
+    /// The chunks of each region on the map, by `X,Z`: 1,024 bits in hexadecimal digits, four chunks
+    /// per digit, the first one in the highest bit.
+    pub regions: BTreeMap<String, String>,
+    /// The colours of environments.
+    pub legend: BTreeMap<String, String>,
+    /// When the map was drawn, in milliseconds since 1970.
+    pub drawn_ms: u64,
+}
+
+/// A layer of a world.
+#[derive(Clone, Debug, Serialize)]
+pub struct LayerPage {
+    /// The name of its folder.
+    pub id: String,
+    /// The number of levels.
+    pub levels: u8,
+}
+
+impl MapFolder {
+    /// Creates or opens a folder.
+    ///
+    /// # Errors
+    /// Returns an error if the folder has other files and is not a map, or cannot be created.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let entries = fs::read_dir(folder);
+        let is_empty = entries.is_ok_and(|mut entries| entries.next().is_none());
+        if folder.exists() && !is_empty && !folder.join(MAP_FILE).is_file() {
+            let text = format!(
+                "{}: not an empty folder and not a map; choose another name for the map",
+                folder.display()
+            );
+            return Err(Error::new(ErrorKind::BadLocation, text));
+        }
+        let this = Self { folder: folder.to_owned() };
+        for part in ["worlds", "state", "tiles", "leaflet"] {
+            let path = folder.join(part);
+            fs::create_dir_all(&path).map_err(FileError::at(&path, "create"))?;
+        }
+        // Marks the folder before anything else is in it.
+        if !folder.join(MAP_FILE).is_file() {
+            this.write_list()?;
+        }
+        Ok(this)
+    }
+
+    /// Returns the folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the name of the files of a world: letters, digits, `-` and `_`; other characters as
+    /// `~` and their number.
+    pub fn id_of(name: &str) -> String {
+        let mut id = String::new();
+        for character in name.chars().take(ID_CHARS_MAX) {
+            if character.is_ascii_alphanumeric() || "-_".contains(character) {
+                id.push(character);
+            } else {
+                id.push_str(&format!("~{:x}~", u32::from(character)));
+            }
+        }
+        if id.is_empty() { "world".to_owned() } else { id }
+    }
+
+    /// Returns where the tiles of a world are written.
+    pub fn sink(&self, id: &str, format: TileFormat) -> WorldSink {
+        let folder = self.folder.join("tiles").join(id);
+        WorldSink {
+            pictures: FolderSink::new(&folder, format.ending()),
+            scripts: FolderSink::new(&folder, "js"),
+        }
+    }
+
+    fn state_path(&self, id: &str) -> PathBuf {
+        self.folder.join("state").join(format!("{id}.json"))
+    }
+
+    /// Reads the state of a world; an empty one if there is none or it is damaged.
+    pub fn state(&self, id: &str) -> MapState {
+        let text = fs::read_to_string(self.state_path(id));
+        text.ok().and_then(|text| MapState::from_json(&text)).unwrap_or_default()
+    }
+
+    /// Replaces the state of a world.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written.
+    pub fn save_state(&self, id: &str, state: &MapState) -> Result<()> {
+        Ok(replace(&self.state_path(id), state.to_json().as_bytes())?)
+    }
+
+    /// Returns the colours of environments that the page of a world has.
+    pub(super) fn legend(&self, id: &str) -> BTreeMap<String, String> {
+        #[derive(serde::Deserialize)]
+        struct Page {
+            legend: BTreeMap<String, String>,
+        }
+        let text = fs::read_to_string(self.page_path(id)).unwrap_or_default();
+        let json = text.trim().strip_prefix("hyworldWorld(").and_then(|it| it.strip_suffix(')'));
+        let page = json.and_then(|json| serde_json::from_str::<Page>(json).ok());
+        page.map(|page| page.legend).unwrap_or_default()
+    }
+
+    fn page_path(&self, id: &str) -> PathBuf {
+        self.folder.join("worlds").join(format!("{id}.js"))
+    }
+
+    /// Writes what the viewer shows of a world, and the viewer itself.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    pub fn write_page(&self, page: &WorldPage) -> Result<()> {
+        let json = serde_json::to_string(page).map_err(|error| Error::new(ErrorKind::Io, error))?;
+        replace(&self.page_path(&page.id), format!("hyworldWorld({json})\n").as_bytes())?;
+        for (name, bytes) in VIEWER_FILES {
+            let path = self.folder.join(name);
+            if fs::read(&path).is_ok_and(|old| old == *bytes) {
+                continue;
+            }
+            replace(&path, bytes)?;
+        }
+        self.write_list()
+    }
+
+    /// Writes the list of worlds.
+    fn write_list(&self) -> Result<()> {
+        let folder = self.folder.join("worlds");
+        let entries = fs::read_dir(&folder).map_err(FileError::at(&folder, "list"))?;
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let names = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".js")?.to_owned()));
+        let mut worlds: Vec<String> = names.collect();
+        worlds.sort();
+        let json = serde_json::to_string(&worlds);
+        let json = json.map_err(|error| Error::new(ErrorKind::Io, error))?;
+        let text = format!("hyworldMap({{\"worlds\":{json}}})\n");
+        let path = self.folder.join(MAP_FILE);
+        if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
+            return Ok(());
+        }
+        Ok(replace(&path, text.as_bytes())?)
+    }
+}
+
+/// The tiles of a world in a [`MapFolder`].
+#[derive(Debug)]
+pub struct WorldSink {
+    pictures: FolderSink,
+    scripts: FolderSink,
+}
+
+impl WorldSink {
+    fn of(&self, layer: &str) -> &FolderSink {
+        if layer == INFO_LAYER { &self.scripts } else { &self.pictures }
+    }
+
+    /// Removes files that a killed process left.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be removed.
+    pub fn remove_partial_files(&self) -> Result<()> {
+        Ok(self.pictures.remove_partial_files()?)
+    }
+}
+
+impl Sink for WorldSink {
+    fn has(&self, layer: &str, at: TilePos, bytes: u64) -> bool {
+        self.of(layer).has(layer, at, bytes)
+    }
+
+    fn read(&self, layer: &str, at: TilePos) -> Result<Option<Vec<u8>>, MapError> {
+        self.of(layer).read(layer, at)
+    }
+
+    fn write(&self, layer: &str, at: TilePos, bytes: &[u8]) -> Result<(), MapError> {
+        self.of(layer).write(layer, at, bytes)
+    }
+
+    fn remove(&self, layer: &str, at: TilePos) -> Result<(), MapError> {
+        self.of(layer).remove(layer, at)
+    }
+}
+
+impl WorldPage {
+    /// Describes a world whose tiles were drawn with this state.
+    pub fn new(id: &str, state: &MapState, positions: &[ChunkPos]) -> Self {
+        let layers = state.layers.iter().filter(|(name, _)| *name != INFO_LAYER);
+        let layers = layers.map(|(name, layer)| LayerPage {
+            id: name.clone(),
+            levels: layer.tiles.keys().map(|tile| tile.level).max().unwrap_or(0).saturating_add(1),
+        });
+        let mut layers: Vec<LayerPage> = layers.collect();
+        let order = |layer: &LayerPage| {
+            let name = layer.id.split('-').next().unwrap_or_default().to_owned();
+            hyworld_map::Layer::NAMES.iter().position(|known| **known == name)
+        };
+        layers.sort_by_key(order);
+        let area = bounds(positions);
+        Self {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            path: String::new(),
+            layers,
+            format: TileFormat::default().ending(),
+            scale: 1,
+            tile_pixels: TILE_PIXELS,
+            has_info: state.layers.contains_key(INFO_LAYER),
+            bounds: [area.min().x, area.max().x, area.min().z, area.max().z],
+            markers: Vec::new(),
+            regions: region_bits(positions),
+            legend: BTreeMap::new(),
+            drawn_ms: 0,
+        }
+    }
+}
+
+/// Returns the chunks of each region as bits.
+fn region_bits(positions: &[ChunkPos]) -> BTreeMap<String, String> {
+    let mut regions: BTreeMap<RegionPos, [u8; 128]> = BTreeMap::new();
+    for at in positions {
+        let index = usize::from(at.slot().index());
+        let bits = regions.entry(at.region()).or_insert([0; 128]);
+        if let Some(byte) = bits.get_mut(index / 8) {
+            *byte |= 0x80 >> (index % 8);
+        }
+    }
+    let hex = |bits: [u8; 128]| bits.iter().map(|byte| format!("{byte:02x}")).collect();
+    regions.into_iter().map(|(at, bits)| (format!("{},{}", at.x, at.z), hex(bits))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_safe_and_different() {
+        let names = ["default", "my world", "my_world", "..", "a/b", "", "Welt\u{e4}"];
+        let ids = names.map(MapFolder::id_of);
+        assert_eq!(ids[0], "default");
+        assert_eq!(ids[1], "my~20~world");
+        assert_eq!(ids[3], "~2e~~2e~");
+        let is_safe =
+            |id: &String| id.chars().all(|it| it.is_ascii_alphanumeric() || "-_~".contains(it));
+        assert!(ids.iter().all(is_safe), "{ids:?}");
+    }
+
+    #[test]
+    fn other_folders_are_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("world");
+        fs::create_dir(&path).unwrap();
+        MapFolder::open(&path).unwrap();
+        MapFolder::open(&path).unwrap();
+        let other = folder.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("config.json"), "{}").unwrap();
+        let error = MapFolder::open(&other).unwrap_err();
+        assert!(error.to_string().contains("not a map"), "{error}");
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn chunks_are_bits_of_their_region() {
+        let chunks = [(0, 0), (3, 0), (4, 0), (31, 31), (-1, 5)];
+        let regions = region_bits(&chunks.map(|(x, z)| ChunkPos::new(x, z)));
+        let here = &regions["0,0"];
+        assert_eq!((here.len(), &here[..2], &here[255..]), (256, "98", "1"));
+        assert_eq!(regions.keys().collect::<Vec<_>>(), ["-1,0", "0,0"]);
+    }
+}

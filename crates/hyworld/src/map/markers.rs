@@ -1,0 +1,274 @@
+//! [`Marker`]: positions that a map shows besides blocks.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use hyworld_chunk::{Chunk, ContainerOwner};
+use hyworld_coords::ChunkPos;
+use hyworld_documents::{Document, Value};
+use hyworld_world::{OsFileSystem, Players, Resources, WorldOptions};
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::location::Location;
+use crate::world_at::World;
+
+/// The maximum number of markers of a map. Viewers become slow with more.
+const MARKERS_MAX: usize = 20_000;
+
+/// The maximum size of `warps.json`.
+const WARPS_BYTES_MAX: u64 = 16 << 20;
+
+/// The maximum number of objects inside each other that are searched for positions.
+const DEPTH_MAX: u32 = 8;
+
+/// The maximum length of a marker's name in characters.
+const NAME_CHARS_MAX: usize = 200;
+
+/// What a marker shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkerKind {
+    /// The spawn point of the world.
+    Spawn,
+    /// A respawn point of a player.
+    Respawn,
+    /// A marker of the game's map.
+    Map,
+    /// A warp.
+    Warp,
+    /// A player.
+    Player,
+    /// A container.
+    Container,
+    /// An entity.
+    Entity,
+}
+
+impl fmt::Display for MarkerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Spawn => "spawn",
+            Self::Respawn => "respawn",
+            Self::Map => "map",
+            Self::Warp => "warp",
+            Self::Player => "player",
+            Self::Container => "container",
+            Self::Entity => "entity",
+        })
+    }
+}
+
+/// A position with a name.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Marker {
+    /// What it shows.
+    pub kind: MarkerKind,
+    /// Its name.
+    pub name: String,
+    /// The x coordinate, in blocks.
+    pub x: f64,
+    /// The y coordinate.
+    pub y: f64,
+    /// The z coordinate.
+    pub z: f64,
+}
+
+/// Which markers are shown besides spawn points, respawn points, map markers and warps. These
+/// reveal where players are and what they own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MarkerChoice {
+    /// Players, where they were last.
+    pub has_players: bool,
+    /// Containers, with the number of their stacks.
+    pub has_containers: bool,
+    /// Entities, by name or role.
+    pub has_entities: bool,
+}
+
+impl FromStr for MarkerChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut choice = Self::default();
+        for word in text.split(',') {
+            match word.trim() {
+                "players" => choice.has_players = true,
+                "containers" => choice.has_containers = true,
+                "entities" => choice.has_entities = true,
+                _ => return Err("not markers; use players, containers or entities".to_owned()),
+            }
+        }
+        Ok(choice)
+    }
+}
+
+/// Finds the markers of the world at a location, sorted by kind and name. Parts that cannot be read
+/// are left out: a map is complete without them.
+pub fn find_markers(location: &Location, choice: MarkerChoice) -> Vec<Marker> {
+    let mut markers = Markers::default();
+    if let Some(folder) = location.world_folder() {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        markers.world = name.unwrap_or_default();
+        markers.add_spawn(&folder);
+        markers.add_resources(&folder);
+        markers.add_players(&folder, choice.has_players);
+        markers.add_warps(&folder);
+    }
+    if choice.has_containers || choice.has_entities {
+        markers.add_contents(location, choice);
+    }
+    let mut found = markers.found;
+    found.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
+    found
+}
+
+#[derive(Default)]
+struct Markers {
+    found: Vec<Marker>,
+    /// The name of the world. Objects that name another one are left out.
+    world: String,
+}
+
+impl Markers {
+    fn add(&mut self, kind: MarkerKind, name: &str, [x, y, z]: [f64; 3]) {
+        let is_finite = [x, y, z].iter().all(|value| value.is_finite());
+        if is_finite && self.found.len() < MARKERS_MAX {
+            let name = name.chars().take(NAME_CHARS_MAX).collect();
+            self.found.push(Marker { kind, name, x, y, z });
+        }
+    }
+
+    fn add_spawn(&mut self, folder: &Path) {
+        let Ok(world) = WorldOptions::new().without_chunks().open(folder) else { return };
+        let Ok(config) = world.config() else { return };
+        let spawn = config.settings.spawn_provider.as_ref();
+        if let Some(spawn) = spawn.and_then(|spawn| spawn.spawn_point()) {
+            self.add(MarkerKind::Spawn, "Spawn", [spawn.x, spawn.y, spawn.z]);
+        }
+    }
+
+    /// Adds the markers of the game's map.
+    fn add_resources(&mut self, folder: &Path) {
+        let resources = Resources::in_folder(&OsFileSystem, folder.join("resources"));
+        for id in ["BlockMapMarkers", "SharedUserMapMarkers"] {
+            if let Ok(loaded) = resources.load(id) {
+                self.search(MarkerKind::Map, &loaded.document, None, 0);
+            }
+        }
+    }
+
+    /// Adds players and their respawn points in this world.
+    fn add_players(&mut self, folder: &Path, has_players: bool) {
+        // The world is at UNIVERSE/worlds/NAME.
+        let Some(universe) = folder.ancestors().nth(2) else { return };
+        let name = self.world.clone();
+        let players = Players::of_universe(universe);
+        for entry in players.list().unwrap_or_default() {
+            let Ok(loaded) = players.load(entry.uuid) else { continue };
+            let player = crate::players::PlayerInfo::of(entry.uuid, &loaded.document);
+            let shown = player.name.clone().unwrap_or_else(|| player.uuid.clone());
+            let data = ["Components", "Player", "PlayerData", "PerWorldData", &name];
+            if let Some(data) = inside(&loaded.document, &data) {
+                if let Some(points) = data.get("RespawnPoints") {
+                    let label = format!("Respawn point of {shown}");
+                    self.search_value(MarkerKind::Respawn, points, Some(&label), 0);
+                }
+            }
+            let is_here = player.world.as_deref() == Some(&name);
+            if let (true, true, [Some(x), Some(y), Some(z)]) =
+                (has_players, is_here, [player.x, player.y, player.z])
+            {
+                self.add(MarkerKind::Player, &shown, [x, y, z]);
+            }
+        }
+    }
+
+    /// Adds the warps of a universe. Their format is known only by its shape.
+    fn add_warps(&mut self, folder: &Path) {
+        let Some(universe) = folder.ancestors().nth(2) else { return };
+        let path = universe.join("warps.json");
+        let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= WARPS_BYTES_MAX);
+        let text = if is_small { fs::read_to_string(&path).ok() } else { None };
+        let Some(document) = text.and_then(|text| Document::from_json(&text).ok()) else { return };
+        self.search(MarkerKind::Warp, &document, None, 0);
+    }
+
+    fn add_contents(&mut self, location: &Location, choice: MarkerChoice) {
+        let Ok(world) = World::at(location.clone()) else { return };
+        let find = |at, chunk: Chunk| Ok(contents(at, &chunk, choice).unwrap_or_default());
+        // A chunk that cannot be read ends the search: the map reports it.
+        let _result: Result<()> = world.chunks().map_parallel(find, |found: Vec<Marker>| {
+            let room = MARKERS_MAX.saturating_sub(self.found.len());
+            self.found.extend(found.into_iter().take(room));
+        });
+    }
+
+    fn search_value(&mut self, kind: MarkerKind, value: &Value, name: Option<&str>, depth: u32) {
+        match value {
+            Value::Document(document) => self.search(kind, document, name, depth),
+            Value::Array(values) => {
+                values.iter().for_each(|value| self.search_value(kind, value, name, depth));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the objects with coordinates inside of a document.
+    fn search(&mut self, kind: MarkerKind, document: &Document, name: Option<&str>, depth: u32) {
+        let world = document.get("World").and_then(Value::as_str);
+        let is_elsewhere = world.is_some_and(|world| !world.eq_ignore_ascii_case(&self.world));
+        if depth > DEPTH_MAX || self.found.len() >= MARKERS_MAX || is_elsewhere {
+            return;
+        }
+        let own = ["Name", "Id", "DisplayName"].iter().find_map(|key| document.get(key)?.as_str());
+        let name = name.or(own);
+        let places = ["Transform", "RespawnPosition", "Position", "BlockPosition"];
+        let nested = places.iter().find_map(|key| coordinates(document.get(key)?.as_document()?));
+        if let Some(at) = coordinates(document).or(nested) {
+            self.add(kind, name.unwrap_or("Marker"), at);
+            return;
+        }
+        for (_, value) in document.fields() {
+            self.search_value(kind, value, name.filter(|_| own.is_none()), depth + 1);
+        }
+    }
+}
+
+fn coordinates(document: &Document) -> Option<[f64; 3]> {
+    let number = |key: &str| crate::players::number(document.get(key)?);
+    Some([number("X")?, number("Y").unwrap_or(0.0), number("Z")?])
+}
+
+fn inside<'a>(document: &'a Document, path: &[&str]) -> Option<&'a Document> {
+    path.iter().try_fold(document, |document, key| document.get(key)?.as_document())
+}
+
+/// Returns the containers and entities of a chunk.
+fn contents(
+    at: ChunkPos,
+    chunk: &Chunk,
+    choice: MarkerChoice,
+) -> hyworld_chunk::Result<Vec<Marker>> {
+    let mut markers = Markers::default();
+    if choice.has_containers {
+        for container in chunk.containers()? {
+            let ContainerOwner::Block { at: cell, .. } = container.owner else { continue };
+            let Some(block) = at.block(cell) else { continue };
+            let stacks = container.items.iter().count();
+            let name = format!("{}: {stacks} stacks", chunk.block(cell)?.name());
+            let position = [block.x, block.y, block.z].map(|axis| f64::from(axis) + 0.5);
+            markers.add(MarkerKind::Container, &name, position);
+        }
+    }
+    if choice.has_entities {
+        for entity in chunk.entities()? {
+            let Some(position) = entity.position() else { continue };
+            let name = entity.display_name().or_else(|| entity.role_name()).unwrap_or("Entity");
+            markers.add(MarkerKind::Entity, name, position);
+        }
+    }
+    Ok(markers.found)
+}

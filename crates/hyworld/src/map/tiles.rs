@@ -1,0 +1,426 @@
+//! [`draw_tiles`]: draws a world into tiles, and in later runs only what changed.
+//!
+//! Each tile has a key: a hash of the stored bytes of its chunks and those around them. A tile whose
+//! key is that of the last run is current. Region files that were not written since are not read.
+//! Tiles whose bytes do not change are not written, and neither are the overviews of such tiles.
+//!
+//! The state of the last run is replaced after tiles were written. A process that is killed before
+//! that leaves tiles that are newer than the state; the next run paints them again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use hyworld_assets::Rgb;
+use hyworld_coords::{ChunkPos, RegionPos};
+use hyworld_maintenance::{Progress, RegionRecord, ScanOptions, ShortHash};
+use hyworld_map::{
+    FileState, Layer, LayerState, MapState, PaintedTile, RegionStamp, Sink, TileFormat, TileGrid,
+    TilePos, TileState,
+};
+
+use super::MapProblem;
+use super::bands::band_width;
+use super::input::{Counts, MapInput};
+use super::keys::{around, combined, hash_chunks, tile_key};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Changes whenever pixels of the same chunks change, so that old tiles are painted again.
+const PAINTER_VERSION: u128 = 1;
+
+/// The name of the layer with heights and names of columns.
+pub(super) const INFO_LAYER: &str = "info";
+
+/// A region file that was written less than this many nanoseconds ago may be written again without
+/// a new time.
+const TIME_STEP_NS: u64 = 2_000_000_000;
+
+/// How tiles are drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TileOptions {
+    /// The layers.
+    pub layers: Vec<Layer>,
+    /// Which blocks a tile shows.
+    pub grid: TileGrid,
+    /// The format of tiles.
+    pub format: TileFormat,
+    /// Whether heights and names are stored for viewers.
+    pub has_info: bool,
+    /// Whether all tiles are painted, whatever the state says.
+    pub is_forced: bool,
+}
+
+/// What [`draw_tiles`] drew.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TileReport {
+    /// The number of chunks on the map.
+    pub chunks: u64,
+    /// The number of tiles on the map.
+    pub tiles: u64,
+    /// The number of tiles that were painted.
+    pub rendered: u64,
+    /// The number of tiles that were current.
+    pub skipped: u64,
+    /// The files that were written, by layer and position.
+    pub written: Vec<(String, TilePos)>,
+    /// The number of tiles that were removed.
+    pub removed: u64,
+    /// The number of damaged chunks among those that were painted.
+    pub damaged: u64,
+    /// The number of chunks of newer games among those that were painted.
+    pub newer: u64,
+    /// Why chunks are hatched: the first 1,000.
+    pub problems: Vec<MapProblem>,
+    /// The colours of environments on tiles that were painted.
+    pub legend: BTreeMap<String, Rgb>,
+}
+
+/// The inputs of [`draw_tiles`].
+#[derive(Clone, Copy, Debug)]
+pub struct TileRun<'a> {
+    /// What is drawn.
+    pub input: MapInput<'a>,
+    /// The chunks that are drawn, sorted.
+    pub positions: &'a [ChunkPos],
+    /// Other stored chunks beside them, sorted. They shade borders.
+    pub beside: &'a [ChunkPos],
+    /// The region files, if the storage has any. Files that were not written since the last run are
+    /// not read.
+    pub regions: &'a [(RegionPos, PathBuf)],
+    /// How tiles are drawn.
+    pub options: &'a TileOptions,
+    /// Where tiles are written.
+    pub sink: &'a dyn Sink,
+    /// How chunks are scanned.
+    pub scan: &'a ScanOptions,
+}
+
+/// Draws a world into tiles. `state` is that of the last run; `save` is called with the new state
+/// whenever tiles are complete.
+///
+/// # Errors
+/// Returns an error if tiles cannot be written. A chunk that cannot be read is hatched and reported.
+pub fn draw_tiles(
+    run: TileRun<'_>,
+    state: MapState,
+    progress: &dyn Progress,
+    save: &mut dyn FnMut(&MapState) -> Result<()>,
+) -> Result<TileReport> {
+    let stamps = run.stamps();
+    let mut drawing = Drawing::new(run, state);
+    let changed = drawing.changed_regions(&stamps);
+    drawing.state.regions.clear();
+    drawing.state.positions = run.positions_hash();
+    for band in drawing.bands() {
+        let is_painted = drawing.draw_band(&band, changed.as_ref(), progress)?;
+        if is_painted {
+            save(&drawing.state)?;
+        }
+    }
+    drawing.remove_old()?;
+    drawing.draw_overviews()?;
+    drawing.state.regions = stamps;
+    save(&drawing.state)?;
+    Ok(drawing.into_report())
+}
+
+impl TileRun<'_> {
+    pub(super) fn is_chosen(&self, at: ChunkPos) -> bool {
+        self.positions.binary_search(&at).is_ok()
+    }
+
+    /// Returns whether a chunk is stored and needed.
+    pub(super) fn has(&self, at: ChunkPos) -> bool {
+        self.is_chosen(at) || self.beside.binary_search(&at).is_ok()
+    }
+
+    pub(super) fn cannot_start(&self, source: io::Error) -> Error {
+        let location = self.input.storage.location();
+        Error::new(ErrorKind::Io, format!("{location}: cannot start a thread: {source}"))
+    }
+
+    fn positions_hash(&self) -> u128 {
+        let bytes = |at: &ChunkPos| [at.x.to_le_bytes(), at.z.to_le_bytes()].concat();
+        let bytes: Vec<u8> = self.positions.iter().flat_map(bytes).collect();
+        ShortHash::of(&bytes).to_number()
+    }
+
+    fn stamps(&self) -> BTreeMap<(i32, i32), RegionStamp> {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = now.ok().and_then(|now| u64::try_from(now.as_nanos()).ok()).unwrap_or(u64::MAX);
+        let stamps = self.regions.iter().filter_map(|(region, path)| {
+            let record = RegionRecord::of(path)?;
+            let is_settled = record.modified_ns.saturating_add(TIME_STEP_NS) < now;
+            let RegionRecord { bytes, modified_ns, table } = record;
+            let stamp = RegionStamp { bytes, modified_ns, table: table.to_number() };
+            is_settled.then_some(((region.x, region.z), stamp))
+        });
+        stamps.collect()
+    }
+
+    /// Returns the names of the layers with the hashes of their settings.
+    fn settings(&self) -> Vec<(String, u128)> {
+        let MapInput { colors, palette, history, .. } = self.input;
+        let TileOptions { grid, format, .. } = self.options;
+        let common = format!("{palette:?} {grid:?} {format:?} {}", colors.to_table());
+        let common = ShortHash::of(common.as_bytes()).to_number();
+        let of_layer = |layer: &Layer| {
+            let name = ShortHash::of(layer.to_string().as_bytes()).to_number();
+            let past = history.iter().map(super::PastState::digest);
+            let past = past.filter(|_| *layer == Layer::Age);
+            let numbers = [PAINTER_VERSION, common, name].into_iter().chain(past);
+            (layer.file_name(), combined(numbers))
+        };
+        let info = (INFO_LAYER.to_owned(), combined([PAINTER_VERSION, common]));
+        let layers = self.options.layers.iter().map(of_layer);
+        layers.chain(self.options.has_info.then_some(info)).collect()
+    }
+}
+
+/// A drawing while tiles are painted.
+pub(super) struct Drawing<'a> {
+    pub(super) run: TileRun<'a>,
+    /// The layers that are drawn, with the hashes of their settings.
+    layers: Vec<(String, u128)>,
+    pub(super) state: MapState,
+    counts: Counts,
+    pub(super) report: TileReport,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(run: TileRun<'a>, mut state: MapState) -> Self {
+        let layers = run.settings();
+        for (name, settings) in &layers {
+            let layer = state.layers.entry(name.clone()).or_default();
+            if layer.settings != *settings || run.options.is_forced {
+                // What was written stays known, so that equal bytes are not written again.
+                layer.tiles.values_mut().for_each(|tile| tile.key = !tile.key);
+                layer.settings = *settings;
+                state.regions.clear();
+            }
+        }
+        Self { run, layers, state, counts: Counts::default(), report: TileReport::default() }
+    }
+
+    /// Returns the regions that were written since the last run; `None` if all may have been.
+    fn changed_regions(
+        &self,
+        stamps: &BTreeMap<(i32, i32), RegionStamp>,
+    ) -> Option<BTreeSet<(i32, i32)>> {
+        let old = &self.state.regions;
+        let has_same_chunks = self.run.positions_hash() == self.state.positions;
+        let is_alone = self.run.input.against.is_none();
+        let can_compare = !old.is_empty() && is_alone && has_same_chunks;
+        can_compare.then(|| {
+            let listed = self.run.regions.iter().map(|(region, _)| (region.x, region.z));
+            let changed =
+                listed.filter(|at| stamps.get(at).is_none_or(|new| old.get(at) != Some(new)));
+            let gone = old.keys().filter(|at| !stamps.contains_key(at)).copied();
+            changed.chain(gone).collect()
+        })
+    }
+
+    /// Returns the tiles of level 0 in bands from north to south.
+    fn bands(&self) -> Vec<Vec<TilePos>> {
+        let width = band_width(self.layers.len());
+        let grid = self.run.options.grid;
+        let tiles: BTreeSet<TilePos> =
+            self.run.positions.iter().map(|at| grid.tile_of(*at)).collect();
+        let mut bands: BTreeMap<i32, Vec<TilePos>> = BTreeMap::new();
+        for tile in tiles {
+            bands.entry(tile.x.div_euclid(width)).or_default().push(tile);
+        }
+        bands.into_values().collect()
+    }
+
+    /// Paints the tiles of a band that are not current. Returns whether there were any.
+    fn draw_band(
+        &mut self,
+        band: &[TilePos],
+        changed: Option<&BTreeSet<(i32, i32)>>,
+        progress: &dyn Progress,
+    ) -> Result<bool> {
+        let (grid, run) = (self.run.options.grid, self.run);
+        let may_differ = |tile: &&TilePos| {
+            let regions = around(grid, **tile).regions();
+            let is_changed = changed.is_none_or(|changed| {
+                regions.in_rows().any(|region| changed.contains(&(region.x, region.z)))
+            });
+            is_changed || !self.has_files(**tile)
+        };
+        let candidates: Vec<TilePos> = band.iter().filter(may_differ).copied().collect();
+        let around_all: BTreeSet<ChunkPos> = candidates
+            .iter()
+            .flat_map(|tile| around(grid, *tile).in_rows())
+            .filter(|at| run.has(*at))
+            .collect();
+        let mut positions: Vec<ChunkPos> = around_all.into_iter().collect();
+        positions.sort_unstable_by_key(|at| (at.region(), at.z, at.x));
+        let hashes = hash_chunks(run.input, &positions, run.scan);
+        let mut dirty = BTreeMap::new();
+        for tile in candidates {
+            let key = tile_key(grid, tile, &hashes, |at| run.is_chosen(at));
+            if !self.is_current(tile, key) {
+                dirty.insert(tile, key);
+            }
+        }
+        let layers = self.layers.len() as u64;
+        let skipped = (band.len() as u64).saturating_sub(dirty.len() as u64);
+        self.report.skipped += skipped.saturating_mul(layers);
+        self.report.rendered += (dirty.len() as u64).saturating_mul(layers);
+        let chunks = |tile: &TilePos| {
+            grid.chunks_of(*tile).in_rows().filter(|at| run.is_chosen(*at)).count() as u64
+        };
+        let current = band.iter().filter(|tile| !dirty.contains_key(tile));
+        progress.advance(current.map(chunks).sum());
+        if !dirty.is_empty() {
+            self.paint_tiles(&dirty, progress)?;
+        }
+        Ok(!dirty.is_empty())
+    }
+
+    fn paint_tiles(
+        &mut self,
+        dirty: &BTreeMap<TilePos, u128>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let mut counts = std::mem::take(&mut self.counts);
+        let run = self.run;
+        let shared = Mutex::new(self);
+        let store = |tile: PaintedTile| -> Result<()> {
+            let (at, key) = (tile.at, dirty.get(&tile.at).copied().unwrap_or(0));
+            let files = run.encode(tile)?;
+            let mut drawing = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            for (number, bytes) in files.into_iter().enumerate() {
+                drawing.store(number, at, key, bytes)?;
+            }
+            Ok(())
+        };
+        run.paint(dirty, &mut counts, progress, &store)?;
+        let drawing = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        drawing.counts = counts;
+        // Tiles whose chunks were all removed meanwhile are not painted.
+        for (tile, key) in dirty {
+            for number in 0..drawing.layers.len() {
+                if !drawing.has_key(number, *tile, *key) {
+                    drawing.store(number, *tile, *key, None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn layer(&self, number: usize) -> Option<(&str, &LayerState)> {
+        let (name, _) = self.layers.get(number)?;
+        Some((name, self.state.layers.get(name)?))
+    }
+
+    fn has_key(&self, number: usize, tile: TilePos, key: u128) -> bool {
+        let found = self.layer(number).and_then(|(_, layer)| layer.tiles.get(&tile));
+        found.is_some_and(|found| found.key == key)
+    }
+
+    /// Returns whether the files of a tile are as they were written, in all layers.
+    fn has_files(&self, tile: TilePos) -> bool {
+        (0..self.layers.len()).all(|number| self.has_file(number, tile))
+    }
+
+    pub(super) fn has_file(&self, number: usize, tile: TilePos) -> bool {
+        let Some((name, layer)) = self.layer(number) else { return false };
+        layer.tiles.get(&tile).is_some_and(|state| {
+            state.file.is_none_or(|file| self.run.sink.has(name, tile, file.bytes))
+        })
+    }
+
+    fn is_current(&self, tile: TilePos, key: u128) -> bool {
+        let mut layers = 0..self.layers.len();
+        layers.all(|number| self.has_key(number, tile, key)) && self.has_files(tile)
+    }
+
+    /// Stores the file of a tile, if its bytes changed. `None` removes it.
+    pub(super) fn store(
+        &mut self,
+        number: usize,
+        tile: TilePos,
+        key: u128,
+        bytes: Option<Vec<u8>>,
+    ) -> Result<()> {
+        let Some((name, _)) = self.layers.get(number) else { return Ok(()) };
+        let old = self.state.layers.get(name).and_then(|layer| layer.tiles.get(&tile));
+        let old = old.and_then(|old| old.file);
+        let file = bytes.as_ref().map(|bytes| FileState {
+            hash: ShortHash::of(bytes).to_number(),
+            bytes: bytes.len() as u64,
+        });
+        let sink = self.run.sink;
+        match (&bytes, file) {
+            (Some(bytes), Some(new)) if old != file || !sink.has(name, tile, new.bytes) => {
+                sink.write(name, tile, bytes)?;
+                self.report.written.push((name.clone(), tile));
+            }
+            (None, _) if old.is_some() => {
+                sink.remove(name, tile)?;
+                self.report.removed += 1;
+            }
+            _ => {}
+        }
+        let layer = self.state.layers.entry(name.clone()).or_default();
+        layer.tiles.insert(tile, TileState { key, file });
+        Ok(())
+    }
+
+    /// Removes tiles of level 0 that have no chunks any more.
+    fn remove_old(&mut self) -> Result<()> {
+        let grid = self.run.options.grid;
+        let tiles: BTreeSet<TilePos> =
+            self.run.positions.iter().map(|at| grid.tile_of(*at)).collect();
+        for (name, _) in self.layers.clone() {
+            let layer = self.state.layers.entry(name.clone()).or_default();
+            let is_old = |tile: &&TilePos| tile.level == 0 && !tiles.contains(tile);
+            for tile in layer.tiles.keys().filter(is_old).copied().collect::<Vec<_>>() {
+                self.forget(&name, tile)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a tile.
+    pub(super) fn forget(&mut self, name: &str, tile: TilePos) -> Result<()> {
+        let Some(layer) = self.state.layers.get_mut(name) else { return Ok(()) };
+        if layer.tiles.remove(&tile).is_some_and(|state| state.file.is_some()) {
+            self.run.sink.remove(name, tile)?;
+            self.report.removed += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns the layers that have overviews.
+    pub(super) fn picture_layers(&self) -> Vec<(usize, String)> {
+        let names = self.layers.iter().map(|(name, _)| name.clone()).enumerate();
+        names.filter(|(_, name)| name != INFO_LAYER).collect()
+    }
+
+    fn into_report(self) -> TileReport {
+        let Counts { damaged, newer, problems, legend, .. } = self.counts;
+        let tiles = self.layers.iter().filter_map(|(name, _)| self.state.layers.get(name));
+        let tiles = tiles.map(|layer| layer.tiles.len() as u64).sum();
+        let chunks = self.run.positions.len() as u64;
+        TileReport { chunks, tiles, damaged, newer, problems, legend, ..self.report }
+    }
+}
+
+impl TileRun<'_> {
+    /// Encodes the layers of a tile, in the order of their settings.
+    fn encode(&self, tile: PaintedTile) -> Result<Vec<Option<Vec<u8>>>> {
+        let mut files = Vec::new();
+        for pixels in tile.layers {
+            let encoded = pixels.map(|pixels| self.options.format.encode(&pixels));
+            files.push(encoded.transpose()?);
+        }
+        if let Some(info) = tile.info {
+            files.push(Some(info.script("hyworldInfo", tile.at)?));
+        }
+        Ok(files)
+    }
+}

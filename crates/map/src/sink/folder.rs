@@ -1,0 +1,119 @@
+//! [`FolderSink`]: tiles as files of a folder, for static web servers and `file://`.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hyworld_files::FileError;
+
+use super::Sink;
+use crate::error::MapError;
+use crate::pyramid::TilePos;
+
+/// The prefix of files that are not complete.
+const PARTIAL_PREFIX: &str = ".hyworld-partial-";
+
+/// A folder of tiles: `LAYER/LEVEL/X/Z.ENDING`.
+#[derive(Debug)]
+pub struct FolderSink {
+    folder: PathBuf,
+    ending: String,
+    /// The number of the next file that is not complete.
+    partial: AtomicU64,
+}
+
+impl FolderSink {
+    /// Creates a sink in a folder, which need not exist.
+    pub fn new(folder: &Path, ending: &str) -> Self {
+        Self { folder: folder.to_owned(), ending: ending.to_owned(), partial: AtomicU64::new(0) }
+    }
+
+    /// Returns the path of a tile.
+    pub fn path(&self, layer: &str, at: TilePos) -> PathBuf {
+        let TilePos { level, x, z } = at;
+        self.folder.join(format!("{layer}/{level}/{x}/{z}.{}", self.ending))
+    }
+}
+
+impl Sink for FolderSink {
+    fn has(&self, layer: &str, at: TilePos, bytes: u64) -> bool {
+        fs::metadata(self.path(layer, at)).is_ok_and(|found| found.len() == bytes)
+    }
+
+    fn read(&self, layer: &str, at: TilePos) -> Result<Option<Vec<u8>>, MapError> {
+        let path = self.path(layer, at);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(FileError::at(&path, "read")(error).into()),
+        }
+    }
+
+    fn write(&self, layer: &str, at: TilePos, bytes: &[u8]) -> Result<(), MapError> {
+        let path = self.path(layer, at);
+        let folder = path.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
+        let number = self.partial.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{PARTIAL_PREFIX}{}-{number}", std::process::id());
+        let partial = self.folder.join(name);
+        fs::write(&partial, bytes).map_err(FileError::at(&partial, "write"))?;
+        // Not synced: the state of the map records the length, and a tile that a power cut emptied
+        // is painted again.
+        fs::rename(&partial, &path).map_err(FileError::at(&path, "replace"))?;
+        Ok(())
+    }
+
+    fn remove(&self, layer: &str, at: TilePos) -> Result<(), MapError> {
+        let path = self.path(layer, at);
+        match fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(FileError::at(&path, "remove")(error).into()),
+        }
+        // Fails if other tiles are in the folder, which then stays.
+        let _is_removed = path.parent().is_some_and(|folder| fs::remove_dir(folder).is_ok());
+        Ok(())
+    }
+}
+
+impl FolderSink {
+    /// Removes files that a killed process left.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be removed.
+    pub fn remove_partial_files(&self) -> Result<(), MapError> {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(PARTIAL_PREFIX) {
+                let path = entry.path();
+                fs::remove_file(&path).map_err(FileError::at(&path, "remove"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let sink = FolderSink::new(&folder.path().join("world"), "webp");
+        let at = TilePos::new(2, -3, 4);
+        assert_eq!(sink.read("surface", at).unwrap(), None);
+        sink.remove("surface", at).unwrap();
+        sink.write("surface", at, b"one").unwrap();
+        sink.write("surface", at, b"three").unwrap();
+        assert!(folder.path().join("world/surface/2/-3/4.webp").is_file());
+        assert_eq!(sink.read("surface", at).unwrap().unwrap(), b"three");
+        assert!(sink.has("surface", at, 5) && !sink.has("surface", at, 3));
+        fs::write(folder.path().join("world/.hyworld-partial-1-2"), b"").unwrap();
+        sink.remove_partial_files().unwrap();
+        sink.remove("surface", at).unwrap();
+        assert!(!folder.path().join("world/surface/2/-3").exists());
+        assert_eq!(fs::read_dir(folder.path().join("world")).unwrap().count(), 1);
+    }
+}

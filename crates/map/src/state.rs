@@ -1,0 +1,185 @@
+//! [`MapState`]: what the tiles of a map were painted from, so that the next run paints only what
+//! changed.
+//!
+//! Keys and hashes are numbers of 128 bits that the caller computes. A tile is current if it was
+//! painted with the same settings from chunks with the same hashes, and its file still has the
+//! recorded length.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pyramid::TilePos;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// What is known of a tile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TileState {
+    /// The hash of what it was painted from.
+    pub key: u128,
+    /// The hash of its bytes; `None` if it has no visible pixels and no file.
+    pub file: Option<FileState>,
+}
+
+/// What is known of the file of a tile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileState {
+    /// The hash of its bytes.
+    pub hash: u128,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// The tiles of one layer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LayerState {
+    /// The hash of the settings with which it was painted.
+    pub settings: u128,
+    /// The tiles.
+    pub tiles: BTreeMap<TilePos, TileState>,
+}
+
+/// A stamp that changes if a region file is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegionStamp {
+    /// The length of the file.
+    pub bytes: u64,
+    /// The time of the last write, in nanoseconds since 1970.
+    pub modified_ns: u64,
+    /// The hash of its header and index table.
+    pub table: u128,
+}
+
+/// What the tiles of a map of one world were painted from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MapState {
+    /// The layers, by the names of their folders.
+    pub layers: BTreeMap<String, LayerState>,
+    /// The region files, by x and z.
+    pub regions: BTreeMap<(i32, i32), RegionStamp>,
+    /// The hash of the positions of all chunks on the map.
+    pub positions: u128,
+}
+
+/// The file: numbers of 128 bits are written in hexadecimal digits.
+#[derive(Serialize, Deserialize)]
+struct File {
+    version: u32,
+    positions: String,
+    regions: Vec<(i32, i32, u64, u64, String)>,
+    layers: BTreeMap<String, LayerFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LayerFile {
+    settings: String,
+    /// Level, x, z, key, hash and length.
+    tiles: Vec<(u8, i32, i32, String, Option<String>, u64)>,
+}
+
+fn hex(number: u128) -> String {
+    format!("{number:032x}")
+}
+
+fn parse(text: &str) -> Option<u128> {
+    u128::from_str_radix(text, 16).ok()
+}
+
+impl MapState {
+    /// Returns the bytes of its file.
+    pub fn to_json(&self) -> String {
+        let regions = self
+            .regions
+            .iter()
+            .map(|((x, z), stamp)| (*x, *z, stamp.bytes, stamp.modified_ns, hex(stamp.table)));
+        let layers = self.layers.iter().map(|(name, layer)| (name.clone(), layer.to_file()));
+        let file = File {
+            version: VERSION,
+            positions: hex(self.positions),
+            regions: regions.collect(),
+            layers: layers.collect(),
+        };
+        // Maps with text as keys can always be written.
+        serde_json::to_string(&file).unwrap_or_default()
+    }
+
+    /// Parses a file. Returns `None` if it is damaged or of another version: everything is then
+    /// painted again.
+    pub fn from_json(text: &str) -> Option<Self> {
+        let file: File = serde_json::from_str(text).ok()?;
+        if file.version != VERSION {
+            return None;
+        }
+        let regions = file.regions.into_iter().map(|(x, z, bytes, modified_ns, table)| {
+            Some(((x, z), RegionStamp { bytes, modified_ns, table: parse(&table)? }))
+        });
+        let layers = file.layers.into_iter();
+        Some(Self {
+            positions: parse(&file.positions)?,
+            regions: regions.collect::<Option<_>>()?,
+            layers: layers
+                .map(|(name, layer)| Some((name, LayerState::from_file(layer)?)))
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl LayerState {
+    fn to_file(&self) -> LayerFile {
+        let tiles = self.tiles.iter().map(|(at, tile)| {
+            let (hash, bytes) =
+                tile.file.map_or((None, 0), |file| (Some(hex(file.hash)), file.bytes));
+            (at.level, at.x, at.z, hex(tile.key), hash, bytes)
+        });
+        LayerFile { settings: hex(self.settings), tiles: tiles.collect() }
+    }
+
+    fn from_file(file: LayerFile) -> Option<Self> {
+        let tiles = file.tiles.into_iter().map(|(level, x, z, key, hash, bytes)| {
+            let file = match hash {
+                Some(hash) => Some(FileState { hash: parse(&hash)?, bytes }),
+                None => None,
+            };
+            Some((TilePos::new(level, x, z), TileState { key: parse(&key)?, file }))
+        });
+        Some(Self { settings: parse(&file.settings)?, tiles: tiles.collect::<Option<_>>()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> MapState {
+        let file = Some(FileState { hash: u128::MAX, bytes: 9 });
+        let mut layer = LayerState { settings: 7, ..LayerState::default() };
+        layer.tiles.insert(TilePos::new(0, -3, 4), TileState { key: 1, file });
+        layer.tiles.insert(TilePos::new(1, -2, 2), TileState { key: 2, file: None });
+        let stamp = RegionStamp { bytes: 5, modified_ns: u64::MAX, table: 6 };
+        MapState {
+            layers: [("surface".to_owned(), layer)].into(),
+            regions: [((-1, 0), stamp)].into(),
+            positions: 3,
+        }
+    }
+
+    #[test]
+    fn states_come_back_as_they_were() {
+        let text = sample().to_json();
+        assert_eq!(MapState::from_json(&text), Some(sample()));
+    }
+
+    #[test]
+    fn damaged_and_newer_states_are_ignored() {
+        let text = sample().to_json();
+        for end in 0..text.len() {
+            assert_eq!(MapState::from_json(&text[..end]), None);
+        }
+        let newer = text.replacen("\"version\":1", "\"version\":2", 1);
+        assert_eq!(MapState::from_json(&newer), None);
+        let damaged = text.replacen("ffffffff", "fffffffg", 1);
+        assert_eq!(MapState::from_json(&damaged), None);
+    }
+}
