@@ -10,6 +10,7 @@
 
 pub mod chunk;
 pub mod demo;
+pub mod map;
 mod process;
 pub mod providers;
 mod raw;

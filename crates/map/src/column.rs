@@ -3,9 +3,11 @@
 mod below;
 mod changes;
 mod fluids;
+mod memo;
 mod table;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use hyworld_assets::{BlockColor, Colors, Rgb};
 use hyworld_chunk::{BlockChunk, Chunk, EnvironmentChunk, PaletteType, Result};
@@ -18,6 +20,7 @@ use fluids::Fluids;
 use table::Blocks;
 
 pub use changes::{Difference, Other};
+pub use memo::TileMemo;
 
 /// The tint of columns in chunks that store none: the default of the game's generator.
 const DEFAULT_TINT: Rgb = Rgb([0x5b, 0x9e, 0x28]);
@@ -133,7 +136,7 @@ pub struct Facts {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Tile {
     /// A chunk that could be read.
-    Columns(ColumnTile),
+    Columns(Arc<ColumnTile>),
     /// A chunk that cannot be read or decoded.
     Damaged,
     /// A chunk of a newer game, which cannot be decoded yet.
@@ -190,7 +193,7 @@ impl<'a> TileReader<'a> {
         other: Other<'_>,
     ) -> (Tile, Option<hyworld_chunk::Error>) {
         match chunk.and_then(|chunk| self.read(chunk, facts, other)) {
-            Ok(tile) => (Tile::Columns(tile), None),
+            Ok(tile) => (Tile::Columns(Arc::new(tile)), None),
             Err(error) if error.newer_component().is_some() => (Tile::Newer, Some(error)),
             Err(error) => (Tile::Damaged, Some(error)),
         }
@@ -214,6 +217,8 @@ struct ColumnReader<'a> {
     /// The blocks of the sections that were needed so far.
     sections: [Option<Blocks<'a>>; SECTIONS_PER_CHUNK as usize],
     known: HashMap<&'a str, BlockColor>,
+    /// The last ground: neighbours often have the same block and tint.
+    last: Option<(BlockColor, Rgb, Rgb)>,
     fluids: Fluids<'a>,
     block_names: Vec<String>,
     environment_names: Vec<String>,
@@ -231,6 +236,7 @@ impl<'a> ColumnReader<'a> {
             reader: *reader,
             sections: Default::default(),
             known: HashMap::new(),
+            last: None,
             fluids: Fluids::new(chunk, reader.colors)?,
             block_names: Vec::new(),
             environment_names: Vec::new(),
@@ -257,7 +263,11 @@ impl<'a> ColumnReader<'a> {
         let none = Column { height, ..Column::default() };
         let Some((y, cell)) = cell(at, height) else { return Ok(none) };
         let Some((number, color)) = self.block(cell)? else { return Ok(none) };
-        let ground = self.tinted(color, tint);
+        let ground = match self.last {
+            Some((block, column, ground)) if (block, column) == (color, tint) => ground,
+            _ => self.tinted(color, tint),
+        };
+        self.last = Some((color, tint, ground));
         let fluid = self.fluids.top(at, y)?;
         let block = if self.reader.needs.names { self.block_name(cell, number)? } else { NO_NAME };
         let has_environment = self.reader.needs.names || self.reader.needs.environments;

@@ -26,7 +26,7 @@
 //! let here = ChunkPos::new(0, 0);
 //! let area = ChunkRect::single(here);
 //! let mut canvas = Canvas::new(std::io::sink(), area, style, PictureFormat::Png)?;
-//! canvas.add(here, Tile::Columns(tile), true)?;
+//! canvas.add(here, Tile::Columns(tile.into()), true)?;
 //! canvas.finish()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -49,7 +49,8 @@ mod viewer;
 
 pub use canvas::{Canvas, PICTURE_SIDE_MAX, PictureFormat, PictureSize, WEBP_PIXELS_MAX};
 pub use column::{
-    Cave, Column, ColumnTile, Difference, Facts, FluidTop, NO_NAME, Other, Tile, TileReader,
+    Cave, Column, ColumnTile, Difference, Facts, FluidTop, NO_NAME, Other, Tile, TileMemo,
+    TileReader,
 };
 pub use error::MapError;
 pub use image::TileFormat;
@@ -57,7 +58,7 @@ pub use info::InfoTile;
 pub use layers::environment::color as environment_color;
 pub use needs::Needs;
 pub use pyramid::{TILE_BYTES, TILE_PIXELS, TileGrid, TilePos, draw_quarter, level_count};
-pub use sink::{ArchiveSink, FolderSink, Sink};
+pub use sink::{ArchiveSink, FolderSink, Sink, write_map_file};
 pub use state::{FileState, LayerState, MapState, RegionStamp, TileState};
 pub use style::{Layer, Palette, SCALE_MAX, SLICE_Y_DEFAULT, Style};
 pub use tiles::{PaintedTile, TilePainter};

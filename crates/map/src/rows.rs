@@ -65,7 +65,7 @@ impl Rows {
         let neighbour = |dx: i32, dz: i32| {
             let row = self.0.get(&z.checked_add(dz.into())?)?;
             match &row.get(&x.checked_add(dx)?)?.tile {
-                Tile::Columns(columns) => Some(columns),
+                Tile::Columns(columns) => Some(columns.as_ref()),
                 Tile::Damaged | Tile::Newer => None,
             }
         };

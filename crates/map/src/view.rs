@@ -34,30 +34,27 @@ impl<'a> View<'a> {
             }
         }
         let mut view = Self { tile, heights };
+        let [north, south] = [-1, 1].map(|dz| neighbour(0, dz));
+        let [west, east] = [-1, 1].map(|dx| neighbour(dx, 0));
         let last = CHUNK_SIDE_BLOCKS;
         for along in 0..last {
-            let (north, south) = ((along, -1), (along, last));
-            let (west, east) = ((-1, along), (last, along));
-            for (x, z) in [north, south, west, east] {
-                view.sample(x, z, &neighbour);
-            }
+            view.sample(along, -1, north);
+            view.sample(along, last, south);
+            view.sample(-1, along, west);
+            view.sample(last, along, east);
         }
-        for (x, z) in [(-1, -1), (last, -1), (-1, last), (last, last)] {
-            view.sample(x, z, &neighbour);
-        }
+        view.sample(-1, -1, neighbour(1, -1));
+        view.sample(last, -1, neighbour(-1, -1));
+        view.sample(-1, last, neighbour(-1, 1));
+        view.sample(last, last, neighbour(1, 1));
         view
     }
 
-    /// Reads one height beyond the border.
-    fn sample(&mut self, x: i32, z: i32, neighbour: impl Fn(i32, i32) -> Option<&'a ColumnTile>) {
-        let side = CHUNK_SIDE_BLOCKS;
-        let (mut dx, dz) = (x.div_euclid(side), z.div_euclid(side));
-        if dz < 0 {
-            dx = -dx;
-        }
-        let local = |value: i32| u8::try_from(value.rem_euclid(side)).ok();
+    /// Reads one height beyond the border from a neighbour.
+    fn sample(&mut self, x: i32, z: i32, neighbour: Option<&ColumnTile>) {
+        let local = |value: i32| u8::try_from(value.rem_euclid(CHUNK_SIDE_BLOCKS)).ok();
         let at = local(x).zip(local(z)).and_then(|(x, z)| LocalColumn::new(x, z));
-        let height = neighbour(dx, dz).zip(at).map_or(0, |(tile, at)| tile.columns[at].height);
+        let height = neighbour.zip(at).map_or(0, |(tile, at)| tile.columns[at].height);
         let index = |value: i32| usize::try_from(value.saturating_add(1)).unwrap_or(SIDE);
         let row = self.heights.get_mut(index(z));
         if let Some(sample) = row.and_then(|row| row.get_mut(index(x))) {

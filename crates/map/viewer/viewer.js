@@ -62,7 +62,9 @@ function startMap(worlds) {
 
 function showAll() {
   const [west, east, north, south] = viewer.world.bounds.map((chunk) => chunk * 32);
-  viewer.map.fitBounds([toLatLng(west, north), toLatLng(east + 32, south + 32)], { animate: false });
+  const isWide = window.innerWidth >= 600;
+  const options = { animate: false, paddingTopLeft: [isWide ? 50 : 0, 0], paddingBottomRight: [isWide ? 230 : 0, 0] };
+  viewer.map.fitBounds([toLatLng(west, north), toLatLng(east + 32, south + 32)], options);
 }
 
 function showWorld(id, layer) {
@@ -140,7 +142,6 @@ function connectMenu() {
   element("search").oninput = showResults;
   element("share").onclick = () => copy(location.href, "Link copied");
   element("theme").onclick = () => document.documentElement.classList.toggle("light");
-  document.documentElement.classList.toggle("light", matchMedia("(prefers-color-scheme: light)").matches);
   element("clear").onclick = clearSelection;
   for (const button of document.querySelectorAll("[data-mode]")) {
     button.onclick = () => setMode(viewer.mode === button.dataset.mode ? undefined : button.dataset.mode);
@@ -308,12 +309,7 @@ function selectBox(points, test) {
 function connectMap() {
   const { map } = viewer;
   let points, shape;
-  map.on("mousemove", (event) => {
-    showCursor(event.latlng);
-    if (points !== undefined) {
-      drag(event.latlng);
-    }
-  });
+  map.on("mousemove", (event) => showCursor(event.latlng));
   map.on("zoomend", showScale);
   map.on("click", (event) => {
     showCursor(event.latlng);
@@ -325,7 +321,9 @@ function connectMap() {
   });
   const start = (latLng) => {
     points = [blockAt(latLng)];
-    shape = (viewer.mode === "lasso" ? L.polygon([latLng]) : L.rectangle([latLng, latLng])).addTo(map);
+    const options = { interactive: false };
+    shape = viewer.mode === "lasso" ? L.polygon([latLng], options) : L.rectangle([latLng, latLng], options);
+    shape.addTo(map);
   };
   const drag = (latLng) => {
     points.push(blockAt(latLng));
@@ -355,7 +353,7 @@ function connectMap() {
     }
   });
   container.addEventListener("pointermove", (event) => {
-    if (points !== undefined && event.isPrimary && event.pointerType !== "mouse") {
+    if (points !== undefined && event.isPrimary) {
       drag(position(event));
     }
   });

@@ -50,6 +50,26 @@ pub(crate) enum Verb {
     /// only read.
     #[command(after_long_help = shapes::of("bench verify"))]
     Verify(VerifyArgs),
+    /// Measure drawing a map, compared with decompressing the same chunks
+    ///
+    /// Measures in turn: decompressing all blobs of PATH with zstd alone, in memory, on one thread;
+    /// reading the chunks and painting the layer `surface`, on one thread; drawing a folder of tiles
+    /// on one thread and on all processors; and drawing it again without changes. The fastest pass
+    /// counts. Also prints the greatest memory of the process during the first drawing. PATH must
+    /// have region files and is only read; scratch files are removed afterwards.
+    #[command(after_long_help = shapes::of("bench map"))]
+    Map(MapArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MapArgs {
+    /// A region file, a folder of region files, or a world that has them
+    pub(crate) path: PathBuf,
+    /// Number of repetitions of each measurement
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) rounds: u32,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 #[derive(Debug, Args)]

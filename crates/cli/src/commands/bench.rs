@@ -1,6 +1,7 @@
 //! `bench`: measures speed as ratios to zstd in the same run.
 
 mod chunk;
+mod map;
 mod providers;
 mod region;
 mod store;
@@ -16,6 +17,7 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
         Verb::Chunk(args) => chunk::run(args, console)?,
         Verb::Providers(args) => providers::run(args, console)?,
         Verb::Store(args) => store::run(args, console)?,
+        Verb::Map(args) => map::run(args, console)?,
         Verb::Verify(args) => verify::run(args, console)?,
     }
     Ok(Exit::Clean)

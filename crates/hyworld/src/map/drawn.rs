@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyworld_files::{replace, with_suffix};
+use hyworld_files::with_suffix;
 use hyworld_maintenance::Progress;
-use hyworld_map::{ArchiveSink, MapState};
+use hyworld_map::{ArchiveSink, MapState, write_map_file};
 
 use super::folder::{MapFolder, WorldPage};
 use super::markers::Marker;
@@ -95,6 +95,6 @@ pub fn draw_archive(
         "pixels_per_block": run.options.grid.scale(),
     });
     sink.finish(&metadata.to_string())?;
-    replace(&state_path, newest.to_json().as_bytes())?;
+    write_map_file(&state_path, newest.to_json().as_bytes())?;
     Ok(report)
 }

@@ -14,9 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_files::{FileError, replace};
+use hyworld_files::FileError;
 use hyworld_map::{
     FolderSink, MapError, MapState, Sink, TILE_PIXELS, TileFormat, TilePos, VIEWER_FILES,
+    write_map_file,
 };
 use serde::Serialize;
 
@@ -148,7 +149,7 @@ impl MapFolder {
     /// # Errors
     /// Returns an error if it cannot be written.
     pub fn save_state(&self, id: &str, state: &MapState) -> Result<()> {
-        Ok(replace(&self.state_path(id), state.to_json().as_bytes())?)
+        Ok(write_map_file(&self.state_path(id), state.to_json().as_bytes())?)
     }
 
     /// Returns the colours of environments that the page of a world has.
@@ -173,13 +174,13 @@ impl MapFolder {
     /// Returns an error if a file cannot be written.
     pub fn write_page(&self, page: &WorldPage) -> Result<()> {
         let json = serde_json::to_string(page).map_err(|error| Error::new(ErrorKind::Io, error))?;
-        replace(&self.page_path(&page.id), format!("hyworldWorld({json})\n").as_bytes())?;
+        write_map_file(&self.page_path(&page.id), format!("hyworldWorld({json})\n").as_bytes())?;
         for (name, bytes) in VIEWER_FILES {
             let path = self.folder.join(name);
             if fs::read(&path).is_ok_and(|old| old == *bytes) {
                 continue;
             }
-            replace(&path, bytes)?;
+            write_map_file(&path, bytes)?;
         }
         self.write_list()
     }
@@ -199,7 +200,7 @@ impl MapFolder {
         if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
             return Ok(());
         }
-        Ok(replace(&path, text.as_bytes())?)
+        Ok(write_map_file(&path, text.as_bytes())?)
     }
 }
 

@@ -6,7 +6,9 @@ use hyworld_assets::{Colors, Rgb};
 use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::ShortHash;
-use hyworld_map::{Facts, Layer, Needs, Other, Palette, Tile, TileReader, environment_color};
+use hyworld_map::{
+    Facts, Layer, Needs, Other, Palette, Tile, TileMemo, TileReader, environment_color,
+};
 use hyworld_providers::ChunkStorage;
 
 use super::compare::{PastState, age_seconds};
@@ -38,17 +40,17 @@ impl<'a> MapInput<'a> {
 pub(super) type Read = Option<(Tile, Option<String>)>;
 
 /// Reads chunks for some layers.
-#[derive(Clone, Copy)]
 pub(super) struct InputReader<'a> {
     input: MapInput<'a>,
     tiles: TileReader<'a>,
     has_sizes: bool,
+    memo: TileMemo,
 }
 
 impl<'a> InputReader<'a> {
     pub(super) fn new(input: MapInput<'a>, layers: &[Layer], needs: &'a Needs) -> Self {
         let tiles = TileReader::new(input.colors, input.palette, needs);
-        Self { input, tiles, has_sizes: layers.contains(&Layer::Size) }
+        Self { input, tiles, has_sizes: layers.contains(&Layer::Size), memo: TileMemo::default() }
     }
 
     /// Decodes a document into a tile.
@@ -74,6 +76,11 @@ impl<'a> InputReader<'a> {
             (Some(here), Ok(Some(there))) if here == there => (here, Ok(Other::Same)),
             (Some(here), Ok(Some(there))) => (here, Err(there)),
         };
+        let is_plain = !self.has_sizes && self.input.history.is_empty();
+        if is_plain && matches!(other, Ok(Other::None)) {
+            let (tile, error) = self.memo.tile(&self.tiles, document);
+            return Some((tile, error.map(|error| error.to_string())));
+        }
         let facts = self.facts(at, &document);
         let chunk = Chunk::decode(document);
         let chunk = chunk.as_ref().map_err(Clone::clone);

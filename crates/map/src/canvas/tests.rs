@@ -61,7 +61,7 @@ fn flat(y: u16, style: Style) -> Tile {
     chunk.fill(ChunkBox::new(corner(0, 0), corner(31, 31)), "Rock_Stone").unwrap();
     let (colors, needs) = (Colors::default(), Needs::of(&[style.layer]));
     let reader = TileReader::new(&colors, style.palette, &needs);
-    Tile::Columns(reader.read(&chunk, Facts::default(), Other::None).unwrap())
+    Tile::Columns(Arc::new(reader.read(&chunk, Facts::default(), Other::None).unwrap()))
 }
 
 const fn at(x: i32, z: i32) -> ChunkPos {

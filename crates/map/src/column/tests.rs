@@ -233,3 +233,21 @@ fn columns_that_differ_are_found() {
         differ.cells().filter(|(_, is)| **is).map(|(at, _)| (at.x(), at.z())).collect();
     assert_eq!(found, [(1, 2), (4, 5)]);
 }
+
+#[test]
+fn equal_documents_give_equal_tiles() {
+    let (colors, needs) = (Colors::default(), Needs::of(&[Layer::Surface]));
+    let reader = TileReader::new(&colors, Palette::Game, &needs);
+    let memo = TileMemo::default();
+    let (mut one, other) = (pond(), pond().encode());
+    one.set_block(at(1, 40, 2), "Soil_Grass").unwrap();
+    let one = one.encode();
+    for document in [&one, &other, &other, &other, &one, &one, &other, &one] {
+        let (tile, error) = memo.tile(&reader, document.clone());
+        assert!(error.is_none());
+        let chunk = Chunk::decode(document.clone()).unwrap();
+        assert_eq!(tile, reader.tile(Ok(&chunk), Facts::default(), Other::None).0);
+    }
+    let (tile, error) = memo.tile(&reader, b"not a chunk".to_vec());
+    assert!(tile == Tile::Damaged && error.is_some());
+}

@@ -1,5 +1,7 @@
 //! The layer `surface`: the image of the game's own map (`docs/map.md`).
 
+use std::sync::LazyLock;
+
 use hyworld_assets::Rgb;
 use hyworld_coords::LocalColumn;
 
@@ -15,10 +17,18 @@ const DIFFUSE: f64 = 0.6;
 /// The vertical part of a normal before it is normalized: larger is flatter.
 const NORMAL_Y: f64 = 3.0;
 
+/// The brightness of flat ground.
+static FLAT: LazyLock<f64> = LazyLock::new(|| shade(&[[0; 3]; 3], Part { u: 0.5, v: 0.5 }));
+
 /// Returns the colour of a part of a block; `None` if the column has no ground.
 pub(super) fn color(view: &View<'_>, at: LocalColumn, part: Part) -> Option<Rgb> {
     let column = view.column(at);
-    let ground = shaded(column.ground?, shade(&view.heights_around(at), part));
+    let heights = view.heights_around(at);
+    let [[first, ..], ..] = heights;
+    let is_flat = heights.as_flattened().iter().all(|height| *height == first);
+    // On flat ground every part of a block has the same brightness.
+    let brightness = if is_flat { *FLAT } else { shade(&heights, part) };
+    let ground = shaded(column.ground?, brightness);
     Some(column.fluid.map_or(ground, |fluid| under(fluid, ground)))
 }
 
@@ -68,6 +78,7 @@ mod tests {
         // 0.4 + 0.6 * 0.8 / sqrt(0.04 + 0.64 + 0.25)
         assert!((flat - 0.897_736_8).abs() < 1e-6, "{flat}");
         assert_eq!(shaded(Rgb([255, 100, 1]), flat), Rgb([228, 89, 0]));
+        assert!(flat.to_bits() == FLAT.to_bits(), "flat ground is not approximated");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hyworld_files::FileError;
+use hyworld_files::{FileError, with_suffix};
 
 use super::Sink;
 use crate::error::MapError;
@@ -13,6 +13,9 @@ use crate::pyramid::TilePos;
 
 /// The prefix of files that are not complete.
 const PARTIAL_PREFIX: &str = ".hyworld-partial-";
+
+/// The suffix of other files that are not complete.
+const PARTIAL_SUFFIX: &str = ".hyworld-partial";
 
 /// A folder of tiles: `LAYER/LEVEL/X/Z.ENDING`.
 #[derive(Debug)]
@@ -51,17 +54,9 @@ impl Sink for FolderSink {
     }
 
     fn write(&self, layer: &str, at: TilePos, bytes: &[u8]) -> Result<(), MapError> {
-        let path = self.path(layer, at);
-        let folder = path.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
         let number = self.partial.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PARTIAL_PREFIX}{}-{number}", std::process::id());
-        let partial = self.folder.join(name);
-        fs::write(&partial, bytes).map_err(FileError::at(&partial, "write"))?;
-        // Not synced: the state of the map records the length, and a tile that a power cut emptied
-        // is painted again.
-        fs::rename(&partial, &path).map_err(FileError::at(&path, "replace"))?;
-        Ok(())
+        write_with(&self.path(layer, at), &self.folder.join(name), bytes)
     }
 
     fn remove(&self, layer: &str, at: TilePos) -> Result<(), MapError> {
@@ -75,6 +70,24 @@ impl Sink for FolderSink {
         let _is_removed = path.parent().is_some_and(|folder| fs::remove_dir(folder).is_ok());
         Ok(())
     }
+}
+
+/// Replaces a file of a map completely or not at all, unless the power fails: it is not synced. The
+/// next run finds files of the wrong length and writes them again.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn write_map_file(path: &Path, bytes: &[u8]) -> Result<(), MapError> {
+    write_with(path, &with_suffix(path, PARTIAL_SUFFIX), bytes)
+}
+
+fn write_with(path: &Path, partial: &Path, bytes: &[u8]) -> Result<(), MapError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
+    }
+    fs::write(partial, bytes).map_err(FileError::at(partial, "write"))?;
+    fs::rename(partial, path).map_err(FileError::at(path, "replace"))?;
+    Ok(())
 }
 
 impl FolderSink {

@@ -1,5 +1,7 @@
 //! Tests of painting tiles.
 
+use std::sync::Arc;
+
 use hyworld_assets::Colors;
 use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkBlock, ChunkBox};
@@ -17,7 +19,7 @@ fn flat(y: u16) -> Tile {
     chunk.fill(ChunkBox::new(corner(0, 0), corner(31, 31)), "Rock_Stone").unwrap();
     let (colors, needs) = (Colors::default(), Needs::of(&LAYERS).with_names());
     let reader = TileReader::new(&colors, Palette::Game, &needs);
-    Tile::Columns(reader.read(&chunk, Facts::default(), Other::None).unwrap())
+    Tile::Columns(Arc::new(reader.read(&chunk, Facts::default(), Other::None).unwrap()))
 }
 
 fn paint(chunks: &[(i32, i32, u16, bool)]) -> Vec<PaintedTile> {

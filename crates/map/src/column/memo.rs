@@ -1,0 +1,46 @@
+//! [`TileMemo`]: chunks with equal documents are decoded once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hyworld_chunk::{Chunk, Error};
+
+use super::{Facts, Other, Tile, TileReader};
+
+/// Decodes documents, and remembers the last one: most chunks of flat and empty worlds have equal
+/// documents.
+#[derive(Debug, Default)]
+pub struct TileMemo {
+    last: Mutex<Last>,
+}
+
+#[derive(Debug, Default)]
+struct Last {
+    /// The length of the last document. Only if the next one has the same length, its bytes are
+    /// kept: other worlds then pay nothing.
+    len: usize,
+    kept: Option<(Vec<u8>, Tile)>,
+}
+
+impl TileMemo {
+    /// Decodes a document, or returns why it cannot be drawn.
+    pub fn tile(&self, reader: &TileReader<'_>, document: Vec<u8>) -> (Tile, Option<Error>) {
+        let copy = {
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((bytes, tile)) = &last.kept
+                && *bytes == document
+            {
+                return (tile.clone(), None);
+            }
+            let is_likely = std::mem::replace(&mut last.len, document.len()) == document.len();
+            is_likely.then(|| document.clone())
+        };
+        let chunk = Chunk::decode(document);
+        let chunk = chunk.as_ref().map_err(Clone::clone);
+        let (tile, error) = reader.tile(chunk, Facts::default(), Other::None);
+        if let (Some(bytes), Tile::Columns(columns)) = (copy, &tile) {
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            last.kept = Some((bytes, Tile::Columns(Arc::clone(columns))));
+        }
+        (tile, error)
+    }
+}
