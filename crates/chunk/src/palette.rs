@@ -10,6 +10,7 @@ mod cells;
 mod check;
 mod edit;
 mod key;
+mod layer;
 mod nibbles;
 mod order;
 mod query;

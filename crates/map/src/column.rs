@@ -10,8 +10,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hyworld_assets::{BlockColor, Colors, Rgb};
-use hyworld_chunk::{BlockChunk, Chunk, EnvironmentChunk, PaletteType, Result};
-use hyworld_coords::{ChunkBlock, ColumnArray, LocalColumn, SECTIONS_PER_CHUNK, SectionY};
+use hyworld_chunk::{
+    AssetKey, BlockChunk, Chunk, EnvironmentChunk, Palette as BlockPalette, PaletteType, Result,
+};
+use hyworld_coords::{
+    ChunkBlock, ColumnArray, LocalBlock, LocalColumn, SECTIONS_PER_CHUNK, SectionY,
+};
 
 use crate::layers::environment::color as environment_color;
 use crate::needs::Needs;
@@ -246,13 +250,24 @@ impl<'a> ColumnReader<'a> {
 
     fn columns(&mut self) -> Result<ColumnArray<Column>> {
         let stored = self.stored.map(|stored| (stored.heights.values(), stored.tints.values()));
-        let mut found = Vec::with_capacity(LocalColumn::all().len());
+        // Fluids and environments differ between columns with the same ground.
+        let needs = self.reader.needs;
+        let can_repeat = self.fluids.is_empty() && !needs.names && !needs.environments;
+        let (mut found, mut last) = (Vec::with_capacity(LocalColumn::all().len()), None);
         for at in LocalColumn::all() {
             let (height, tint) = match &stored {
                 Some((heights, tints)) => (heights[at], Rgb::from_argb(tints[at])),
                 None => (self.scan(at)?, DEFAULT_TINT),
             };
-            found.push(self.column(at, height, tint)?);
+            let repeated =
+                last.as_ref().and_then(|last: &Repeat<'_>| last.column(at, height, tint));
+            if let Some(column) = repeated {
+                found.push(column);
+                continue;
+            }
+            let column = self.column(at, height, tint)?;
+            last = if can_repeat { self.repeat(at, tint, column)? } else { None };
+            found.push(column);
         }
         // The number of columns always matches the array.
         let columns = ColumnArray::from_vec(found);
@@ -273,6 +288,15 @@ impl<'a> ColumnReader<'a> {
         let has_environment = self.reader.needs.names || self.reader.needs.environments;
         let environment = if has_environment { self.environment(at, y)? } else { NO_NAME };
         Ok(Column { height, ground: Some(ground), fluid, block, environment })
+    }
+
+    /// Returns what the next columns repeat if they have the same height, tint and block.
+    fn repeat(&self, at: LocalColumn, tint: Rgb, column: Column) -> Result<Option<Repeat<'a>>> {
+        let Some((_, cell)) = cell(at, column.height) else { return Ok(None) };
+        let palette = self.chunk.section(cell.section()).blocks()?.blocks();
+        let local = cell.local();
+        let is_layer = palette.layer_id(local.y()).is_some();
+        Ok(Some(Repeat { column, tint, palette, y: local.y(), id: palette.id(local), is_layer }))
     }
 
     fn tinted(&self, color: BlockColor, tint: Rgb) -> Rgb {
@@ -349,6 +373,30 @@ impl<'a> ColumnReader<'a> {
             }
         }
         Ok(0)
+    }
+}
+
+/// A column that others repeat.
+struct Repeat<'a> {
+    column: Column,
+    tint: Rgb,
+    palette: &'a BlockPalette<AssetKey>,
+    /// The height in the section.
+    y: u8,
+    id: u16,
+    /// Whether all blocks of the layer are the same.
+    is_layer: bool,
+}
+
+impl Repeat<'_> {
+    /// Returns the column if the one at `at` is the same.
+    fn column(&self, at: LocalColumn, height: i16, tint: Rgb) -> Option<Column> {
+        let is_same = self.column.height == height && self.tint == tint;
+        let has_id = || {
+            let cell = LocalBlock::new(at.x(), self.y, at.z());
+            cell.is_some_and(|cell| self.palette.id(cell) == self.id)
+        };
+        (is_same && (self.is_layer || has_id())).then_some(self.column)
     }
 }
 

@@ -11,7 +11,7 @@ mod height;
 mod light;
 mod size;
 mod slice;
-mod surface;
+pub(crate) mod surface;
 
 use hyworld_assets::Rgb;
 use hyworld_coords::LocalColumn;
@@ -22,7 +22,7 @@ use crate::style::Layer;
 use crate::view::View;
 
 /// A pixel that shows nothing.
-const TRANSPARENT: [u8; 4] = [0; 4];
+pub(crate) const TRANSPARENT: [u8; 4] = [0; 4];
 
 /// The width of a stripe in pixels.
 const STRIPE: u32 = 4;

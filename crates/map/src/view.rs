@@ -72,6 +72,16 @@ impl<'a> View<'a> {
         self.tile.columns[at]
     }
 
+    /// Returns whether a row of columns, the rows beside it, and the columns at its ends all have the
+    /// same height.
+    pub(crate) fn is_flat_row(&self, z: u8) -> bool {
+        let z = usize::from(z);
+        let rows = self.heights.get(z..z.saturating_add(3)).unwrap_or_default();
+        let heights = rows.as_flattened();
+        // Each height equals the one before.
+        heights.get(1..) == heights.get(..heights.len().saturating_sub(1))
+    }
+
     /// Returns the heights of a column and of the eight around it, in rows from the north.
     pub(crate) fn heights_around(&self, at: LocalColumn) -> [[i16; 3]; 3] {
         let (x, z) = (usize::from(at.x()), usize::from(at.z()));

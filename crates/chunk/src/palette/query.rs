@@ -8,10 +8,8 @@ use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SectionArray};
 
 use super::cell_runs::CellRuns;
 use super::cells::CELLS;
+use super::layer::LAYER_WORDS;
 use super::{Palette, PaletteKey, PaletteType};
-
-/// The horizontal layers of a section.
-const SECTION_LAYERS: u8 = 32;
 
 /// Consecutive cells with the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,18 +78,14 @@ impl<K: PaletteKey> Palette<K> {
 
     /// Returns the id of all cells of a horizontal layer if they have the same one.
     pub fn layer_id(&self, y: u8) -> Option<u16> {
-        let first = LocalBlock::new(0, y, 0)?;
-        let bytes = self.cells.as_bytes();
-        let layer = bytes.len() / usize::from(SECTION_LAYERS);
-        let start = usize::from(y).saturating_mul(layer);
-        let cells = bytes.get(start..start.saturating_add(layer))?;
-        let id = self.id(first);
-        // Equal neighbours all the way: each cell equals the one before. Cells of half a byte also
-        // need both halves of the first byte to be equal.
-        let width = if self.kind() == PaletteType::Short { 2 } else { 1 };
-        let is_equal = cells.get(width..) == cells.get(..cells.len().saturating_sub(width));
-        let second = LocalBlock::new(1, y, 0)?;
-        (is_equal && self.id(second) == id).then_some(id)
+        let first = self.id(LocalBlock::new(0, y, 0)?);
+        self.layer_cells(y, first).iter().all(|bits| *bits == u64::MAX).then_some(first)
+    }
+
+    /// Returns which cells of a horizontal layer have an id: one bit for each cell, in index order
+    /// from the lowest bit of the first word. Tests many cells at a time.
+    pub fn layer_cells(&self, y: u8, id: u16) -> [u64; LAYER_WORDS] {
+        self.cells.layer_cells(y, id)
     }
 
     /// Returns the stored count of each entry, in entry order. Fast, and correct for everything

@@ -1,157 +1,283 @@
 //! [`Fluids`]: the highest fluid of each column.
 //!
-//! Most layers of a sea hold one fluid in every cell. They are found once for a chunk, so that a
-//! column visits only the layers in which cells differ.
-
-use std::collections::HashMap;
+//! Layers are visited from the top. Columns are bits, so that a layer of 1,024 cells is compared in
+//! a few words; a column costs time only where its fluid begins and where it ends.
 
 use hyworld_assets::{Colors, FluidColor, Rgb};
-use hyworld_chunk::{AssetKey, Chunk, Palette, PaletteType, Result};
-use hyworld_coords::{LocalBlock, LocalColumn, SECTION_HEIGHT_BLOCKS};
+use hyworld_chunk::{AssetKey, Chunk, EnvironmentChunk, Palette, PaletteType, Result};
+use hyworld_coords::{LocalBlock, LocalColumn, SECTION_HEIGHT_BLOCKS, SectionY};
 
 use super::FluidTop;
 
-/// Layers that are described together, from the top down.
-enum Span<'a> {
-    /// Every cell has the same fluid, or none.
-    Uniform(Option<FluidColor>),
-    /// A layer whose cells differ: the colours by id, and the height in the section.
-    Mixed(&'a Palette<AssetKey>, usize, u8),
+/// One bit for each column of a chunk.
+type Columns = [u64; 16];
+
+/// The fluids of a section.
+struct Section<'a> {
+    y: SectionY,
+    palette: &'a Palette<AssetKey>,
+    /// The fluids: their ids, and the number of their colour.
+    ids: Vec<(u16, usize)>,
+    /// The numbers of colours by id; `None` is no fluid.
+    by_id: Vec<Option<usize>>,
+}
+
+/// The highest fluid of a column: the number of its colour, its height, and the height of the first
+/// cell below with another colour.
+#[derive(Clone, Copy)]
+struct Highest {
+    color: usize,
+    top: u16,
+    bottom: u16,
 }
 
 /// The fluids of a chunk.
 pub(super) struct Fluids<'a> {
     chunk: &'a Chunk,
     colors: &'a Colors,
-    /// With the heights of their highest and lowest layers, from the top down.
-    spans: Vec<(u16, u16, Span<'a>)>,
-    /// The colours of each section with mixed layers, by id.
-    tables: Vec<Vec<Option<FluidColor>>>,
+    /// From the top down.
+    sections: Vec<Section<'a>>,
+    /// The different colours, each with the number of the first one with equal particles.
+    known: Vec<(FluidColor, usize)>,
+    /// By the index of the column; empty if the chunk has no fluids.
+    highest: Vec<Option<Highest>>,
+    /// `None` until the first water.
+    environments: Option<&'a EnvironmentChunk>,
     /// The colours of water by the id of the environment.
-    waters: HashMap<i32, Rgb>,
+    waters: Vec<(i32, Rgb)>,
 }
 
+/// The maximum number of colours in a chunk. Further ones are drawn like the last: real chunks have
+/// fewer than ten, and this bounds the time that a hostile one takes.
+const COLORS_MAX: usize = 256;
+
+/// Up to this many fluids of a section, the cells of each are found by comparing whole layers.
+const COMPARED_MAX: usize = 16;
+
 /// The maximum number of environments whose water is remembered.
-const WATERS_MAX: usize = 1 << 10;
+const WATERS_MAX: usize = 64;
 
 impl<'a> Fluids<'a> {
     pub(super) fn new(chunk: &'a Chunk, colors: &'a Colors) -> Result<Self> {
-        let mut fluids =
-            Self { chunk, colors, spans: Vec::new(), tables: Vec::new(), waters: HashMap::new() };
+        let mut fluids = Self {
+            chunk,
+            colors,
+            sections: Vec::new(),
+            known: Vec::new(),
+            highest: Vec::new(),
+            environments: None,
+            waters: Vec::new(),
+        };
         for section in chunk.sections().rev() {
             let palette = section.fluids()?.fluids();
             if palette.kind() != PaletteType::Empty {
-                fluids.add(palette, u16::try_from(section.y().first_y()).unwrap_or_default());
+                let by_id = fluids.number_colors(palette);
+                let number = |(id, number): (usize, &Option<usize>)| {
+                    Some((u16::try_from(id).ok()?, (*number)?))
+                };
+                let ids = by_id.iter().enumerate().filter_map(number).collect();
+                fluids.sections.push(Section { y: section.y(), palette, ids, by_id });
             }
+        }
+        if !fluids.sections.is_empty() {
+            fluids.find_highest();
         }
         Ok(fluids)
     }
 
-    fn add(&mut self, palette: &'a Palette<AssetKey>, first_y: u16) {
-        let table = table(palette, self.colors);
-        let number = self.tables.len();
-        let side = u16::try_from(SECTION_HEIGHT_BLOCKS).unwrap_or_default();
-        for y in (0..side).rev() {
-            let (low, local) = (first_y.saturating_add(y), u8::try_from(y).unwrap_or_default());
-            let Some(id) = palette.layer_id(local) else {
-                self.spans.push((low, low, Span::Mixed(palette, number, local)));
-                continue;
-            };
-            let fluid = table.get(usize::from(id)).copied().flatten();
-            match self.spans.last_mut() {
-                Some((_, bottom, Span::Uniform(above)))
-                    if *above == fluid && bottom.checked_sub(1) == Some(low) =>
-                {
-                    *bottom = low;
-                }
-                _ => self.spans.push((low, low, Span::Uniform(fluid))),
+    /// Returns whether the chunk has no fluids.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sections.is_empty()
+    }
+
+    /// Returns the numbers of the colours of a palette by id. If several entries have the same id,
+    /// the first counts.
+    fn number_colors(&mut self, palette: &Palette<AssetKey>) -> Vec<Option<usize>> {
+        let entries = palette.entries();
+        let len = entries.iter().map(|entry| usize::from(entry.internal_id) + 1).max();
+        let mut by_id = vec![None; len.unwrap_or(0)];
+        for entry in entries.iter().rev() {
+            let number = (!entry.key.is_air()).then(|| self.number_of(entry.key.as_str()));
+            if let Some(slot) = by_id.get_mut(usize::from(entry.internal_id)) {
+                *slot = number;
             }
         }
-        self.tables.push(table);
+        by_id
+    }
+
+    fn number_of(&mut self, name: &str) -> usize {
+        let color = self.colors.fluid(name);
+        let known = self.known.iter().position(|(known, _)| *known == color);
+        known.unwrap_or_else(|| {
+            let same = self.known.iter().position(|(known, _)| known.particle == color.particle);
+            if self.known.len() < COLORS_MAX {
+                self.known.push((color, same.unwrap_or(self.known.len())));
+            }
+            self.known.len() - 1
+        })
+    }
+
+    /// Finds the highest fluid of each column, layer by layer from the top.
+    fn find_highest(&mut self) {
+        let mut highest: Vec<Option<Highest>> = vec![None; LocalColumn::all().len()];
+        // The columns whose fluid has begun, and by colour those in which it has not ended.
+        let mut begun: Columns = [0; 16];
+        let mut open: Vec<Columns> = vec![[0; 16]; self.known.len()];
+        let mut next: Option<u16> = None;
+        for section in &self.sections {
+            let first_y = u16::try_from(section.y.first_y()).unwrap_or_default();
+            let layers = u8::try_from(SECTION_HEIGHT_BLOCKS).unwrap_or_default();
+            let top = first_y.saturating_add(layers.saturating_sub(1).into());
+            // A section without fluids ends all of them.
+            if let Some(below) = next.filter(|below| *below != top) {
+                open.iter_mut().for_each(|columns| end(columns, &[0; 16], below, &mut highest));
+            }
+            for y in (0..layers).rev() {
+                let height = first_y.saturating_add(y.into());
+                let cells = self.cells_of(section, y);
+                let same = self.same_particles(&cells);
+                for (columns, (_, group)) in open.iter_mut().zip(&self.known) {
+                    let continued = same.get(*group).copied().unwrap_or([0; 16]);
+                    end(columns, &continued, height, &mut highest);
+                }
+                for (number, cells) in cells.iter().enumerate() {
+                    let Some(columns) = open.get_mut(number) else { continue };
+                    begin(columns, cells, &mut begun, (number, height), &mut highest);
+                }
+            }
+            next = first_y.checked_sub(1);
+        }
+        if let Some(below) = next {
+            open.iter_mut().for_each(|columns| end(columns, &[0; 16], below, &mut highest));
+        }
+        self.highest = highest;
+    }
+
+    /// Returns the cells of a layer by colour.
+    fn cells_of(&self, section: &Section<'_>, y: u8) -> Vec<Columns> {
+        let mut cells = vec![[0; 16]; self.known.len()];
+        if section.ids.len() <= COMPARED_MAX {
+            for (id, number) in &section.ids {
+                let found = section.palette.layer_cells(y, *id);
+                if let Some(cells) = cells.get_mut(*number) {
+                    add(cells, &found);
+                }
+            }
+            return cells;
+        }
+        for at in LocalColumn::all() {
+            let cell = LocalBlock::new(at.x(), y, at.z());
+            let id = cell.map_or(0, |cell| section.palette.id(cell));
+            let number = section.by_id.get(usize::from(id)).copied().flatten();
+            let (word, bit) = (usize::from(at.index() / 64), at.index() % 64);
+            let cells = number.and_then(|number| cells.get_mut(number));
+            if let Some(word) = cells.and_then(|cells| cells.get_mut(word)) {
+                *word |= 1 << bit;
+            }
+        }
+        cells
+    }
+
+    /// Returns, for the first of the colours with equal particles, the cells with any of them.
+    fn same_particles(&self, cells: &[Columns]) -> Vec<Columns> {
+        let mut same = vec![[0; 16]; self.known.len()];
+        for ((_, group), cells) in self.known.iter().zip(cells) {
+            if let Some(same) = same.get_mut(*group) {
+                add(same, cells);
+            }
+        }
+        same
     }
 
     /// Returns the highest fluid of a column at or above its ground.
     pub(super) fn top(&mut self, at: LocalColumn, ground: u16) -> Result<Option<FluidTop>> {
-        let mut found: Option<(u16, FluidColor)> = None;
-        let mut next = None;
-        for (high, low, span) in &self.spans {
-            let (high, low) = (*high, (*low).max(ground));
-            if high < ground {
-                break;
-            }
-            let fluid = self.fluid(span, at);
-            // Sections without fluids have no spans.
-            let is_gap = next.is_some_and(|next| next != high);
-            match (found, fluid) {
-                (None, Some(fluid)) => found = Some((high, fluid)),
-                (Some((top, first)), _) if is_gap => {
-                    return self.fluid_top(at, top, next.unwrap_or(high), first).map(Some);
-                }
-                (Some((top, first)), other)
-                    if other.map(|other| other.particle) != Some(first.particle) =>
-                {
-                    return self.fluid_top(at, top, high, first).map(Some);
-                }
-                _ => {}
-            }
-            next = low.checked_sub(1);
-        }
-        let Some((top, fluid)) = found else { return Ok(None) };
-        // The cell below the last span has no fluid, unless that is below the ground.
-        let bottom = next.map_or(ground, |next| next.max(ground));
-        self.fluid_top(at, top, bottom, fluid).map(Some)
+        let found = self.highest.get(usize::from(at.index())).copied().flatten();
+        let Some(Highest { color, top, bottom }) = found.filter(|found| found.top >= ground) else {
+            return Ok(None);
+        };
+        let Some((fluid, _)) = self.known.get(color).copied() else { return Ok(None) };
+        let color = self.tinted(fluid, at, top)?;
+        Ok(Some(FluidTop { color, top, bottom: bottom.max(ground) }))
     }
 
-    fn fluid(&self, span: &Span<'_>, at: LocalColumn) -> Option<FluidColor> {
-        match span {
-            Span::Uniform(fluid) => *fluid,
-            Span::Mixed(palette, table, y) => {
-                let id = palette.id(LocalBlock::new(at.x(), *y, at.z())?);
-                *self.tables.get(*table)?.get(usize::from(id))?
-            }
+    /// Returns the colour of a fluid, for water tinted by the environment.
+    fn tinted(&mut self, fluid: FluidColor, at: LocalColumn, y: u16) -> Result<Rgb> {
+        if !fluid.is_water {
+            return Ok(fluid.particle);
         }
-    }
-
-    fn fluid_top(
-        &mut self,
-        at: LocalColumn,
-        top: u16,
-        bottom: u16,
-        fluid: FluidColor,
-    ) -> Result<FluidTop> {
-        let mut color = fluid.particle;
-        if fluid.is_water {
-            let environments = self.chunk.environments()?;
-            let id = environments.id(at, top.into());
-            if self.waters.len() >= WATERS_MAX {
-                self.waters.clear();
+        let environments = match self.environments {
+            Some(environments) => environments,
+            None => *self.environments.insert(self.chunk.environments()?),
+        };
+        let id = environments.id(at, y.into());
+        let known = self.waters.iter().find(|(known, _)| *known == id);
+        let water = match known {
+            Some((_, water)) => *water,
+            None => {
+                let water = self.colors.environment(environments.name_of(id)).water;
+                self.waters.truncate(WATERS_MAX);
+                self.waters.push((id, water));
+                water
             }
-            let colors = self.colors;
-            let water = || colors.environment(environments.name_of(id)).water;
-            color = self.waters.entry(id).or_insert_with(water).times(color);
-        }
-        Ok(FluidTop { color, top, bottom })
+        };
+        Ok(water.times(fluid.particle))
     }
 
     /// Returns the colour of the fluid in a cell.
     pub(super) fn color_at(&mut self, at: LocalColumn, y: u16) -> Result<Option<Rgb>> {
-        let span = self.spans.iter().find(|(high, low, _)| (*low..=*high).contains(&y));
-        let fluid = span.and_then(|(_, _, span)| self.fluid(span, at));
-        let top = fluid.map(|fluid| self.fluid_top(at, y, y, fluid)).transpose()?;
-        Ok(top.map(|top| top.color))
+        let wanted = SectionY::from_block_y(y.into());
+        let section = self.sections.iter().find(|section| Some(section.y) == wanted);
+        let local = u8::try_from(y % 32).ok().and_then(|y| LocalBlock::new(at.x(), y, at.z()));
+        let Some((section, cell)) = section.zip(local) else { return Ok(None) };
+        let id = usize::from(section.palette.id(cell));
+        let number = section.by_id.get(id).copied().flatten();
+        let fluid = number.and_then(|number| self.known.get(number)).copied();
+        fluid.map(|(fluid, _)| self.tinted(fluid, at, y)).transpose()
     }
 }
 
-/// Returns the colours of fluids by id; `None` is no fluid.
-fn table(palette: &Palette<AssetKey>, colors: &Colors) -> Vec<Option<FluidColor>> {
-    let entries = palette.entries();
-    let len = entries.iter().map(|entry| usize::from(entry.internal_id) + 1).max().unwrap_or(0);
-    let mut by_id = vec![None; len];
-    // If several entries have the same id, the first one counts.
-    for entry in entries.iter().rev() {
-        if let Some(slot) = by_id.get_mut(usize::from(entry.internal_id)) {
-            *slot = (!entry.key.is_air()).then(|| colors.fluid(entry.key.as_str()));
-        }
+fn add(to: &mut Columns, from: &Columns) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+}
+
+/// Begins the fluid of columns that have a cell with it and none above.
+fn begin(
+    open: &mut Columns,
+    cells: &Columns,
+    begun: &mut Columns,
+    (color, top): (usize, u16),
+    highest: &mut [Option<Highest>],
+) {
+    let words = open.iter_mut().zip(cells).zip(begun);
+    for (number, ((open, cells), begun)) in words.enumerate() {
+        let new = cells & !*begun;
+        *begun |= new;
+        *open |= new;
+        for_each_bit(new, number, |column| {
+            if let Some(slot) = highest.get_mut(column) {
+                *slot = Some(Highest { color, top, bottom: 0 });
+            }
+        });
     }
-    by_id
+}
+
+/// Ends the fluid of columns that do not continue it.
+fn end(open: &mut Columns, same: &Columns, bottom: u16, highest: &mut [Option<Highest>]) {
+    for (number, (open, same)) in open.iter_mut().zip(same).enumerate() {
+        let ended = *open & !same;
+        *open &= same;
+        for_each_bit(ended, number, |column| {
+            if let Some(Some(found)) = highest.get_mut(column) {
+                found.bottom = bottom;
+            }
+        });
+    }
+}
+
+/// Calls `visit` with the column of each bit of a word.
+fn for_each_bit(mut bits: u64, word: usize, mut visit: impl FnMut(usize)) {
+    while bits != 0 {
+        visit(word * 64 + bits.trailing_zeros() as usize);
+        bits &= bits - 1;
+    }
 }

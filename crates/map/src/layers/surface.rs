@@ -6,7 +6,7 @@ use hyworld_assets::Rgb;
 use hyworld_coords::LocalColumn;
 
 use super::Part;
-use crate::column::FluidTop;
+use crate::column::{Column, FluidTop};
 use crate::view::View;
 
 /// The direction of the light, not normalized: x, y, z.
@@ -29,6 +29,12 @@ pub(super) fn color(view: &View<'_>, at: LocalColumn, part: Part) -> Option<Rgb>
     // On flat ground every part of a block has the same brightness.
     let brightness = if is_flat { *FLAT } else { shade(&heights, part) };
     let ground = shaded(column.ground?, brightness);
+    Some(column.fluid.map_or(ground, |fluid| under(fluid, ground)))
+}
+
+/// Returns the colour of a column in a flat row; `None` if it has no ground.
+pub(crate) fn flat_color(column: &Column) -> Option<Rgb> {
+    let ground = shaded(column.ground?, *FLAT);
     Some(column.fluid.map_or(ground, |fluid| under(fluid, ground)))
 }
 
