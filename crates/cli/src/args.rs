@@ -13,6 +13,7 @@ pub(crate) mod player;
 pub(crate) mod region;
 pub(crate) mod resource;
 pub(crate) mod running;
+pub(crate) mod serve;
 mod shapes;
 pub(crate) mod snapshot;
 mod start;
@@ -113,13 +114,25 @@ pub(crate) enum Command {
     /// X, Y and Z are the coordinates that the game shows. PATH is as for `chunk`.
     #[command(after_long_help = shapes::of("block"))]
     Block(chunk::BlockArgs),
-    /// Draw a map of a world as a PNG
+    /// Draw a map of a world: a picture, or tiles with a viewer
+    ///
+    /// `-o map.png` and `-o map.webp` write one picture. `-o map.pmtiles` writes an archive of tiles
+    /// for map programs. Any other name is a folder with tiles and a page, index.html, that shows
+    /// them in a browser, from the disk or from any web server; the next run draws only what
+    /// changed.
     ///
     /// The layer `surface` is the image of the game's own map: with the game's assets its colours
-    /// and shading, without them colours by the names of blocks. `height` shows heights,
-    /// `environment` environments, `changes` how often blocks changed, `depth` fluids, and `damage`
-    /// which chunks can be decoded. Missing chunks are transparent. Damaged chunks are hatched in
-    /// red, those of newer games in violet. North is up. The world is only read, in bounded memory.
+    /// and shading, without them colours by the names of blocks. The others: `height`;
+    /// `environment`; `light`, the ground at night; `depth` of fluids; `slice` at a height; `caves`;
+    /// `changes`, how often blocks changed; `age`, how long a chunk is unchanged; `size` in the
+    /// storage; `damage`; and `diff`, what differs from another world. Missing chunks are
+    /// transparent. Damaged chunks are hatched in red, those of newer games in violet. North is up.
+    /// The world is only read, in bounded memory.
+    ///
+    /// Examples:
+    ///   hyworld map SAVE -o map.png
+    ///   hyworld map SAVE -o map --layer surface,height,caves
+    ///   hyworld map WORLD -o diff.png --layer diff --against backup.zip
     #[command(after_long_help = shapes::of("map"))]
     Map(map::MapArgs),
     /// Show the colours on a map of every block, fluid and environment of a world
@@ -129,6 +142,15 @@ pub(crate) enum Command {
     /// whole name).
     #[command(after_long_help = shapes::of("colors"))]
     Colors(map::ColorsArgs),
+    /// Show a live map of a world in the browser
+    ///
+    /// Serves the viewer of `map` over HTTP. Tiles are drawn when they are needed, and again when the
+    /// world changes; pages that are open show changes after a few seconds, while the game's server
+    /// runs. `/api/v1/info`, `/api/v1/chunk?x=X&z=Z` and `/api/v1/block?x=X&y=Y&z=Z` return the JSON
+    /// of the verbs `info --fast`, `chunk` and `block`, and `/metrics` numbers for Prometheus. Only
+    /// this machine can connect unless --public is given. The world is only read. Part of builds
+    /// with the feature `serve`.
+    Serve(serve::ServeArgs),
     /// Create a sample world and show the main verbs on it
     ///
     /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
@@ -300,6 +322,7 @@ impl Command {
             Self::Fingerprint(args) => &mut args.path,
             Self::Map(args) => &mut args.path,
             Self::Colors(args) => &mut args.path,
+            Self::Serve(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,
             Self::Snapshot(args) => &mut args.source,

@@ -79,6 +79,11 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         return Exit::Clean;
     }
     complain(error);
+    code_of(error)
+}
+
+/// Returns the exit code of an error.
+pub(crate) fn code_of(error: &anyhow::Error) -> Exit {
     let own = error.downcast_ref::<Complaint>().map(|own| own.exit);
     let library = error.downcast_ref::<Error>().map(exit_of);
     let chunk = error.downcast_ref::<hyworld_chunk::Error>().map(|_| Exit::Problems);

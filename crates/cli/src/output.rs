@@ -47,6 +47,14 @@ impl Console {
         Self { data: Box::new(io::sink()), quiet: true, verbose: false, jobs: self.jobs }
     }
 
+    /// Creates a console whose data goes to memory and whose messages are not shown.
+    #[cfg(feature = "serve")]
+    pub(crate) fn in_memory(jobs: NonZeroUsize) -> (Self, Buffer) {
+        let buffer = Buffer::default();
+        let data = Box::new(buffer.clone());
+        (Self { data, quiet: true, verbose: false, jobs }, buffer)
+    }
+
     /// Returns the number of worker threads.
     pub(crate) fn jobs(&self) -> NonZeroUsize {
         self.jobs
@@ -107,6 +115,31 @@ impl Console {
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    }
+}
+
+/// Data in memory.
+#[cfg(feature = "serve")]
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffer(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+
+#[cfg(feature = "serve")]
+impl Buffer {
+    /// Returns the data that was written.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        self.0.take()
+    }
+}
+
+#[cfg(feature = "serve")]
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -107,7 +107,7 @@ pub use location::{
 pub use map::{
     LayerPage, MapFolder, MapInput, MapProblem, MapReport, Marker, MarkerChoice, MarkerKind,
     PageTexts, PastState, TileOptions, TileReport, TileRun, WorldPage, WorldSink, draw_archive,
-    draw_map, draw_tiles, find_markers, stored_neighbours,
+    draw_map, draw_tile, draw_tiles, find_markers, stored_neighbours,
 };
 pub use packing::{PackForecast, PackOutcome, PackWorld, Packing};
 pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};

@@ -17,7 +17,7 @@ pub use folder::{LayerPage, MapFolder, WorldPage, WorldSink};
 pub use input::MapInput;
 pub use markers::{Marker, MarkerChoice, MarkerKind, find_markers};
 pub use picture::{MapReport, draw_map, stored_neighbours};
-pub use tiles::{TileOptions, TileReport, TileRun, draw_tiles};
+pub use tiles::{TileOptions, TileReport, TileRun, draw_tile, draw_tiles};
 
 use hyworld_coords::ChunkPos;
 use hyworld_map::MapError;

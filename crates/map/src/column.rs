@@ -295,8 +295,7 @@ impl<'a> ColumnReader<'a> {
         let Some((_, cell)) = cell(at, column.height) else { return Ok(None) };
         let palette = self.chunk.section(cell.section()).blocks()?.blocks();
         let local = cell.local();
-        let is_layer = palette.layer_id(local.y()).is_some();
-        Ok(Some(Repeat { column, tint, palette, y: local.y(), id: palette.id(local), is_layer }))
+        Ok(Some(Repeat { column, tint, palette, y: local.y(), id: palette.id(local) }))
     }
 
     fn tinted(&self, color: BlockColor, tint: Rgb) -> Rgb {
@@ -384,8 +383,6 @@ struct Repeat<'a> {
     /// The height in the section.
     y: u8,
     id: u16,
-    /// Whether all blocks of the layer are the same.
-    is_layer: bool,
 }
 
 impl Repeat<'_> {
@@ -396,7 +393,7 @@ impl Repeat<'_> {
             let cell = LocalBlock::new(at.x(), self.y, at.z());
             cell.is_some_and(|cell| self.palette.id(cell) == self.id)
         };
-        (is_same && (self.is_layer || has_id())).then_some(self.column)
+        (is_same && has_id()).then_some(self.column)
     }
 }
 

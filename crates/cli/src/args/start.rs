@@ -20,6 +20,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "block",
             "map",
             "colors",
+            "serve",
             "dump",
             "fingerprint",
             "player",

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hyworld_assets::Rgb;
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_maintenance::{Progress, RegionRecord, ScanOptions, ShortHash};
+use hyworld_maintenance::{NoProgress, Progress, RegionRecord, ScanOptions, ShortHash};
 use hyworld_map::{
     FileState, Layer, LayerState, MapState, PaintedTile, RegionStamp, Sink, TileFormat, TileGrid,
     TilePos, TileState,
@@ -408,6 +408,23 @@ impl<'a> Drawing<'a> {
         let chunks = self.run.positions.len() as u64;
         TileReport { chunks, tiles, damaged, newer, problems, legend, ..self.report }
     }
+}
+
+/// Draws one tile of level 0 without storing it. Returns the bytes of each layer; `None` if all of
+/// its pixels are transparent.
+///
+/// # Errors
+/// Returns an error if the tile cannot be encoded. A chunk that cannot be read is hatched.
+pub fn draw_tile(run: TileRun<'_>, at: TilePos) -> Result<Vec<(String, Option<Vec<u8>>)>> {
+    let files = Mutex::new(Vec::new());
+    let store = |tile: PaintedTile| {
+        let encoded = run.encode(tile)?;
+        *files.lock().unwrap_or_else(PoisonError::into_inner) = encoded;
+        Ok(())
+    };
+    run.paint(&BTreeMap::from([(at, 0)]), &mut Counts::default(), &NoProgress, &store)?;
+    let files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(run.settings().into_iter().map(|(name, _)| name).zip(files).collect())
 }
 
 impl TileRun<'_> {

@@ -18,8 +18,14 @@ struct Last {
     /// The length of the last document. Only if the next one has the same length, its bytes are
     /// kept: other worlds then pay nothing.
     len: usize,
+    /// How many documents were kept since one was equal.
+    misses: u32,
     kept: Option<(Vec<u8>, Tile)>,
 }
+
+/// After so many documents of the same length that differ, no more are kept until `RETRY`.
+const TRIES: u32 = 4;
+const RETRY: u32 = 256;
 
 impl TileMemo {
     /// Decodes a document, or returns why it cannot be drawn.
@@ -29,9 +35,13 @@ impl TileMemo {
             if let Some((bytes, tile)) = &last.kept
                 && *bytes == document
             {
-                return (tile.clone(), None);
+                let tile = tile.clone();
+                last.misses = 0;
+                return (tile, None);
             }
-            let is_likely = std::mem::replace(&mut last.len, document.len()) == document.len();
+            let has_same_len = std::mem::replace(&mut last.len, document.len()) == document.len();
+            let is_likely = has_same_len && last.misses % RETRY < TRIES;
+            last.misses = last.misses.wrapping_add(u32::from(has_same_len));
             is_likely.then(|| document.clone())
         };
         let chunk = Chunk::decode(document);
