@@ -116,7 +116,9 @@ impl<K: PaletteKey> Palette<K> {
         let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
         let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
         let mut entry_indices = self.entry_indices();
-        entry_indices.iter_mut().for_each(|index| *index = unlisted.min(*index));
+        for index in &mut entry_indices {
+            *index = unlisted.min(*index);
+        }
         let mut has_unlisted = false;
         // The current run and its start. An empty one is at the beginning.
         let (mut current, mut start, mut end_before) = (0, 0_u32, 0_u32);

@@ -174,7 +174,9 @@ fn column(words: &[[u8; 4]], ids: &Ids) -> Option<()> {
     // Without an early exit, which is rarely taken. There is a height between two runs.
     for (height, id) in heights.iter().zip(runs) {
         let height = i64::from(i32::from_be_bytes(*height));
-        is_plain &= (last_height < height) & (last_id != id) & ids.contains(*id);
+        is_plain &= last_height < height;
+        is_plain &= last_id != id;
+        is_plain &= ids.contains(*id);
         (last_height, last_id) = (height, id);
     }
     is_plain.then_some(())

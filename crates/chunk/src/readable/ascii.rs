@@ -36,7 +36,6 @@ static DIGITS: [[u8; 4]; 1000] = {
 };
 
 /// Returns the last three decimal digits of a number.
-#[expect(clippy::cast_possible_truncation, reason = "digits are below 10")]
 pub(super) const fn three_digits(number: u32) -> [u8; 3] {
     [b'0' + (number / 100 % 10) as u8, b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8]
 }
@@ -79,12 +78,11 @@ impl Ascii {
     }
 
     pub(super) fn push_number(&mut self, number: u32) {
-        match DIGITS.get(number as usize) {
-            Some([text @ .., len]) => self.push_part(text, usize::from(*len)),
-            None => {
-                self.push_number(number / 1000);
-                self.push_bytes(&three_digits(number));
-            }
+        if let Some([text @ .., len]) = DIGITS.get(number as usize) {
+            self.push_part(text, usize::from(*len));
+        } else {
+            self.push_number(number / 1000);
+            self.push_bytes(&three_digits(number));
         }
     }
 

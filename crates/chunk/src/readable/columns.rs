@@ -51,8 +51,8 @@ pub(super) fn tints(columns: &BlockChunk) -> impl Display + use<> {
 fn push_tint(out: &mut Ascii, tint: i32) {
     let [alpha, red, green, blue] = tint.to_be_bytes();
     if alpha == OPAQUE {
-        let [[a, b], [c, d], [e, f]] = [red, green, blue].map(hex);
-        return out.push_bytes(&[b'"', b'#', a, b, c, d, e, f, b'"']);
+        let [[r, r2], [g, g2], [b, b2]] = [red, green, blue].map(hex);
+        return out.push_bytes(&[b'"', b'#', r, r2, g, g2, b, b2, b'"']);
     }
     out.push_str("\"#");
     out.push_hex(tint.cast_unsigned(), 8);

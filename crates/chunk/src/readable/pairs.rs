@@ -20,6 +20,9 @@ static SECOND: [Text; KEPT] = texts(b"", b"],");
 /// The text of a first number that is missing.
 const NULL: Text = text(b"[", b"null", b",");
 
+/// `[-1,`: below the world, where most columns of environments begin.
+const BELOW: Text = text(b"[", b"-1", b",");
+
 const fn texts(before: &[u8], after: &[u8]) -> [Text; KEPT] {
     let mut texts = [0; KEPT];
     let (mut rest, mut number) = (texts.as_mut_slice(), 0);
@@ -62,6 +65,7 @@ fn parts(text: Text) -> (u128, u32) {
 #[inline]
 pub(super) fn push_one(out: &mut Ascii, first: Option<i32>, second: u32) {
     let kept = match first {
+        Some(-1) => Some(&BELOW),
         Some(first) => usize::try_from(first).ok().and_then(|first| FIRST.get(first)),
         None => Some(&NULL),
     };
@@ -99,8 +103,8 @@ mod tests {
     #[test]
     fn pairs_of_every_length() {
         let numbers = [0, 1, 9, 10, 99, 100, 999, 1000, 1023, 1024, 12_345, 32_768, u32::MAX];
-        let firsts = [None, Some(i32::MIN), Some(-7), Some(0), Some(319), Some(i32::MAX)];
-        let firsts = firsts.into_iter().chain([9, 10, 99, 1000, 1023, 1024].map(Some));
+        let firsts = [None, Some(i32::MIN), Some(-7), Some(-1), Some(319), Some(i32::MAX)];
+        let firsts = firsts.into_iter().chain([0, 9, 10, 99, 1000, 1023, 1024].map(Some));
         let pairs: Vec<_> =
             firsts.flat_map(|first| numbers.map(|second| (first, second))).collect();
         let text = |(a, b): &(Option<i32>, u32)| {
