@@ -69,10 +69,9 @@ impl TenBitArray {
     /// Returns all numbers in column order.
     pub(crate) fn unpack(&self) -> [u16; COUNT] {
         let mut numbers = [0; COUNT];
-        let (packed, _) = self.0.as_chunks::<5>();
         let (unpacked, _) = numbers.as_chunks_mut();
-        for (five, four) in packed.iter().zip(unpacked) {
-            *four = numbers_in(word(*five));
+        for (four, numbers) in unpacked.iter_mut().zip(fours(&self.0)) {
+            *four = numbers;
         }
         numbers
     }
@@ -91,6 +90,11 @@ impl TenBitArray {
         }
         bytes
     }
+}
+
+/// Returns the numbers of an array in its stored form, four at a time.
+pub(crate) fn fours(packed: &[u8; PACKED_BYTES]) -> impl Iterator<Item = [u16; 4]> {
+    packed.as_chunks::<5>().0.iter().map(|five| numbers_in(word(*five)))
 }
 
 /// Prints the numbers instead of the bytes.

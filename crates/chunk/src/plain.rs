@@ -48,8 +48,9 @@ pub struct PlainChunk {
     pub has_entities: bool,
     /// Whether it has block entities.
     pub has_block_entities: bool,
-    /// Whether blocks of it fill more than one cell.
-    pub has_fillers: bool,
+    /// A bit for each section with blocks that fill more than one cell, the lowest section in the
+    /// lowest bit.
+    pub filler_sections: u16,
     /// The number of lights that were computed for other blocks. The game computes them again.
     pub stale_lights: usize,
 }
@@ -88,7 +89,8 @@ impl PlainChunk {
         }
         let is_complete = seen & REQUIRED == REQUIRED;
         let has_ground = is_complete && heights?.are_on_blocks(&sections);
-        found.has_fillers = sections.iter().any(|section| section.has_fillers);
+        let fillers = sections.iter().rev().map(|section| u16::from(section.has_fillers));
+        found.filler_sections = fillers.fold(0, |bits, has_fillers| bits << 1 | has_fillers);
         found.stale_lights = sections.iter().map(|section| section.stale_lights).sum();
         has_ground.then_some(found)
     }

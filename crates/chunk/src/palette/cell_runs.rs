@@ -42,7 +42,7 @@ fn visit_words<const BITS: u32>(mut rest: &[[u8; 8]], mut visit: impl FnMut(u16,
         rest = after;
         let cells = u64::from_be_bytes(*word);
         end += word_cells;
-        if cells.rotate_left(BITS) == cells {
+        if cells.rotate_left(BITS) == cells && rest.first() == Some(word) {
             let skipped = equal_words(*word, rest);
             rest = rest.get(skipped..).unwrap_or_default();
             end += u32::try_from(skipped).unwrap_or_default() * word_cells;
@@ -109,7 +109,12 @@ impl Iterator for CellRuns<'_> {
             self.word = u64::from_be_bytes(*word);
             self.rest = rest;
             self.end += word_cells;
-            let next = match rest.first() {
+            if self.word.rotate_left(bits) == self.word && rest.first() == Some(word) {
+                let skipped = equal_words(*word, rest);
+                self.rest = rest.get(skipped..).unwrap_or_default();
+                self.end += u32::try_from(skipped).unwrap_or_default() * word_cells;
+            }
+            let next = match self.rest.first() {
                 Some(next) => u64::from_be_bytes(*next),
                 // The last cell of the section ends a run, so its next cell must differ.
                 None => !(self.word << (64 - bits)),

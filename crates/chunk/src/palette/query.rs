@@ -123,26 +123,39 @@ impl<K: PaletteKey> Palette<K> {
     }
 
     /// Returns the values and the runs of [`indices`](Self::indices), as pairs of index and length.
-    pub(crate) fn index_runs(&self) -> (Vec<&K>, Vec<(u16, u32)>) {
+    fn index_runs(&self) -> (Vec<&K>, Vec<(u16, u32)>) {
+        let mut runs = Vec::with_capacity(RUNS);
+        let keys = self.for_each_index_run(|index, len| runs.push((index, len)));
+        (keys, runs)
+    }
+
+    /// Calls `visit` with the index and the length of each run of [`indices`](Self::indices), and
+    /// returns the values.
+    pub(crate) fn for_each_index_run(&self, mut visit: impl FnMut(u16, u32)) -> Vec<&K> {
         let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
         let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
-        let (entry_indices, mut start) = (self.entry_indices(), 0);
-        let mut runs: Vec<(u16, u32)> = Vec::with_capacity(RUNS);
+        let mut entry_indices = self.entry_indices();
+        for index in &mut entry_indices {
+            *index = unlisted.min(*index);
+        }
+        let mut has_unlisted = false;
+        // The current run and its start. An empty one is at the beginning.
+        let (mut current, mut start, mut end_before) = (0, 0_u32, 0_u32);
         self.cells.for_each_run(|id, end| {
-            let entry = entry_indices.get(usize::from(id));
-            let index = entry.map_or(unlisted, |entry| unlisted.min(*entry));
-            let len = end.saturating_sub(start);
-            match runs.last_mut() {
-                // Two ids can map to the same index.
-                Some((last, sum)) if *last == index => *sum = sum.saturating_add(len),
-                _ => runs.push((index, len)),
+            let index = entry_indices.get(usize::from(id)).copied().unwrap_or(unlisted);
+            has_unlisted |= index == unlisted;
+            // Two ids can map to the same index.
+            if index != current && end_before > start {
+                visit(current, end_before.saturating_sub(start));
+                start = end_before;
             }
-            start = end;
+            (current, end_before) = (index, end);
         });
-        if runs.iter().any(|(index, _)| *index == unlisted) {
+        visit(current, end_before.saturating_sub(start));
+        if has_unlisted {
             keys.push(K::default_key());
         }
-        (keys, runs)
+        keys
     }
 
     /// Returns the value of every cell.

@@ -7,6 +7,9 @@ const LOW_HALVES: u64 = 0x0F0F_0F0F_0F0F_0F0F;
 /// Cells are compared in blocks of this size first, because most are parts of long runs.
 const BLOCK_BYTES: usize = 64;
 
+/// The cells of a row along x, eight bits each. Longer runs of such cells are rare.
+const ROW_BYTES: usize = 32;
+
 /// Counts the cells with each id, four bits each.
 pub(super) fn count_halves(cells: &[u8; 16_384]) -> [u32; 16] {
     let mut counts = [0_u32; 16];
@@ -40,28 +43,36 @@ pub(super) fn count_halves(cells: &[u8; 16_384]) -> [u32; 16] {
 
 /// Counts the cells with each id, eight bits each.
 pub(super) fn count_bytes(cells: &[u8; 32_768]) -> [u32; 256] {
-    let mut tables = [[0_u32; 256]; 2];
-    for block in cells.as_chunks::<BLOCK_BYTES>().0 {
-        let words = block.as_chunks::<8>().0;
+    let mut counts = [0_u32; 256];
+    // A table for each byte of a word: increments of the same counter by equal neighbours would
+    // wait for each other. A table counts at most 4,096 words.
+    let mut tables = [[0_u16; 256]; 8];
+    for row in cells.as_chunks::<ROW_BYTES>().0 {
+        let words = row.as_chunks::<8>().0;
         let first = u64::from_le_bytes(words.first().copied().unwrap_or_default());
         if is_uniform(words, first) && first == first.rotate_left(8) {
-            add(tables.as_flattened_mut(), first & 255, 64);
+            add(&mut counts, first & 255, 32);
             continue;
         }
         for word in words {
             let number = u64::from_le_bytes(*word);
             if number == number.rotate_left(8) {
-                add(tables.as_flattened_mut(), number & 255, 8);
-            } else {
-                count_each(*word, &mut tables);
+                add(&mut counts, number & 255, 8);
+                continue;
+            }
+            for (table, byte) in tables.iter_mut().zip(word) {
+                #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+                let count = &mut table[usize::from(*byte)];
+                *count = count.wrapping_add(1);
             }
         }
     }
-    let [mut sums, others] = tables;
-    for (sum, other) in sums.iter_mut().zip(others) {
-        *sum = sum.wrapping_add(other);
+    for table in tables {
+        for (sum, count) in counts.iter_mut().zip(table) {
+            *sum = sum.wrapping_add(count.into());
+        }
     }
-    sums
+    counts
 }
 
 fn is_uniform(words: &[[u8; 8]], first: u64) -> bool {

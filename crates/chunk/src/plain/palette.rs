@@ -55,17 +55,18 @@ impl<'a> PlainPalette<'a> {
         (count_bytes(cells) == counts).then_some(Self::Bytes { cells, air })
     }
 
-    /// Returns whether a cell is known to hold something other than air.
-    pub(super) fn has_block(&self, cell: usize) -> bool {
-        let (id, air) = match self {
-            Self::Empty => return false,
+    /// Returns the cells at a height of the section, 0 to 31; `None` if all are air.
+    pub(super) fn layer(&self, y: usize) -> Option<Layer<'a>> {
+        match *self {
+            Self::Empty => None,
             Self::Halves { cells, air } => {
-                let byte = cells.get(cell >> 1).copied().unwrap_or(0);
-                (if cell & 1 == 0 { byte >> 4 } else { byte & 15 }, air)
+                let cells = cells.as_chunks().0.get(y)?;
+                Some(Layer::Halves { cells, air: air.unwrap_or(u8::MAX) })
             }
-            Self::Bytes { cells, air } => (cells.get(cell).copied().unwrap_or(0), air),
-        };
-        *air != Some(id)
+            Self::Bytes { cells, air } => {
+                Some(Layer::Bytes { cells: cells.as_chunks().0.get(y)?, air })
+            }
+        }
     }
 
     /// Returns whether a cell has a level exactly if it has a fluid.
@@ -79,6 +80,36 @@ impl<'a> PlainPalette<'a> {
                 same_zeros(cells.map(|word| word ^ all_air), levels)
             }
             None => same_zeros(cells.map(|_| u64::MAX), levels),
+        }
+    }
+}
+
+/// The cells of a section at one height.
+pub(super) enum Layer<'a> {
+    /// Not a layer: every column has a block.
+    Any,
+    /// Four bits for each cell. The id of air is 255, which no cell has, if it is not listed.
+    Halves {
+        cells: &'a [u8; 512],
+        air: u8,
+    },
+    Bytes {
+        cells: &'a [u8; 1024],
+        air: Option<u8>,
+    },
+}
+
+impl Layer<'_> {
+    /// Returns whether the cell of a column is known to hold something other than air.
+    #[inline]
+    pub(super) fn has_block(&self, column: usize) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Halves { cells, air } => {
+                let shift = if column & 1 == 0 { 4 } else { 0 };
+                cells.get(column >> 1).is_some_and(|byte| byte >> shift & 15 != *air)
+            }
+            Self::Bytes { cells, air } => cells.get(column).is_some_and(|id| *air != Some(*id)),
         }
     }
 }

@@ -18,21 +18,33 @@ impl Display for Ascii {
     }
 }
 
-/// The two digits of the numbers below 100.
-#[expect(clippy::indexing_slicing, reason = "a constant: an invalid index would not compile")]
-const TWO_DIGITS: [[u8; 2]; 100] = {
-    let mut digits = [[0; 2]; 100];
-    let mut number = 0_u8;
-    while number < 100 {
-        digits[number as usize] = [b'0' + number / 10, b'0' + number % 10];
+/// The digits of the numbers below 1000, without leading zeros, and how many they are.
+static DIGITS: [[u8; 4]; 1000] = {
+    let mut texts = [[0; 4]; 1000];
+    let (mut rest, mut number) = (texts.as_mut_slice(), 0_u16);
+    while let Some((text, others)) = rest.split_first_mut() {
+        let [a, b, c] = three_digits(number as u32);
+        *text = match number {
+            0..10 => [c, 0, 0, 1],
+            10..100 => [b, c, 0, 2],
+            _ => [a, b, c, 3],
+        };
+        rest = others;
         number += 1;
     }
-    digits
+    texts
 };
 
-/// Returns the decimal digits of a number below 100.
-pub(super) fn two_digits(number: u32) -> [u8; 2] {
-    TWO_DIGITS.get(number as usize).copied().unwrap_or_default()
+/// Returns the last three decimal digits of a number.
+pub(super) const fn three_digits(number: u32) -> [u8; 3] {
+    [b'0' + (number / 100 % 10) as u8, b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8]
+}
+
+/// Returns the two hexadecimal digits of a byte.
+pub(super) fn hex(byte: u8) -> [u8; 2] {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    #[expect(clippy::indexing_slicing, reason = "four bits are below 16")]
+    [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
 }
 
 impl Ascii {
@@ -66,14 +78,12 @@ impl Ascii {
     }
 
     pub(super) fn push_number(&mut self, number: u32) {
-        if number >= 100 {
-            self.push_number(number / 100);
+        if let Some([text @ .., len]) = DIGITS.get(number as usize) {
+            self.push_part(text, usize::from(*len));
+        } else {
+            self.push_number(number / 1000);
+            self.push_bytes(&three_digits(number));
         }
-        let [tens, ones] = two_digits(number % 100);
-        if number >= 10 {
-            self.0.push(tens);
-        }
-        self.0.push(ones);
     }
 
     pub(super) fn push_signed(&mut self, number: i32) {
@@ -85,11 +95,10 @@ impl Ascii {
 
     /// Appends the lowest hexadecimal digits of a number.
     pub(super) fn push_hex(&mut self, number: u32, digits: u32) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        for digit in (0..digits).rev() {
-            #[expect(clippy::indexing_slicing, reason = "four bits are below 16")]
-            self.0.push(DIGITS[(number >> (4 * digit) & 0xF) as usize]);
-        }
+        let bytes = number.to_be_bytes().map(hex);
+        let text = bytes.as_flattened();
+        let start = text.len().saturating_sub(digits as usize);
+        self.push_bytes(text.get(start..).unwrap_or_default());
     }
 }
 

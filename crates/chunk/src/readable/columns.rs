@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 
 use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
 
-use super::ascii::Ascii;
+use super::ascii::{Ascii, hex};
 use super::json::{Object, list, number, number_runs, or_null, runs_of, text};
 use super::pairs;
 use super::seeded::Seeded;
@@ -21,9 +21,8 @@ const OPAQUE: u8 = 0xFF;
 /// The number of columns of a chunk.
 const COLUMNS: usize = 1024;
 
-/// Space for the distinct columns of most chunks, and for their text.
-const KNOWN_COLUMNS: usize = 448;
-const PATTERNS_BYTES: usize = 32 << 10;
+/// Space for the text of the distinct columns of most chunks.
+const PATTERNS_BYTES: usize = 64 << 10;
 
 /// Writes the values of all columns in rows from z = 0 on, each with the values from x = 0 on.
 fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii {
@@ -50,9 +49,13 @@ pub(super) fn tints(columns: &BlockChunk) -> impl Display + use<> {
 
 /// Writes `"#rrggbb"`, or `"#aarrggbb"` if alpha is not what the game writes.
 fn push_tint(out: &mut Ascii, tint: i32) {
-    let [alpha, ..] = tint.to_be_bytes();
+    let [alpha, red, green, blue] = tint.to_be_bytes();
+    if alpha == OPAQUE {
+        let [[r, r2], [g, g2], [b, b2]] = [red, green, blue].map(hex);
+        return out.push_bytes(&[b'"', b'#', r, r2, g, g2, b, b2, b'"']);
+    }
     out.push_str("\"#");
-    out.push_hex(tint.cast_unsigned(), if alpha == OPAQUE { 6 } else { 8 });
+    out.push_hex(tint.cast_unsigned(), 8);
     out.push_str("\"");
 }
 
@@ -82,8 +85,8 @@ struct Environments<'a> {
     palette: Vec<(i32, &'a str)>,
     /// The palette index of each id.
     indices: HashMap<i32, u32>,
-    /// The last index that was looked up, for each value of the low four bits of an id.
-    recent: [Option<(i32, u32)>; 16],
+    /// The last index that was looked up, for each last byte of an id.
+    recent: [Option<(i32, u32)>; 256],
     /// The number of each distinct column. The key is its bytes without unused runs.
     known: HashMap<Cow<'a, [u8]>, u16, Seeded>,
     /// The distinct columns as text: a list of `[[greatest y or null, palette index], ...]`.
@@ -97,11 +100,11 @@ impl<'a> Environments<'a> {
         let palette: Vec<_> = list.map(|entry| (entry.id, entry.name.as_str())).collect();
         // If an id is listed twice, the last entry wins.
         let indices = palette.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
-        let known = HashMap::with_capacity_and_hasher(KNOWN_COLUMNS, Seeded::new());
+        let known = HashMap::with_capacity_and_hasher(COLUMNS, Seeded::new());
         let mut patterns = Ascii::with_capacity(PATTERNS_BYTES);
         patterns.push_str("[");
         let columns = Vec::with_capacity(COLUMNS);
-        let recent = [None; 16];
+        let recent = [None; 256];
         let mut found = Self { stored, palette, indices, recent, known, patterns, columns };
         for column in LocalColumn::all() {
             let number = found.neighbour_pattern(column).unwrap_or_else(|| found.pattern(column));
@@ -123,8 +126,8 @@ impl<'a> Environments<'a> {
 
     fn index_of(&mut self, id: i32) -> u32 {
         let [.., low] = id.to_be_bytes();
-        #[expect(clippy::indexing_slicing, reason = "four bits are below 16")]
-        let recent = &mut self.recent[usize::from(low & 15)];
+        #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+        let recent = &mut self.recent[usize::from(low)];
         if let Some((known, index)) = *recent
             && known == id
         {

@@ -65,7 +65,7 @@ pub(super) fn other_fields(holder: &Holder) -> impl Display {
     fmt::from_fn(|f| {
         let mut object = Object::begin(f)?;
         for (key, kind, value) in holder.other_fields() {
-            object.member(key, JsonText::new(kind, value))?;
+            object.named(key, JsonText::new(kind, value))?;
         }
         object.end()
     })
@@ -134,7 +134,7 @@ fn fields<'a>(elements: &'a [Element<'a>]) -> impl Display {
     fmt::from_fn(move |f| {
         let mut object = Object::begin(f)?;
         for element in elements {
-            object.member(element.key(), JsonText::from(element))?;
+            object.named(element.key(), JsonText::from(element))?;
         }
         object.end()
     })

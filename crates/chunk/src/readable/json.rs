@@ -19,8 +19,17 @@ impl<'a, 'f> Object<'a, 'f> {
         Ok(Self { out, is_empty: true })
     }
 
-    /// Writes a member. `value` must display as JSON.
-    pub(super) fn member(&mut self, key: &str, value: impl Display) -> fmt::Result {
+    /// Writes a member. `key` must not need escapes, and `value` must display as JSON.
+    pub(super) fn member(&mut self, key: &'static str, value: impl Display) -> fmt::Result {
+        self.out.write_str(if self.is_empty { "\"" } else { ",\"" })?;
+        self.is_empty = false;
+        self.out.write_str(key)?;
+        self.out.write_str("\":")?;
+        value.fmt(self.out)
+    }
+
+    /// Writes a member with any key. `value` must display as JSON.
+    pub(super) fn named(&mut self, key: &str, value: impl Display) -> fmt::Result {
         if !self.is_empty {
             self.out.write_str(",")?;
         }
@@ -145,7 +154,7 @@ mod tests {
     fn golden_texts() {
         let object = fmt::from_fn(|f| {
             let mut object = Object::begin(f)?;
-            object.member("a\"b", text("c\n"))?;
+            object.named("a\"b", text("c\n"))?;
             object.member("runs", number_runs(&runs_of(&[7_u8, 7, 3, 7])))?;
             object.member("none", number_runs(&runs_of(&[0_u8; 0])))?;
             object.member("list", list(|| [1, 1].into_iter()))?;

@@ -7,6 +7,7 @@ use hyworld_coords::{BLOCKS_PER_SECTION, SECTION_HEIGHT_BLOCKS};
 use super::ascii::Ascii;
 use super::components::{self, ErrorOf};
 use super::json::{Object, list, number_runs, or_null, runs, runs_of, text};
+use super::pairs;
 use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Section;
 use crate::fluid::FluidSection;
@@ -14,6 +15,12 @@ use crate::holder::Holder;
 use crate::light::{Light, LightTree, LightValue};
 use crate::palette::{AssetKey, Palette, PaletteKey, PaletteType};
 use crate::physics::BlockPhysics;
+
+/// The number of cells of a section.
+const CELLS: u32 = BLOCKS_PER_SECTION as u32;
+
+/// Space for the text of the runs of most sections.
+const RUNS_BYTES: usize = 32 << 10;
 
 /// A section with its number.
 pub(super) struct Numbered<'a> {
@@ -61,18 +68,7 @@ pub(super) fn write(
 /// Writes a palette with the number of cells of each value, and the value of each cell.
 fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
     fmt::from_fn(move |f| {
-        let (keys, cells) = if palette.kind() == PaletteType::Empty {
-            // An empty palette stores no cells: all of them have the default value.
-            (vec![K::default_key()], default_cells())
-        } else {
-            palette.index_runs()
-        };
-        let mut counts = vec![0_u32; keys.len()];
-        for &(index, len) in &cells {
-            if let Some(count) = counts.get_mut(usize::from(index)) {
-                *count = count.saturating_add(len);
-            }
-        }
+        let Cells { keys, counts, runs } = Cells::of(palette);
         let entries = keys.iter().zip(counts).map(|(key, count)| {
             fmt::from_fn(move |f| {
                 let mut object = Object::begin(f)?;
@@ -84,14 +80,45 @@ fn palette<K: Members>(palette: &Palette<K>) -> impl Display {
         let mut object = Object::begin(f)?;
         object.member("type", text(format!("{:?}", palette.kind())))?;
         object.member("palette", list(|| entries.clone()))?;
-        object.member("runs", number_runs(&cells))?;
+        object.member("runs", runs)?;
         object.end()
     })
 }
 
+/// The cells of a palette as text.
+struct Cells<'a, K> {
+    keys: Vec<&'a K>,
+    /// The number of cells of each key.
+    counts: Vec<u32>,
+    /// `[[index of the key, length], ...]`
+    runs: Ascii,
+}
+
+impl<'a, K: PaletteKey> Cells<'a, K> {
+    fn of(palette: &'a Palette<K>) -> Self {
+        if palette.kind() == PaletteType::Empty {
+            // An empty palette stores no cells: all of them have the default value.
+            let runs = Ascii::from("[[0,32768]]");
+            return Self { keys: vec![K::default_key()], counts: vec![CELLS], runs };
+        }
+        let mut runs = Ascii::with_capacity(RUNS_BYTES);
+        runs.push_str("[");
+        let mut counts = vec![0_u32; palette.entries().len().saturating_add(1)];
+        let keys = palette.for_each_index_run(|index, len| {
+            if let Some(count) = counts.get_mut(usize::from(index)) {
+                *count = count.saturating_add(len);
+            }
+            pairs::push_one(&mut runs, Some(index.into()), len);
+        });
+        runs.end_list();
+        counts.truncate(keys.len());
+        Self { keys, counts, runs }
+    }
+}
+
 /// Returns one run of 0 for all cells.
 fn default_cells() -> Vec<(u16, u32)> {
-    vec![(0, BLOCKS_PER_SECTION.into())]
+    vec![(0, CELLS)]
 }
 
 /// Writes runs of numbers. `None` means 0 for all cells.

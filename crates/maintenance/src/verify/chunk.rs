@@ -57,7 +57,7 @@ impl Checks<'_> {
             checked.layout = Some(EntityLayout::Chunk);
             checked.findings.extend(stale(at, plain.stale_lights));
             let has_contents = plain.has_entities || plain.has_block_entities;
-            if !has_contents && !plain.has_fillers && !fillers.is_needed() {
+            if !has_contents && plain.filler_sections == 0 && !fillers.is_needed() {
                 return fillers.skip(at);
             }
         } else if let Err(malformed) = RawDocument::new(&document).and_then(RawDocument::check) {
@@ -76,7 +76,7 @@ impl Checks<'_> {
             Some(plain) => checks.contents(plain),
             None => checks.everything(),
         }
-        fillers.add(at, chunk, bytes);
+        fillers.add(at, chunk, plain.map(|plain| plain.filler_sections), bytes);
     }
 
     /// Checks the entities and block entities of a plain chunk.

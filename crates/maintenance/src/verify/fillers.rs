@@ -73,9 +73,16 @@ impl Fillers {
         }
     }
 
-    /// Checks the fillers of a chunk, and the references to it.
-    pub(super) fn add(&self, at: ChunkPos, chunk: Chunk, document_bytes: usize) {
-        let (orphans, outside) = references(at, &chunk);
+    /// Checks the fillers of a chunk, and the references to it. `sections` has a bit for each
+    /// section with fillers, if that is known.
+    pub(super) fn add(
+        &self,
+        at: ChunkPos,
+        chunk: Chunk,
+        sections: Option<u16>,
+        document_bytes: usize,
+    ) {
+        let (orphans, outside) = references(at, &chunk, sections.unwrap_or(u16::MAX));
         let chunk = Arc::new(chunk);
         let mut state = self.lock();
         state.add_orphans(at, orphans);
@@ -198,9 +205,10 @@ fn is_base(chunk: &Chunk, at: ChunkBlock, name: &AssetKey) -> bool {
 }
 
 /// Returns the number of cells without a base in this chunk, and the references to other chunks.
-fn references(at: ChunkPos, chunk: &Chunk) -> (usize, References) {
+/// Only the sections with a bit in `sections` are read.
+fn references(at: ChunkPos, chunk: &Chunk, sections: u16) -> (usize, References) {
     let (mut orphans, mut outside) = (0_usize, References::new());
-    for y in SectionY::all() {
+    for y in SectionY::all().filter(|y| sections >> y.index() & 1 == 1) {
         let Ok(Some(section)) = chunk.get_in::<BlockSection>(y) else { continue };
         for run in section.fillers().runs().filter(|run| !run.key.is_base()) {
             for cell in run.cells() {
