@@ -13,6 +13,7 @@ pub(crate) mod player;
 pub(crate) mod region;
 pub(crate) mod resource;
 pub(crate) mod running;
+pub(crate) mod select;
 mod shapes;
 pub(crate) mod snapshot;
 mod start;
@@ -129,6 +130,19 @@ pub(crate) enum Command {
     /// whole name).
     #[command(after_long_help = shapes::of("colors"))]
     Colors(map::ColorsArgs),
+    /// List the chunks of a world that a selection chooses
+    ///
+    /// A selection combines areas, lists and tests with AND, OR, NOT and groups. Prints the number
+    /// of chunks and their bounds, or the chunks as CSV, GeoJSON or JSON, which other selections
+    /// read as @FILE. Only what the selection needs is read. docs/select.md describes the language.
+    ///
+    /// Examples:
+    ///   hyworld select WORLD 'chunk:-3,0..5,7'
+    ///   hyworld select WORLD 'circle:block:0,0:500 AND NOT region:0,0'
+    ///   hyworld select WORLD 'near:spawn:1000 AND item = *Gold*'
+    ///   hyworld select WORLD '@kept.csv OR touched > 0' --csv
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("select"))]
+    Select(select::SelectArgs),
     /// Create a sample world and show the main verbs on it
     ///
     /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
@@ -300,6 +314,7 @@ impl Command {
             Self::Fingerprint(args) => &mut args.path,
             Self::Map(args) => &mut args.path,
             Self::Colors(args) => &mut args.path,
+            Self::Select(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,
             Self::Snapshot(args) => &mut args.source,

@@ -22,6 +22,7 @@ mod repair;
 mod resource;
 mod restore;
 mod saves;
+mod select;
 mod snapshot;
 mod stress;
 mod undelete;
@@ -81,6 +82,7 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Block(args) => block::run(&args, console),
         Command::Map(args) => map::run(&args, console),
         Command::Colors(args) => colors::run(&args, console),
+        Command::Select(args) => select::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),

@@ -70,6 +70,7 @@ mod error;
 mod game_folders;
 mod health;
 mod info;
+mod landmarks;
 mod location;
 mod map;
 mod packing;
@@ -81,6 +82,7 @@ mod resources;
 mod restore;
 mod running;
 mod seals;
+mod select;
 mod snapshot;
 mod sources;
 mod stored_chunk;
@@ -101,6 +103,7 @@ pub use info::{
     BackupsInfo, ConfigInfo, Info, InfoOptions, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo,
     WorldInfo,
 };
+pub use landmarks::{Landmarks, NamedPosition};
 pub use location::{
     Location, WriteGuard, find_named_world, find_universe, find_world, find_worlds, registry,
 };
@@ -118,6 +121,7 @@ pub use restore::{
 };
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
+pub use select::WorldContext;
 pub use snapshot::{Snapshot, snapshot};
 pub use sources::{SameWorld, Source};
 pub use stored_chunk::StoredChunk;

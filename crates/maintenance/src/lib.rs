@@ -11,6 +11,7 @@
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`fit_with_neighbours`], [`agreement`] | how well chunks fit together at their borders |
+//! | [`Selection`], [`select()`] | choose chunks by position and contents |
 //! | [`snapshot()`] | copies a world while a server writes it |
 //! | [`find_orphans`] | finds removed chunks and older versions that are still in region files |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
@@ -29,6 +30,7 @@ mod repair;
 mod rewrite;
 mod scan;
 mod seam;
+mod select;
 mod snapshot;
 mod source;
 mod totals;
@@ -58,6 +60,9 @@ pub use scan::{Completion, ScanOptions, Scanned, scan, scan_items, scan_position
 pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
     common_positions, fit_with_neighbours, similarity,
+};
+pub use select::{
+    ChunkSet, Cost, Glob, Landmark, NoContext, SelectContext, SelectError, Selection, Truth, select,
 };
 pub use snapshot::{
     SnapshotError, SnapshotOptions, SnapshotReport, check_snapshot_source, snapshot,
