@@ -19,6 +19,7 @@
 //!
 //! A damaged chunk never stops an operation; it is a [`Finding`] in the report.
 
+mod contents;
 mod convert;
 mod finding;
 mod manifest;
@@ -34,6 +35,7 @@ mod select;
 mod snapshot;
 mod source;
 mod totals;
+mod touched;
 mod undelete;
 mod undo;
 mod upgrade;
@@ -69,6 +71,7 @@ pub use snapshot::{
 };
 pub use source::SourceIdentity;
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
+pub use touched::{Reason, Signal, TouchedRules, touched_score};
 pub use undelete::{
     ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
     find_orphans, find_orphans_in,

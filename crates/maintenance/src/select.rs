@@ -10,6 +10,7 @@ mod chunk_set;
 mod compare;
 mod condition;
 mod error;
+mod facts;
 mod glob;
 mod keys;
 mod lists;
@@ -26,7 +27,9 @@ use std::fmt;
 use hyworld_coords::{ChunkPos, RegionPos};
 
 use area::{Area, Window};
-use condition::Condition;
+use condition::{Condition, Number};
+
+use crate::touched::TouchedRules;
 
 pub use chunk_set::ChunkSet;
 pub use condition::Cost;
@@ -88,6 +91,8 @@ pub trait SelectContext {
 pub struct Selection {
     text: String,
     root: Node,
+    /// What the touched score depends on, if it is tested.
+    rules: TouchedRules,
 }
 
 /// A part of a selection.
@@ -107,13 +112,36 @@ impl Selection {
     /// Returns an error that points to the part of the text that is wrong.
     pub fn parse(text: &str, context: &dyn SelectContext) -> Result<Self, SelectError> {
         let root = parse::parse(text, context)?;
-        Ok(Self { text: text.trim().to_owned(), root })
+        let mut selection =
+            Self { text: text.trim().to_owned(), root, rules: TouchedRules::default() };
+        if selection.needs_survey() {
+            selection.rules = rules(context);
+        }
+        Ok(selection)
     }
 
     /// Returns the selection of the chunks in a set.
     pub fn of_chunks(chunks: ChunkSet) -> Self {
         let root = Node::Area(Area::List { chunks, is_inverted: false });
-        Self { text: "a list of chunks".to_owned(), root }
+        Self { text: "a list of chunks".to_owned(), root, rules: TouchedRules::default() }
+    }
+
+    /// Returns the players and respawn points that the touched score depends on. Empty if the
+    /// selection does not test it.
+    pub fn touched_rules(&self) -> &TouchedRules {
+        &self.rules
+    }
+
+    /// Returns whether the touched score is tested, which needs a look at all chunks first.
+    pub fn needs_survey(&self) -> bool {
+        self.root.any(&|node| {
+            matches!(node, Node::Test(Condition::Number { number: Number::Touched, .. }))
+        })
+    }
+
+    /// Returns whether a test needs the index of the storage.
+    fn uses_index(&self) -> bool {
+        self.root.any(&|node| matches!(node, Node::Test(test) if test.cost() == Cost::Index))
     }
 
     /// Returns what must be read to decide about every chunk.
@@ -186,6 +214,20 @@ impl Node {
             Self::Area(_) | Self::Test(_) => leaf(self),
         }
     }
+}
+
+/// Returns the rules of the touched score with the positions that the world stores. Chunks that do
+/// not belong to a world have none.
+fn rules(context: &dyn SelectContext) -> TouchedRules {
+    let chunks = |landmark: &Landmark| {
+        let found = context.positions_of(landmark).unwrap_or_default().into_iter();
+        let chunk = |(x, z)| Some(ChunkPos::new(lists::chunk(x)?, lists::chunk(z)?));
+        found.filter_map(chunk).collect()
+    };
+    let mut rules = TouchedRules::default();
+    rules.players = chunks(&Landmark::Players(None));
+    rules.respawn = chunks(&Landmark::Respawn);
+    rules
 }
 
 /// A context without files and landmarks.

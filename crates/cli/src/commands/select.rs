@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hyworld::{Location, WorldContext};
 use hyworld_coords::{CHUNK_SIDE_BLOCKS, ChunkPos, ChunkRect};
-use hyworld_maintenance::{ChunkSet, ScanOptions, SelectContext, Selection, select};
+use hyworld_maintenance::{ChunkSet, ScanOptions, Selection, select};
 use hyworld_providers::ChunkStorage;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -101,11 +101,7 @@ pub(super) fn positions(
 
 fn parse(query: &str, location: &Location) -> anyhow::Result<Selection> {
     let context = WorldContext::new(location);
-    let selection = Selection::parse(query, &context as &dyn SelectContext)?;
-    if !selection.is_by_position() {
-        return Err(exit::usage("only areas and lists can be evaluated so far"));
-    }
-    Ok(selection)
+    Ok(Selection::parse(query, &context)?)
 }
 
 fn read_query(file: &Path) -> anyhow::Result<String> {

@@ -172,7 +172,7 @@ impl Number {
 impl Flag {
     pub(super) fn cost(self) -> Cost {
         match self {
-            Self::Sealed => Cost::Document,
+            Self::Sealed => Cost::Index,
             Self::Damaged => Cost::Complete,
         }
     }
