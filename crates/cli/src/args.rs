@@ -10,6 +10,7 @@ pub(crate) mod info;
 pub(crate) mod map;
 pub(crate) mod migrate;
 pub(crate) mod player;
+pub(crate) mod query;
 pub(crate) mod region;
 pub(crate) mod resource;
 pub(crate) mod running;
@@ -143,6 +144,32 @@ pub(crate) enum Command {
     ///   hyworld select WORLD '@kept.csv OR touched > 0' --csv
     #[command(verbatim_doc_comment, after_long_help = shapes::of("select"))]
     Select(select::SelectArgs),
+    /// Find blocks, fluids, items, entities and texts in a world
+    ///
+    /// Prints one line for each match, with the coordinates that the game shows. Names are compared
+    /// with `*` for any characters and `?` for one, in upper or lower case. Items are found in
+    /// chests and other blocks, in entities, on the ground, and in the inventories of players.
+    ///
+    /// Examples:
+    ///   hyworld find WORLD --item '*Bar_Gold*' --near 0,0
+    ///   hyworld find WORLD --block 'Ore_Gold*' --select 'near:spawn:200'
+    ///   hyworld find WORLD --entity 'Sheep*' --entity Dolly
+    ///   hyworld find WORLD --item 'Weapon_*' --count
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("find"))]
+    Find(query::FindArgs),
+    /// Count the blocks, fluids, environments, entities and items of a world
+    ///
+    /// Prints tables of the most common names, of the biggest regions and chunks, and of the space
+    /// in region files. Counts come from palettes, so cells are decoded only for --ores, --layers
+    /// and --by-environment.
+    ///
+    /// Examples:
+    ///   hyworld stats WORLD
+    ///   hyworld stats WORLD --ores
+    ///   hyworld stats WORLD --layers 'Ore_Iron*' --plot iron.svg
+    ///   hyworld stats WORLD --select 'region:0,0' --csv
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("stats"))]
+    Stats(query::StatsArgs),
     /// Create a sample world and show the main verbs on it
     ///
     /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
@@ -315,6 +342,8 @@ impl Command {
             Self::Map(args) => &mut args.path,
             Self::Colors(args) => &mut args.path,
             Self::Select(args) => &mut args.path,
+            Self::Find(args) => &mut args.path,
+            Self::Stats(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,
             Self::Snapshot(args) => &mut args.source,

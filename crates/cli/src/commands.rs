@@ -8,6 +8,7 @@ mod completions;
 mod convert;
 mod demo;
 mod dump;
+mod find;
 mod fingerprint;
 mod info;
 mod ls;
@@ -24,6 +25,7 @@ mod restore;
 mod saves;
 mod select;
 mod snapshot;
+mod stats;
 mod stress;
 mod undelete;
 mod undo;
@@ -83,6 +85,8 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Map(args) => map::run(&args, console),
         Command::Colors(args) => colors::run(&args, console),
         Command::Select(args) => select::run(&args, console),
+        Command::Find(args) => find::run(&args, console),
+        Command::Stats(args) => stats::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),

@@ -67,6 +67,7 @@ mod colors;
 mod containers;
 mod convert;
 mod error;
+mod find;
 mod game_folders;
 mod health;
 mod info;
@@ -97,6 +98,7 @@ pub use colors::{UsedNames, used_names};
 pub use containers::FoundContainer;
 pub use convert::convert;
 pub use error::{Error, ErrorKind, Result};
+pub use find::find_in_players;
 pub use game_folders::{GameFolders, InstalledAssets};
 pub use health::{ManifestUse, check_files, open_for_check};
 pub use info::{

@@ -13,6 +13,7 @@
 //! | [`fit_with_neighbours`], [`agreement`] | how well chunks fit together at their borders |
 //! | [`Selection`], [`select()`] | choose chunks by position and contents |
 //! | [`snapshot()`] | copies a world while a server writes it |
+//! | [`find()`], [`stats()`] | find and count blocks, fluids, entities and items |
 //! | [`find_orphans`] | finds removed chunks and older versions that are still in region files |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
 //! | [`Manifest`], [`changed_regions`] | hashes of a world, to find silent changes later |
@@ -21,6 +22,7 @@
 
 mod contents;
 mod convert;
+mod find;
 mod finding;
 mod manifest;
 mod migrate;
@@ -34,6 +36,7 @@ mod seam;
 mod select;
 mod snapshot;
 mod source;
+mod stats;
 mod totals;
 mod touched;
 mod undelete;
@@ -44,6 +47,7 @@ mod verify;
 pub use convert::{
     CompareReport, ConvertOptions, ConvertReport, FolderCopy, compare, convert, convert_to_folder,
 };
+pub use find::{Match, MatchKind, Wanted, find};
 pub use finding::{Advice, Class, Finding, Findings, Severity};
 pub use manifest::{
     ChunkRecord, FileRecord, Manifest, ManifestChanges, ManifestError, RegionRecord, ShortHash,
@@ -70,6 +74,7 @@ pub use snapshot::{
     SnapshotError, SnapshotOptions, SnapshotReport, check_snapshot_source, snapshot,
 };
 pub use source::SourceIdentity;
+pub use stats::{ChunkStats, Counts, LayerStats, RegionStats, Stats, StatsOptions, stats};
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
 pub use touched::{Reason, Signal, TouchedRules, touched_score};
 pub use undelete::{
