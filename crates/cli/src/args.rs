@@ -142,6 +142,7 @@ pub(crate) enum Command {
     ///   hyworld select WORLD 'circle:block:0,0:500 AND NOT region:0,0'
     ///   hyworld select WORLD 'near:spawn:1000 AND item = *Gold*'
     ///   hyworld select WORLD '@kept.csv OR touched > 0' --csv
+    ///   hyworld select WORLD 'chunk:3,7' --explain
     #[command(verbatim_doc_comment, after_long_help = shapes::of("select"))]
     Select(select::SelectArgs),
     /// Find blocks, fluids, items, entities and texts in a world

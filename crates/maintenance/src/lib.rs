@@ -76,7 +76,7 @@ pub use snapshot::{
 pub use source::SourceIdentity;
 pub use stats::{ChunkStats, Counts, LayerStats, RegionStats, Stats, StatsOptions, stats};
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
-pub use touched::{Reason, Signal, TouchedRules, touched_score};
+pub use touched::{Reason, Signal, TouchedRules, explain_touched, touched_score};
 pub use undelete::{
     ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
     find_orphans, find_orphans_in,

@@ -31,6 +31,8 @@ use condition::{Condition, Number};
 
 use crate::touched::TouchedRules;
 
+pub(crate) use lists::chunk;
+
 pub use chunk_set::ChunkSet;
 pub use condition::Cost;
 pub use error::SelectError;
@@ -115,7 +117,7 @@ impl Selection {
         let mut selection =
             Self { text: text.trim().to_owned(), root, rules: TouchedRules::default() };
         if selection.needs_survey() {
-            selection.rules = rules(context);
+            selection.rules = TouchedRules::of_world(context);
         }
         Ok(selection)
     }
@@ -124,12 +126,6 @@ impl Selection {
     pub fn of_chunks(chunks: ChunkSet) -> Self {
         let root = Node::Area(Area::List { chunks, is_inverted: false });
         Self { text: "a list of chunks".to_owned(), root, rules: TouchedRules::default() }
-    }
-
-    /// Returns the players and respawn points that the touched score depends on. Empty if the
-    /// selection does not test it.
-    pub fn touched_rules(&self) -> &TouchedRules {
-        &self.rules
     }
 
     /// Returns whether the touched score is tested, which needs a look at all chunks first.
@@ -214,20 +210,6 @@ impl Node {
             Self::Area(_) | Self::Test(_) => leaf(self),
         }
     }
-}
-
-/// Returns the rules of the touched score with the positions that the world stores. Chunks that do
-/// not belong to a world have none.
-fn rules(context: &dyn SelectContext) -> TouchedRules {
-    let chunks = |landmark: &Landmark| {
-        let found = context.positions_of(landmark).unwrap_or_default().into_iter();
-        let chunk = |(x, z)| Some(ChunkPos::new(lists::chunk(x)?, lists::chunk(z)?));
-        found.filter_map(chunk).collect()
-    };
-    let mut rules = TouchedRules::default();
-    rules.players = chunks(&Landmark::Players(None));
-    rules.respawn = chunks(&Landmark::Respawn);
-    rules
 }
 
 /// A context without files and landmarks.

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hyworld_chunk::{Chunk, ContainerOwner, Entity, Holder, ItemStack, Result, SectionSummary};
 use hyworld_coords::ChunkPos;
-use hyworld_providers::ChunkStorage;
+use hyworld_providers::{ChunkStorage, Positions};
 use serde::Serialize;
 
 use crate::contents::placed_by;
-use crate::scan::{ScanOptions, Scanned, scan};
-use crate::select::ChunkSet;
+use crate::finding::{Class, Finding};
+use crate::progress::Progress;
+use crate::scan::{ScanOptions, Scanned, scan, scan_positions};
+use crate::select::{self, ChunkSet, Landmark, SelectContext};
 
 /// The maximum number of block names that are remembered as natural. The game has some thousand.
 const NAMES_MAX: usize = 100_000;
@@ -93,6 +95,18 @@ struct Survey {
 }
 
 impl TouchedRules {
+    /// Returns the rules with the players and respawn points of a world. Chunks that do not belong
+    /// to a world have none.
+    pub fn of_world(context: &dyn SelectContext) -> Self {
+        let chunks = |landmark: &Landmark| {
+            let found = context.positions_of(landmark).unwrap_or_default().into_iter();
+            let at = |(x, z)| Some(ChunkPos::new(select::chunk(x)?, select::chunk(z)?));
+            found.filter_map(at).collect()
+        };
+        let players = chunks(&Landmark::Players(None));
+        Self { players, respawn: chunks(&Landmark::Respawn), ..Self::default() }
+    }
+
     /// Learns from the palettes of all chunks which blocks are natural and which number of
     /// migrations is usual. Chunks that cannot be read are left out.
     pub fn learn(&mut self, storage: &dyn ChunkStorage, options: &ScanOptions) {
@@ -162,6 +176,40 @@ impl TouchedRules {
             add(Signal::Migration, format!("blocks of migration {number}"));
         }
     }
+}
+
+/// Passes the reasons for the scores of chunks to `explain`, in the order of `positions`. `found` is
+/// called for chunks that cannot be read.
+pub fn explain_touched(
+    storage: &dyn ChunkStorage,
+    positions: Positions<'_>,
+    rules: &TouchedRules,
+    options: &ScanOptions,
+    explain: &mut dyn FnMut(ChunkPos, &[Reason]),
+    found: &mut dyn FnMut(&Finding),
+    progress: &dyn Progress,
+) {
+    let options = options.clone().ordered(true);
+    let look = |at, document: hyworld_providers::Result<Option<Vec<u8>>>| {
+        let document = document.map_err(|error| Finding::of_chunk(at, &error))?;
+        let Some(document) = document.filter(|document| !document.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let chunk = Chunk::decode(document);
+        let chunk = chunk.map_err(|error| Finding::at(Class::Document, at, error))?;
+        let reasons = rules.reasons(at, &chunk);
+        reasons.map_err(|error| Box::new(Finding::of_component(at, &error)))
+    };
+    let _ended = scan_positions(storage, positions, &options, look, |step| match step {
+        Scanned::Unlisted(error) => found(&Finding::of_storage(&error)),
+        Scanned::Chunk(at, reasons) => {
+            progress.advance(1);
+            match reasons {
+                Ok(reasons) => explain(at, &reasons),
+                Err(finding) => found(&finding),
+            }
+        }
+    });
 }
 
 /// Returns the sum of a list of reasons.

@@ -37,7 +37,10 @@ pub(crate) struct SelectArgs {
     /// Print the area of the chunks as GeoJSON, in block coordinates
     #[arg(long, conflicts_with = "json")]
     pub(crate) geojson: bool,
-    /// Print one JSON object with all chunks
+    /// Print for each chunk its touched score and the reasons for it
+    #[arg(long, conflicts_with_all = ["csv", "geojson"])]
+    pub(crate) explain: bool,
+    /// Print one JSON object with all chunks; with --explain, one for each chunk
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -5,7 +5,10 @@ use std::path::Path;
 
 use hyworld::{Location, WorldContext};
 use hyworld_coords::{CHUNK_SIDE_BLOCKS, ChunkPos, ChunkRect};
-use hyworld_maintenance::{ChunkSet, ScanOptions, Selection, select};
+use hyworld_maintenance::{
+    ChunkSet, Finding, Reason, ScanOptions, Selection, TouchedRules, explain_touched, select,
+    touched_score,
+};
 use hyworld_providers::ChunkStorage;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -45,6 +48,9 @@ pub(super) fn run(args: &SelectArgs, console: &mut Console) -> anyhow::Result<Ex
     let selection = parse(&query, &location)?;
     let storage = location.open()?;
     let (chunks, exit) = chunks(&selection, &*storage, console)?;
+    if args.explain {
+        return Ok(exit.max(explain(args.json, &location, &*storage, &chunks, console)?));
+    }
     if args.csv {
         write_csv(console, &chunks)?;
     } else if args.geojson {
@@ -119,7 +125,7 @@ pub(super) fn chunks(
     let bar = ChunkProgress::new(console, "selecting", None);
     let options = ScanOptions::new().jobs(console.jobs());
     let mut problems = Vec::new();
-    let mut add = |finding: &hyworld_maintenance::Finding| problems.push(finding.clone());
+    let mut add = |finding: &Finding| problems.push(finding.clone());
     let chunks = select(storage, selection, &options, &mut add, &bar);
     drop(bar);
     let mut exit = Exit::Clean;
@@ -130,6 +136,59 @@ pub(super) fn chunks(
         exit = Exit::Problems;
     }
     Ok((chunks, exit))
+}
+
+/// The score of a chunk. Printed with `--explain`.
+#[derive(Debug, Serialize)]
+struct Score<'a> {
+    x: i32,
+    z: i32,
+    score: u32,
+    reasons: &'a [Reason],
+}
+
+fn explain(
+    is_json: bool,
+    location: &Location,
+    storage: &dyn ChunkStorage,
+    chunks: &ChunkSet,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    let options = ScanOptions::new().jobs(console.jobs());
+    let mut rules = TouchedRules::of_world(&WorldContext::new(location));
+    rules.learn(storage, &options);
+    let bar = ChunkProgress::new(console, "explaining", Some(chunks.len()));
+    let (mut written, mut exit) = (Ok(()), Exit::Clean);
+    let mut explain = |at: ChunkPos, reasons: &[Reason]| {
+        if written.is_ok() {
+            written = write_score(is_json, at, reasons, console);
+        }
+    };
+    let mut found = |finding: &Finding| {
+        exit::complain(&exit::problem(finding.message.clone()));
+        exit = Exit::Problems;
+    };
+    let positions = Box::new(chunks.iter().map(Ok));
+    explain_touched(storage, positions, &rules, &options, &mut explain, &mut found, &bar);
+    drop(bar);
+    written.map(|()| exit)
+}
+
+fn write_score(
+    is_json: bool,
+    at: ChunkPos,
+    reasons: &[Reason],
+    console: &mut Console,
+) -> anyhow::Result<()> {
+    let (ChunkPos { x, z }, score) = (at, touched_score(reasons));
+    if is_json {
+        return json::line(console, &Score { x, z, score, reasons });
+    }
+    writeln!(console, "chunk {x},{z}: score {score}")?;
+    for reason in reasons {
+        writeln!(console, "  {:>3}  {}", reason.score, text::printable(&reason.text))?;
+    }
+    Ok(())
 }
 
 fn write_summary(console: &mut Console, chunks: &ChunkSet) -> anyhow::Result<()> {

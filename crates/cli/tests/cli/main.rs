@@ -30,6 +30,7 @@ mod newer_games;
 mod permissions;
 mod players;
 mod pregen;
+mod querying;
 mod reading;
 mod rebuilding;
 mod repairing;

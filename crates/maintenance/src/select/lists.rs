@@ -236,7 +236,7 @@ fn point(coordinates: &[Coordinates]) -> Result<(f64, f64), String> {
 }
 
 /// Returns the chunk coordinate of a block coordinate.
-pub(super) fn chunk(block: f64) -> Option<i32> {
+pub(crate) fn chunk(block: f64) -> Option<i32> {
     block_of(block).and_then(|block| i32::try_from(block.div_euclid(32)).ok())
 }
 

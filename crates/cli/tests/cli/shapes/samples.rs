@@ -18,6 +18,7 @@ pub(super) fn all() -> Samples {
     samples.extend(players());
     samples.extend(regions());
     samples.extend(chunks());
+    samples.extend(queries());
     samples.extend(storages());
     samples.extend(health());
     samples.extend(running());
@@ -397,6 +398,20 @@ fn health() -> Samples {
         ("seal", vec![seal]),
         ("unseal", vec![unseal]),
     ]
+}
+
+fn queries() -> Samples {
+    let sandbox = crate::querying::save();
+    let mut select = lines(&sandbox, &["select save x>=0", "select save x>99"]);
+    also(&mut select, 0, &[("/min", Value::Null), ("/max", Value::Null)]);
+    let explain = lines(&sandbox, &["select save x>=0 --explain"]);
+    let mut find = lines(&sandbox, &["find save --item * --block Ore_Iron --entity *"]);
+    let nowhere = ["/x", "/y", "/z", "/holder"].map(|key| (key, Value::Null));
+    also(&mut find, 0, &nowhere);
+    let count = lines(&sandbox, &["find save --item * --count"]);
+    let mut stats = lines(&sandbox, &["stats save --ores --by-environment"]);
+    also(&mut stats, 0, &[("/space", Value::Null)]);
+    vec![("select", vec![select, explain]), ("find", vec![find, count]), ("stats", vec![stats])]
 }
 
 fn running() -> Samples {
