@@ -2,6 +2,7 @@
 //! are generated from them. Nothing is opened here.
 
 pub(crate) mod bench;
+pub(crate) mod change;
 pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
@@ -171,6 +172,32 @@ pub(crate) enum Command {
     ///   hyworld stats WORLD --select 'region:0,0' --csv
     #[command(verbatim_doc_comment, after_long_help = shapes::of("stats"))]
     Stats(query::StatsArgs),
+    /// Show what changed between two worlds, or a world and a backup
+    ///
+    /// Compares chunks, and for changed ones blocks, fluids, entities, block entities, containers,
+    /// heights and environments; then the configuration, resources and players. Chunks that are
+    /// only stored in another way, such as compressed again, are equal. The exit code is 0 if both
+    /// are equal and 1 if they differ. Nothing is written.
+    ///
+    /// Examples:
+    ///   hyworld diff backup/2026-03-26_18-05-00.zip my-save
+    ///   hyworld diff old new --select 'near:spawn:200' --details
+    ///   hyworld diff old new --blocks --json
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("diff"))]
+    Diff(change::DiffArgs),
+    /// Remove chunks that players have not touched, so that the game generates them again
+    ///
+    /// Only chunks of --select, or of the whole world with --all, are removed, and never those that
+    /// are touched (docs/select.md), around spawn, with players or respawn points, claimed, or
+    /// unreadable, nor a ring of chunks around them. Shows counts, bytes and a small map, and asks.
+    /// What is removed goes into an undo bundle beside the world. Stop the server first.
+    ///
+    /// Examples:
+    ///   hyworld trim my-save --all --dry-run
+    ///   hyworld trim my-save --select 'NOT circle:block:0,0:3000' --ring 4
+    ///   hyworld trim my-save --all --protect-json claims.json --x '*.*.@0' --z '*.*.@1'
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("trim"))]
+    Trim(change::TrimArgs),
     /// Create a sample world and show the main verbs on it
     ///
     /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
@@ -344,6 +371,8 @@ impl Command {
             Self::Colors(args) => &mut args.path,
             Self::Select(args) => &mut args.path,
             Self::Find(args) => &mut args.path,
+            Self::Diff(args) => &mut args.first,
+            Self::Trim(args) => &mut args.path,
             Self::Stats(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,

@@ -7,6 +7,7 @@ mod colors;
 mod completions;
 mod convert;
 mod demo;
+mod diff;
 mod dump;
 mod find;
 mod fingerprint;
@@ -27,6 +28,7 @@ mod select;
 mod snapshot;
 mod stats;
 mod stress;
+mod trim;
 mod undelete;
 mod undo;
 mod upgrade;
@@ -87,6 +89,8 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Select(args) => select::run(&args, console),
         Command::Find(args) => find::run(&args, console),
         Command::Stats(args) => stats::run(&args, console),
+        Command::Diff(args) => diff::run(&args, console),
+        Command::Trim(args) => trim::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),

@@ -14,14 +14,17 @@
 //! | [`Selection`], [`select()`] | choose chunks by position and contents |
 //! | [`snapshot()`] | copies a world while a server writes it |
 //! | [`find()`], [`stats()`] | find and count blocks, fluids, entities and items |
+//! | [`diff()`] | what changed between two storages, down to blocks and items |
 //! | [`find_orphans`] | finds removed chunks and older versions that are still in region files |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
 //! | [`Manifest`], [`changed_regions`] | hashes of a world, to find silent changes later |
 //!
 //! A damaged chunk never stops an operation; it is a [`Finding`] in the report.
 
+mod claims;
 mod contents;
 mod convert;
+mod diff;
 mod find;
 mod finding;
 mod manifest;
@@ -44,8 +47,13 @@ mod undo;
 mod upgrade;
 mod verify;
 
+pub use claims::claimed_chunks;
 pub use convert::{
     CompareReport, ConvertOptions, ConvertReport, FolderCopy, compare, convert, convert_to_folder,
+};
+pub use diff::{
+    CellDiff, CellsDiff, Change, ChunkDiff, DiffOptions, DiffReport, HolderDiff, ItemDiff,
+    Replaced, diff, diff_manifests,
 };
 pub use find::{Match, MatchKind, Wanted, find};
 pub use finding::{Advice, Class, Finding, Findings, Severity};

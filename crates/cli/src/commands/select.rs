@@ -211,7 +211,7 @@ fn blocks(area: ChunkRect) -> ((i64, i64), (i64, i64)) {
 }
 
 /// Writes `regionX;regionZ` for whole regions and `regionX;regionZ;chunkX;chunkZ` for others.
-fn write_csv(console: &mut Console, chunks: &ChunkSet) -> anyhow::Result<()> {
+pub(super) fn write_csv(console: &mut Console, chunks: &ChunkSet) -> anyhow::Result<()> {
     for (region, _) in chunks.regions().filter(|(_, count)| *count == REGION_CHUNKS) {
         writeln!(console, "{};{}", region.x, region.z)?;
     }
@@ -225,7 +225,7 @@ fn write_csv(console: &mut Console, chunks: &ChunkSet) -> anyhow::Result<()> {
 }
 
 /// Writes one feature: a rectangle for each row of adjacent chunks of a region.
-fn write_geojson(console: &mut Console, chunks: &ChunkSet) -> anyhow::Result<()> {
+pub(super) fn write_geojson(console: &mut Console, chunks: &ChunkSet) -> anyhow::Result<()> {
     write!(console, "{{\"type\":\"Feature\",\"properties\":{{\"chunks\":{}}},", chunks.len())?;
     write!(console, "\"geometry\":{{\"type\":\"MultiPolygon\",\"coordinates\":[")?;
     let mut rows = rows(chunks).peekable();
