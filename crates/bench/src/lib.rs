@@ -12,6 +12,7 @@ pub mod chunk;
 pub mod demo;
 mod process;
 pub mod providers;
+pub mod query;
 mod raw;
 pub mod region;
 pub mod scale;

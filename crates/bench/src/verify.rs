@@ -36,7 +36,7 @@ pub struct VerifyReport {
 }
 
 /// The compressed frames of a chunk, and the length of its document.
-struct Frames {
+pub(crate) struct Frames {
     frames: Vec<u8>,
     raw_bytes: usize,
 }
@@ -85,7 +85,7 @@ pub fn measure(
     })
 }
 
-fn load(files: &[(RegionPos, PathBuf)]) -> Result<Vec<Frames>> {
+pub(crate) fn load(files: &[(RegionPos, PathBuf)]) -> Result<Vec<Frames>> {
     let mut blobs = Vec::new();
     for (_, path) in files {
         let file = IndexedStorageFile::open_read_only(path)?;
@@ -99,7 +99,7 @@ fn load(files: &[(RegionPos, PathBuf)]) -> Result<Vec<Frames>> {
     Ok(blobs)
 }
 
-fn decompress(blobs: &[Frames], threads: usize) -> Result<Duration> {
+pub(crate) fn decompress(blobs: &[Frames], threads: usize) -> Result<Duration> {
     on_threads(threads, blobs.len(), || {
         let mut zstd = Zstd::new();
         move |number| match blobs.get(number) {

@@ -2,6 +2,7 @@
 
 mod chunk;
 mod providers;
+mod query;
 mod region;
 mod store;
 mod verify;
@@ -17,6 +18,7 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
         Verb::Providers(args) => providers::run(args, console)?,
         Verb::Store(args) => store::run(args, console)?,
         Verb::Verify(args) => verify::run(args, console)?,
+        Verb::Query(args) => query::run(args, console)?,
     }
     Ok(Exit::Clean)
 }

@@ -44,6 +44,7 @@ mod snapshots;
 mod streams;
 mod stress;
 mod targets;
+mod trimming;
 mod upgrading;
 mod upgrading_worlds;
 mod verifying;

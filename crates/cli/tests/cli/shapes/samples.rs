@@ -411,7 +411,13 @@ fn queries() -> Samples {
     let count = lines(&sandbox, &["find save --item * --count"]);
     let mut stats = lines(&sandbox, &["stats save --ores --by-environment"]);
     also(&mut stats, 0, &[("/space", Value::Null)]);
-    vec![("select", vec![select, explain]), ("find", vec![find, count]), ("stats", vec![stats])]
+    vec![
+        ("select", vec![select, explain]),
+        ("find", vec![find, count]),
+        ("stats", vec![stats]),
+        ("diff", vec![crate::trimming::differences()]),
+        ("trim", vec![crate::trimming::plans()]),
+    ]
 }
 
 fn running() -> Samples {
@@ -435,6 +441,7 @@ fn benches() -> Samples {
     let region = lines(&sandbox, &["bench region 0.0.region.bin --rounds 1"]);
     let chunk = lines(&sandbox, &["bench chunk 0.0.region.bin --rounds 1"]);
     let verify = lines(&sandbox, &["bench verify 0.0.region.bin --rounds 1"]);
+    let query = lines(&sandbox, &["bench query 0.0.region.bin --rounds 1"]);
     let mut providers = lines(&sandbox, &["bench providers 0.0.region.bin --rounds 1"]);
     also(&mut providers, 0, &[("/providers/0/stored", Value::Null)]);
     let mut scale = lines(&sandbox, &["bench providers --scale 10"]);
@@ -452,6 +459,7 @@ fn benches() -> Samples {
         ("bench providers", vec![providers, scale]),
         ("bench store", vec![store]),
         ("bench verify", vec![verify]),
+        ("bench query", vec![query]),
     ]
 }
 
