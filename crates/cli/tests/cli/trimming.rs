@@ -1,5 +1,6 @@
 //! `diff` and `trim` on the small save of `querying`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -131,14 +132,12 @@ fn copies_in_another_form_are_equal() {
     run(&sandbox, &["diff", "a.manifest", "b.manifest"]).ends(0);
 }
 
-/// Makes random edits, keeps a log of them, and compares the log with the differences.
-#[test]
-fn random_edits_are_found_exactly() {
-    let sandbox = save();
-    copy(&sandbox, "save", "old");
-    let storage = RegionFiles::open(&sandbox.path(CHUNKS)).unwrap();
-    let mut random = Random::new(7);
-    let mut log = std::collections::BTreeMap::new();
+/// Changed blocks: position, old and new name.
+type Log = BTreeMap<(i32, u16, i32), (String, String)>;
+
+/// Sets random blocks and returns what differs afterwards.
+fn edit_blocks(storage: &RegionFiles, random: &mut Random) -> Log {
+    let mut log = Log::new();
     for number in 0..300_u32 {
         let mut below = |limit: u32| random.below(limit);
         let (chunk_x, chunk_z) = (below(11).cast_signed(), below(11).cast_signed());
@@ -146,30 +145,85 @@ fn random_edits_are_found_exactly() {
         let mut small = |limit: u32| u16::try_from(below(limit)).unwrap();
         let (y, [x, z]) = (small(320), [small(32), small(32)].map(|at| u8::try_from(at).unwrap()));
         let name = if number % 3 == 0 { "Empty".to_owned() } else { format!("Block_{}", below(5)) };
-        edit(&storage, at, |chunk| {
+        edit(storage, at, |chunk| {
             let cell = block(x, y, z);
             let before = chunk.block(cell).unwrap().name().to_owned();
             chunk.set_block(cell, name.as_str()).unwrap();
             let key = (at.x * 32 + i32::from(x), y, at.z * 32 + i32::from(z));
-            let from = log.entry(key).or_insert((before, String::new()));
-            from.1.clone_from(&name);
+            log.entry(key).or_insert((before, String::new())).1.clone_from(&name);
         });
     }
-    drop(storage);
     log.retain(|_, (from, to)| from != to);
+    log
+}
+
+/// Adds random entities, and random items to the chest. Returns the UUIDs and the numbers of items.
+fn edit_contents(
+    storage: &RegionFiles,
+    random: &mut Random,
+) -> (BTreeSet<String>, BTreeMap<String, i64>) {
+    let (mut uuids, mut items) = (BTreeSet::new(), BTreeMap::from([("Bar_Gold".to_owned(), -7)]));
+    for number in 0..20_u8 {
+        let at = ChunkPos::new(random.below(9).cast_signed(), random.below(9).cast_signed());
+        let entity = format!(
+            r#"{{"Components": {{"NPC": {{"RoleName": "Cow"}}, "UUID": {{"UUID":
+                {{"$binary": "{number:02}AAAAAAAAAAAAAAAAAAAA==", "$type": "04"}}}}}}}}"#
+        );
+        let entity = holder(&entity);
+        let bytes = hyworld_chunk::Entity(&entity).uuid().unwrap();
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        uuids.insert(digits);
+        edit(storage, at, |chunk| chunk.entities_mut().push(entity).unwrap());
+    }
+    let mut slots = Vec::new();
+    for slot in 0..9 {
+        let (id, count) = (format!("Item_{}", random.below(4)), i64::from(random.below(9)) + 1);
+        slots.push(format!(r#""{slot}": {{"Id": "{id}", "Quantity": {count}}}"#));
+        *items.entry(id).or_default() += count;
+    }
+    let chest = format!(
+        r#"{{"Components": {{"ItemContainerBlock": {{"ItemContainer": {{"Capacity": 9,
+            "Items": {{{}}}}}}}}}}}"#,
+        slots.join(", ")
+    );
+    edit(storage, ChunkPos::new(1, 1), |chunk| {
+        chunk.block_entities_mut().insert(block(5, 64, 5), holder(&chest)).unwrap();
+    });
+    (uuids, items)
+}
+
+/// Makes random edits, keeps a log of them, and compares the log with the differences.
+#[test]
+fn random_edits_are_found_exactly() {
+    let sandbox = save();
+    copy(&sandbox, "save", "old");
+    let storage = RegionFiles::open(&sandbox.path(CHUNKS)).unwrap();
+    let mut random = Random::new(7);
+    let log = edit_blocks(&storage, &mut random);
+    let (uuids, items) = edit_contents(&storage, &mut random);
+    drop(storage);
     let lines = run(&sandbox, &["diff", "old", "save", "--json", "--blocks"]).ends(1).json_lines();
-    let mut found = std::collections::BTreeMap::new();
+    let (mut found, mut found_uuids, mut found_items) =
+        (Log::new(), BTreeSet::new(), BTreeMap::new());
     for chunk in lines.iter().filter(|line| line["type"] == "chunk") {
-        assert_eq!(chunk["entities"], json!([]));
         for cell in chunk["blocks"]["cells"].as_array().into_iter().flatten() {
             let int = |key: &str| i32::try_from(cell[key].as_i64().unwrap()).unwrap();
             let text = |key: &str| cell[key].as_str().unwrap().to_owned();
             let key = (int("x"), u16::try_from(int("y")).unwrap(), int("z"));
             found.insert(key, (text("from"), text("to")));
         }
+        for entity in chunk["entities"].as_array().unwrap() {
+            assert_eq!(entity["change"], "added");
+            found_uuids.insert(entity["uuid"].as_str().unwrap().replace('-', ""));
+        }
+        for item in chunk["items"].as_array().unwrap() {
+            found_items
+                .insert(item["id"].as_str().unwrap().to_owned(), item["count"].as_i64().unwrap());
+        }
     }
     assert!(log.len() > 200, "{}", log.len());
     assert_eq!(found, log);
+    assert_eq!((found_uuids, found_items), (uuids, items));
 }
 
 #[test]
