@@ -71,6 +71,7 @@ pub(crate) struct Global {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::doc_markdown, reason = "examples are commands to copy")]
 pub(crate) enum Command {
     /// Show what a path contains: worlds, their settings and their sizes
     ///

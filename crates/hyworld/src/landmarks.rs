@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::{Document, Value};
-use hyworld_world::{OsFileSystem, Players, Resources, Uuid, WorldOptions};
+use hyworld_world::{OsFileSystem, Players, Resources, SpawnProvider, Uuid, WorldOptions};
 
 use crate::error::Result;
 
@@ -53,7 +53,7 @@ impl Landmarks {
                 match opened.config() {
                     Ok(config) => {
                         let spawn = config.settings.spawn_provider.as_ref();
-                        let point = spawn.and_then(|spawn| spawn.spawn_point());
+                        let point = spawn.and_then(SpawnProvider::spawn_point);
                         found.spawn = point.map(|point| (point.x, point.z));
                     }
                     Err(problem) => found.problems.push(problem.to_string()),

@@ -100,7 +100,7 @@ impl Trim {
     /// Returns an error if another program uses the world, or if it cannot be opened.
     pub fn plan(
         location: &Location,
-        options: TrimOptions,
+        options: &TrimOptions,
         is_plan: bool,
         scan: &ScanOptions,
         found: &mut dyn FnMut(&Finding),
@@ -125,8 +125,8 @@ impl Trim {
             is_spawn_known: landmarks.spawn.is_some(),
             problems: landmarks.problems.clone(),
         };
-        trim.protect(&*storage, &landmarks, &options, scan, found, progress);
-        trim.choose(&*storage, &options, scan, found);
+        trim.protect(&*storage, &landmarks, options, scan, found, progress);
+        trim.choose(&*storage, options, scan, found);
         trim.weigh(&*storage, &landmarks)?;
         Ok(trim)
     }

@@ -301,8 +301,10 @@ fn compare(
         (None, _) => return Ok(Some(ChunkDiff::new(at, Change::Added))),
         (Some(old), Some(new)) => (old, new),
     };
-    let decode =
-        |document| Chunk::decode(document).map_err(|error| Finding::at(Class::Document, at, error));
+    let decode = |document| {
+        let failed = |error| Box::new(Finding::at(Class::Document, at, error));
+        Chunk::decode(document).map_err(failed)
+    };
     let (old, new) = (decode(old)?, decode(new)?);
     let diff = ChunkDiff::between(at, &old, &new, has_cells);
     let diff = diff.map_err(|error| Finding::of_component(at, &error))?;

@@ -106,8 +106,8 @@ pub fn find(
         Scanned::Chunk(at, result) => {
             progress.advance(1);
             match result {
-                Ok(matches) => {
-                    if !stop.load(Ordering::Relaxed) && !matches.tell(at, matched) {
+                Ok(of_chunk) => {
+                    if !stop.load(Ordering::Relaxed) && !of_chunk.tell(at, matched) {
                         stop.store(true, Ordering::Relaxed);
                     }
                 }

@@ -206,7 +206,7 @@ impl Node {
         match self {
             Self::And(nodes) => Truth::all(nodes.iter().map(|node| node.test(leaf))),
             Self::Or(nodes) => Truth::any(nodes.iter().map(|node| node.test(leaf))),
-            Self::Not(node) => node.test(leaf).not(),
+            Self::Not(node) => node.test(leaf).negated(),
             Self::Area(_) | Self::Test(_) => leaf(self),
         }
     }

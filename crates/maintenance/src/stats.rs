@@ -162,7 +162,9 @@ pub fn stats(
     });
     let all = spare.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut total = Sums::default();
-    all.into_iter().for_each(|sums| total.merge(sums));
+    for sums in all {
+        total.merge(sums);
+    }
     total.report(unreadable)
 }
 

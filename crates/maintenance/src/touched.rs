@@ -178,8 +178,8 @@ impl TouchedRules {
     }
 }
 
-/// Passes the reasons for the scores of chunks to `explain`, in the order of `positions`. `found` is
-/// called for chunks that cannot be read.
+/// Passes the reasons for the scores of chunks to `explain`, in the order of `positions`. `found`
+/// is called for chunks that cannot be read.
 pub fn explain_touched(
     storage: &dyn ChunkStorage,
     positions: Positions<'_>,
@@ -222,7 +222,11 @@ fn changes(sections: &[SectionSummary<'_>]) -> Option<Reason> {
     let changed = sections.iter().filter(|section| section.changes > 0).count();
     let sum = sections.iter().map(|section| u32::from(section.changes)).sum::<u32>();
     let doublings = sum.checked_ilog2()?;
-    let text = format!("{sum} changes in {changed} sections");
+    let text = format!(
+        "{} in {}",
+        counted(sum.into(), "change", "changes"),
+        counted(changed as u64, "section", "sections")
+    );
     let score = Signal::Changes.weight().saturating_add(doublings);
     Some(Reason { signal: Signal::Changes, score, text })
 }
@@ -257,21 +261,41 @@ fn add_contents(chunk: &Chunk, add: &mut dyn FnMut(Signal, String)) -> Result<()
         dropped = dropped.saturating_add(u64::from(ItemStack::of_dropped(entity.0)?.is_some()));
     }
     if filled > 0 {
-        add(Signal::Container, format!("{filled} containers with items and without a drop list"));
+        add(
+            Signal::Container,
+            format!(
+                "{} with items and without a drop list",
+                counted(filled as u64, "container", "containers")
+            ),
+        );
     }
     if placed > 0 {
-        add(Signal::PlacedBy, format!("{placed} block entities placed by players"));
+        add(
+            Signal::PlacedBy,
+            format!("{} placed by players", counted(placed, "block entity", "block entities")),
+        );
     }
     if respawn > 0 {
-        add(Signal::RespawnBlock, format!("{respawn} blocks to respawn at"));
+        add(Signal::RespawnBlock, format!("{} to respawn at", counted(respawn, "block", "blocks")));
     }
     if let Some(name) = named.first() {
-        add(Signal::NamedEntity, format!("{} named entities, such as {name}", named.len()));
+        add(
+            Signal::NamedEntity,
+            format!(
+                "{}, such as {name}",
+                counted(named.len() as u64, "named entity", "named entities")
+            ),
+        );
     }
     if dropped > 0 {
-        add(Signal::GroundItem, format!("{dropped} items on the ground"));
+        add(Signal::GroundItem, format!("{} on the ground", counted(dropped, "item", "items")));
     }
     Ok(())
+}
+
+/// Returns a number with its noun.
+fn counted(number: u64, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
 }
 
 /// Returns whether a container of a block names the list that its items are drawn from.
@@ -327,7 +351,7 @@ mod tests {
         changed.set_block(ChunkBlock::new(9, 9, 8).unwrap(), "Rock_Stone").unwrap();
         let reasons = rules.reasons(at, &changed).unwrap();
         let texts: Vec<&str> = reasons.iter().map(|reason| reason.text.as_str()).collect();
-        assert_eq!(texts, ["unusual blocks: Furniture_Chair", "2 changes in 1 sections"]);
+        assert_eq!(texts, ["unusual blocks: Furniture_Chair", "2 changes in 1 section"]);
         assert_eq!(touched_score(&reasons), 5 + 2);
     }
 }

@@ -8,6 +8,7 @@ use super::health::ApplyArgs;
 use super::select::SelectionArg;
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct DiffArgs {
     /// The old state: a world, a folder of region files, a region file, rocksdb:PATH,
     /// `s3://BUCKET/PREFIX`, a backup zip, a universe or save with one world, or a manifest

@@ -52,6 +52,7 @@ pub(crate) struct FindArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct StatsArgs {
     /// A world, a folder of region files, a region file, rocksdb:PATH, `s3://BUCKET/PREFIX`, a
     /// backup zip, or a universe or save with one world

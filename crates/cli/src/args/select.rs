@@ -7,7 +7,8 @@ use clap::Args;
 /// A choice of chunks by a selection.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SelectionArg {
-    /// Only chunks of this selection, such as `near:spawn:500 AND block = Ore_*`; see docs/select.md
+    /// Only chunks of this selection, such as `near:spawn:500 AND block = Ore_*`; docs/select.md
+    /// describes the language
     #[arg(long, value_name = "QUERY", conflicts_with = "query_file")]
     pub(crate) select: Option<String>,
     /// Read the selection from this file; - is stdin
@@ -16,6 +17,7 @@ pub(crate) struct SelectionArg {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct SelectArgs {
     /// A world, a folder of region files, a region file, rocksdb:PATH, `s3://BUCKET/PREFIX`, a
     /// backup zip, or a universe or save with one world

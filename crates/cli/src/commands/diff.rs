@@ -38,8 +38,8 @@ pub(super) fn run(args: &DiffArgs, console: &mut Console) -> anyhow::Result<Exit
     let (chosen, mut exit) = match select::chosen(&args.selection, &second)? {
         None => (None, Exit::Clean),
         Some(selection) => {
-            let (mut chunks, exit) = select::chunks(&selection, &*storages.1, console)?;
-            let (others, more) = select::chunks(&selection, &*storages.0, console)?;
+            let (mut chunks, exit) = select::chunks(&selection, &*storages.1, console);
+            let (others, more) = select::chunks(&selection, &*storages.0, console);
             chunks.add(&others);
             (Some(chunks), exit.max(more))
         }
@@ -93,9 +93,9 @@ fn files(
 
 /// Reads a manifest; `None` if the file is something else.
 fn manifest(path: &Path) -> Option<anyhow::Result<Manifest>> {
-    let is_other = path.is_dir() || !path.is_file();
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase())?;
-    if is_other || name.ends_with(".region.bin") || name.ends_with(".zip") {
+    let is_chunks =
+        |end: &std::ffi::OsStr| end.eq_ignore_ascii_case("bin") || end.eq_ignore_ascii_case("zip");
+    if !path.is_file() || path.extension().is_some_and(is_chunks) {
         return None;
     }
     Some(Manifest::read(path).map_err(Into::into))

@@ -23,6 +23,7 @@ const SHOWN: u64 = 20;
 
 /// A number of matches. Printed with `--count`.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the keys of the JSON")]
 struct Count {
     kind: MatchKind,
     id: String,
@@ -36,7 +37,7 @@ pub(super) fn run(args: &FindArgs, console: &mut Console) -> anyhow::Result<Exit
     let storage = location.open()?;
     let (chosen, mut exit) = match &selection {
         Some(selection) => {
-            let (chunks, exit) = select::chunks(selection, &*storage, console)?;
+            let (chunks, exit) = select::chunks(selection, &*storage, console);
             (Some(chunks), exit)
         }
         None => (None, Exit::Clean),

@@ -47,7 +47,7 @@ pub(super) fn run(args: &SelectArgs, console: &mut Console) -> anyhow::Result<Ex
     };
     let selection = parse(&query, &location)?;
     let storage = location.open()?;
-    let (chunks, exit) = chunks(&selection, &*storage, console)?;
+    let (chunks, exit) = chunks(&selection, &*storage, console);
     if args.explain {
         return Ok(exit.max(explain(args.json, &location, &*storage, &chunks, console)?));
     }
@@ -96,7 +96,7 @@ pub(super) fn positions(
     let Some(selection) = chosen(&args.selection, location)? else {
         return chunk::chosen(&args.chosen, storage);
     };
-    let (selected, exit) = chunks(&selection, storage, console)?;
+    let (selected, exit) = chunks(&selection, storage, console);
     if args.chosen.area.is_none() && args.chosen.chunks.is_empty() {
         return Ok((selected.iter().collect(), exit));
     }
@@ -121,7 +121,7 @@ pub(super) fn chunks(
     selection: &Selection,
     storage: &dyn ChunkStorage,
     console: &Console,
-) -> anyhow::Result<(ChunkSet, Exit)> {
+) -> (ChunkSet, Exit) {
     let bar = ChunkProgress::new(console, "selecting", None);
     let options = ScanOptions::new().jobs(console.jobs());
     let mut problems = Vec::new();
@@ -135,11 +135,12 @@ pub(super) fn chunks(
         exit::complain(&exit::problem(format!("{at}{}", finding.message)));
         exit = Exit::Problems;
     }
-    Ok((chunks, exit))
+    (chunks, exit)
 }
 
 /// The score of a chunk. Printed with `--explain`.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the keys of the JSON")]
 struct Score<'a> {
     x: i32,
     z: i32,

@@ -38,7 +38,7 @@ pub(super) fn run(args: &StatsArgs, console: &mut Console) -> anyhow::Result<Exi
     let storage = location.open()?;
     let (chosen, mut exit) = match &selection {
         Some(selection) => {
-            let (chunks, exit) = select::chunks(selection, &*storage, console)?;
+            let (chunks, exit) = select::chunks(selection, &*storage, console);
             (Some(chunks), exit)
         }
         None => (None, Exit::Clean),

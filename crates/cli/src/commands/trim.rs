@@ -72,7 +72,7 @@ pub(super) fn run(args: &TrimArgs, console: &mut Console) -> anyhow::Result<Exit
             )));
         }
     };
-    let plan = Trim::plan(&location, options, args.apply.dry_run, &scan, &mut found, &bar)?;
+    let plan = Trim::plan(&location, &options, args.apply.dry_run, &scan, &mut found, &bar)?;
     drop(bar);
     if let Some(file) = &args.picture {
         show::picture(&plan, file)?;
@@ -112,7 +112,7 @@ fn options(args: &TrimArgs, location: &Location, console: &Console) -> anyhow::R
             let Some(selection) = select::chosen(&keep, location)? else {
                 return Err(exit::usage("--keep: a selection is missing"));
             };
-            let (chunks, exit) = select::chunks(&selection, &*location.open()?, console)?;
+            let (chunks, exit) = select::chunks(&selection, &*location.open()?, console);
             if exit != Exit::Clean {
                 return Err(exit::problem("--keep: not all chunks can be tested"));
             }

@@ -1,5 +1,5 @@
-//! `repair`, `restore`, `compact`, `trim` and `undo` are killed at random moments. Nothing is lost, the
-//! next run finishes the work, and undoing restores the exact bytes.
+//! `repair`, `restore`, `compact`, `trim` and `undo` are killed at random moments. Nothing is lost,
+//! the next run finishes the work, and undoing restores the exact bytes.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![cfg(unix)]
 

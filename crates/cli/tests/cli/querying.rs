@@ -108,7 +108,7 @@ fn a_selection_is_counted_and_read_back_in_every_form() {
     let json: Value = serde_json::from_str(&select(query, &["--json"])).unwrap();
     assert_eq!(
         json["positions"].as_array().unwrap().len(),
-        json["chunks"].as_u64().unwrap() as usize
+        usize::try_from(json["chunks"].as_u64().unwrap()).unwrap()
     );
     assert_eq!((&json["min"]["x"], &json["max"]["x"]), (&(-1).into(), &9.into()));
     sandbox.file("query.txt", b"chunk:0,0\n  or chunk:1,0\n");
@@ -159,9 +159,13 @@ fn touched_chunks_are_explained() {
     touched.sort_unstable();
     assert_eq!(touched, ["0;0;0;9", "0;0;1;1", "0;0;4;4", "0;0;9;0"]);
     let why = run(&sandbox, &["select", "save", "chunk:1,1", "--explain"]).ok();
-    let expected = "chunk 1,1: score 56\n   50  1 containers with items and without a drop list\n    \
-                    5  unusual blocks: Furniture_Chest\n    1  1 changes in 1 sections\n";
-    assert_eq!(why, expected);
+    let expected = [
+        "chunk 1,1: score 56",
+        "   50  1 container with items and without a drop list",
+        "    5  unusual blocks: Furniture_Chest",
+        "    1  1 change in 1 section",
+    ];
+    assert_eq!(why.lines().collect::<Vec<_>>(), expected);
     let json = run(&sandbox, &["select", "save", "x = 9 AND z = 0", "--explain", "--json"]).ends(0);
     assert_eq!(json.json()["reasons"][0]["signal"], "player");
     let calm = run(&sandbox, &["select", "save", "chunk:5,5", "--explain"]).ok();

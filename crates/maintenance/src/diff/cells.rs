@@ -77,13 +77,13 @@ impl ChunkDiff {
             if !is_same("Block") {
                 let (a, b) = (old.blocks()?, new.blocks()?);
                 changed_blocks(a, b, |cell| {
-                    blocks.add(y.block(cell), a.block(cell), b.block(cell))
+                    blocks.add(y.block(cell), a.block(cell), b.block(cell));
                 });
             }
             if !is_same("Fluid") {
                 let (a, b) = (old.fluids()?, new.fluids()?);
                 changed_fluids(a, b, |cell| {
-                    fluids.add(y.block(cell), a.fluid(cell), b.fluid(cell))
+                    fluids.add(y.block(cell), a.fluid(cell), b.fluid(cell));
                 });
             }
             if before != (blocks.diff.count, fluids.diff.count) {

@@ -127,7 +127,7 @@ impl Area {
                 });
                 Truth::any(tests)
             }
-            Self::List { chunks, is_inverted: true } => listed(chunks, window).not(),
+            Self::List { chunks, is_inverted: true } => listed(chunks, window).negated(),
             Self::List { chunks, is_inverted: false } => listed(chunks, window),
             Self::Axis { is_x, compare } => {
                 let (first, last) = if *is_x { window.x } else { window.z };

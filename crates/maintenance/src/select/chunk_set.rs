@@ -195,7 +195,7 @@ mod tests {
         assert!(order.is_sorted() && order.len() == 4, "{order:?}");
         chunks.subtract(&set(&[(0, 0), (1, 0), (31, 31), (5, 5)]));
         assert_eq!(chunks, set(&[(i32::MIN, i32::MAX)]));
-        assert_eq!(chunks.bounds().map(|area| area.count()), Some(1));
+        assert_eq!(chunks.bounds().map(ChunkRect::count), Some(1));
         assert_eq!(ChunkSet::new().bounds(), None);
     }
 

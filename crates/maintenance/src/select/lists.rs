@@ -316,7 +316,7 @@ mod tests {
         assert!(parse(&deep).unwrap_err().contains("nested too deeply"));
         let nested = format!("{{\"coordinates\": {}", "[".repeat(100_000));
         assert!(parse(&nested).is_err());
-        let many = (0..=REGIONS_MAX).map(|x| format!("{x};0\n")).collect::<String>();
+        let many = (0..=REGIONS_MAX).map(|x| format!("{x};0")).collect::<Vec<_>>().join("\n");
         assert!(parse(&many).unwrap_err().contains("regions"));
     }
 }

@@ -14,7 +14,7 @@ pub enum Truth {
 impl Truth {
     /// Returns the opposite.
     #[must_use]
-    pub fn not(self) -> Self {
+    pub fn negated(self) -> Self {
         match self {
             Self::No => Self::Yes,
             Self::Unknown => Self::Unknown,
@@ -37,7 +37,7 @@ impl Truth {
 
     /// Returns whether at least one is true. Evaluates only up to the first that is true.
     pub(super) fn any(results: impl Iterator<Item = Self>) -> Self {
-        Self::all(results.map(Self::not)).not()
+        Self::all(results.map(Self::negated)).negated()
     }
 }
 
@@ -58,6 +58,6 @@ mod tests {
         let any = |results: &[Truth]| Truth::any(results.iter().copied());
         assert_eq!((all(&[Yes, Unknown, No]), all(&[Yes, Unknown]), all(&[])), (No, Unknown, Yes));
         assert_eq!((any(&[No, Unknown, Yes]), any(&[No, Unknown]), any(&[])), (Yes, Unknown, No));
-        assert_eq!([No, Unknown, Yes].map(Truth::not), [Yes, Unknown, No]);
+        assert_eq!([No, Unknown, Yes].map(Truth::negated), [Yes, Unknown, No]);
     }
 }

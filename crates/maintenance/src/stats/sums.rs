@@ -93,7 +93,9 @@ impl Sums {
         for section in &sections {
             self.add_section(chunk, section, wanted)?;
         }
-        entities.iter().for_each(|id| self.entities.add(id, 1));
+        for id in &entities {
+            self.entities.add(id, 1);
+        }
         for item in found {
             self.items.add(&item.id, u64::try_from(item.count).unwrap_or_default());
         }

@@ -17,7 +17,8 @@ fn world() -> MemoryStorage {
     chunk.set_block(block(2, 4, 1), "Ore_Iron").unwrap();
     chunk.set_fluid(block(2, 5, 1), "Water", 3).unwrap();
     let json = r#"{"Components": {"ItemContainerBlock": {"ItemContainer": {"Capacity": 9,
-        "Items": {"0": {"Id": "Bar_Gold", "Quantity": 7}, "3": {"Id": "Bar_Gold", "Quantity": 1}}}}}}"#;
+        "Items": {"0": {"Id": "Bar_Gold", "Quantity": 7},
+            "3": {"Id": "Bar_Gold", "Quantity": 1}}}}}}"#;
     let chest = Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap();
     chunk.block_entities_mut().insert(block(1, 3, 1), chest).unwrap();
     storage.write(ChunkPos::new(0, 0), &chunk.encode()).unwrap();
