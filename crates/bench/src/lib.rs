@@ -13,6 +13,7 @@ pub mod demo;
 pub mod map;
 mod process;
 pub mod providers;
+pub mod query;
 mod raw;
 pub mod region;
 pub mod scale;

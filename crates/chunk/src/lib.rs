@@ -56,6 +56,7 @@ mod plain;
 mod readable;
 mod registry;
 mod shared_bytes;
+mod summary;
 mod wire;
 
 pub use hyworld_documents as bson;
@@ -97,6 +98,7 @@ pub use plain::PlainChunk;
 pub use readable::ReadableChunk;
 pub use registry::ComponentRegistry;
 pub use shared_bytes::SharedBytes;
+pub use summary::{SectionSummary, StoredCounts};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -2,6 +2,7 @@
 //! are generated from them. Nothing is opened here.
 
 pub(crate) mod bench;
+pub(crate) mod change;
 pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod fingerprint;
@@ -10,9 +11,11 @@ pub(crate) mod info;
 pub(crate) mod map;
 pub(crate) mod migrate;
 pub(crate) mod player;
+pub(crate) mod query;
 pub(crate) mod region;
 pub(crate) mod resource;
 pub(crate) mod running;
+pub(crate) mod select;
 pub(crate) mod serve;
 mod shapes;
 pub(crate) mod snapshot;
@@ -69,6 +72,7 @@ pub(crate) struct Global {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::doc_markdown, reason = "examples are commands to copy")]
 pub(crate) enum Command {
     /// Show what a path contains: worlds, their settings and their sizes
     ///
@@ -151,6 +155,72 @@ pub(crate) enum Command {
     /// this machine can connect unless --public is given. The world is only read. Part of builds
     /// with the feature `serve`.
     Serve(serve::ServeArgs),
+    /// List the chunks of a world that a selection chooses
+    ///
+    /// A selection combines areas, lists and tests with AND, OR, NOT and groups. Prints the number
+    /// of chunks and their bounds, or the chunks as CSV, GeoJSON or JSON, which other selections
+    /// read as @FILE. Only what the selection needs is read. docs/select.md describes the language.
+    ///
+    /// Examples:
+    ///   hyworld select WORLD 'chunk:-3,0..5,7'
+    ///   hyworld select WORLD 'circle:block:0,0:500 AND NOT region:0,0'
+    ///   hyworld select WORLD 'near:spawn:1000 AND item = *Gold*'
+    ///   hyworld select WORLD '@kept.csv OR touched > 0' --csv
+    ///   hyworld select WORLD 'chunk:3,7' --explain
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("select"))]
+    Select(select::SelectArgs),
+    /// Find blocks, fluids, items, entities and texts in a world
+    ///
+    /// Prints one line for each match, with the coordinates that the game shows. Names are compared
+    /// with `*` for any characters and `?` for one, in upper or lower case. Items are found in
+    /// chests and other blocks, in entities, on the ground, and in the inventories of players.
+    ///
+    /// Examples:
+    ///   hyworld find WORLD --item '*Bar_Gold*' --near 0,0
+    ///   hyworld find WORLD --block 'Ore_Gold*' --select 'near:spawn:200'
+    ///   hyworld find WORLD --entity 'Sheep*' --entity Dolly
+    ///   hyworld find WORLD --item 'Weapon_*' --count
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("find"))]
+    Find(query::FindArgs),
+    /// Count the blocks, fluids, environments, entities and items of a world
+    ///
+    /// Prints tables of the most common names, of the biggest regions and chunks, and of the space
+    /// in region files. Counts come from palettes, so cells are decoded only for --ores, --layers
+    /// and --by-environment.
+    ///
+    /// Examples:
+    ///   hyworld stats WORLD
+    ///   hyworld stats WORLD --ores
+    ///   hyworld stats WORLD --layers 'Ore_Iron*' --plot iron.svg
+    ///   hyworld stats WORLD --select 'region:0,0' --csv
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("stats"))]
+    Stats(query::StatsArgs),
+    /// Show what changed between two worlds, or a world and a backup
+    ///
+    /// Compares chunks, and for changed ones blocks, fluids, entities, block entities, containers,
+    /// heights and environments; then the configuration, resources and players. Chunks that are
+    /// only stored in another way, such as compressed again, are equal. The exit code is 0 if both
+    /// are equal and 1 if they differ. Nothing is written.
+    ///
+    /// Examples:
+    ///   hyworld diff backup/2026-03-26_18-05-00.zip my-save
+    ///   hyworld diff old new --select 'near:spawn:200' --details
+    ///   hyworld diff old new --blocks --json
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("diff"))]
+    Diff(change::DiffArgs),
+    /// Remove chunks that players have not touched, so that the game generates them again
+    ///
+    /// Only chunks of --select, or of the whole world with --all, are removed, and never those that
+    /// are touched (docs/select.md), around spawn, with players or respawn points, claimed, or
+    /// unreadable, nor a ring of chunks around them. Shows counts, bytes and a small map, and asks.
+    /// What is removed goes into an undo bundle beside the world. Stop the server first.
+    ///
+    /// Examples:
+    ///   hyworld trim my-save --all --dry-run
+    ///   hyworld trim my-save --select 'NOT circle:block:0,0:3000' --ring 4
+    ///   hyworld trim my-save --all --protect-json claims.json --x '*.*.@0' --z '*.*.@1'
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("trim"))]
+    Trim(change::TrimArgs),
     /// Create a sample world and show the main verbs on it
     ///
     /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
@@ -323,6 +393,11 @@ impl Command {
             Self::Map(args) => &mut args.path,
             Self::Colors(args) => &mut args.path,
             Self::Serve(args) => &mut args.path,
+            Self::Select(args) => &mut args.path,
+            Self::Find(args) => &mut args.path,
+            Self::Diff(args) => &mut args.first,
+            Self::Trim(args) => &mut args.path,
+            Self::Stats(args) => &mut args.path,
             Self::Convert(args) => &mut args.source,
             Self::Migrate(args) => &mut args.world,
             Self::Snapshot(args) => &mut args.source,

@@ -7,7 +7,9 @@ mod colors;
 mod completions;
 mod convert;
 mod demo;
+mod diff;
 mod dump;
+mod find;
 mod fingerprint;
 mod info;
 mod ls;
@@ -22,9 +24,12 @@ mod repair;
 mod resource;
 mod restore;
 mod saves;
+mod select;
 mod serve;
 mod snapshot;
+mod stats;
 mod stress;
+mod trim;
 mod undelete;
 mod undo;
 mod upgrade;
@@ -83,6 +88,11 @@ fn verb(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         Command::Map(args) => map::run(&args, console),
         Command::Colors(args) => colors::run(&args, console),
         Command::Serve(args) => serve::run(&args, console),
+        Command::Select(args) => select::run(&args, console),
+        Command::Find(args) => find::run(&args, console),
+        Command::Stats(args) => stats::run(&args, console),
+        Command::Diff(args) => diff::run(&args, console),
+        Command::Trim(args) => trim::run(&args, console),
         Command::Demo(args) => demo::run(&args, console),
         Command::Bench(verb) => bench::run(&verb, console),
         Command::Fingerprint(args) => fingerprint::run(&args, console),

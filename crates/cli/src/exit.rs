@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use hyworld::ErrorKind;
 use hyworld_indexed_storage::Error;
+use hyworld_maintenance::SelectError;
 
 /// The exit code of the program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -85,6 +86,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
 /// Returns the exit code of an error.
 pub(crate) fn code_of(error: &anyhow::Error) -> Exit {
     let own = error.downcast_ref::<Complaint>().map(|own| own.exit);
+    let own = own.or(error.downcast_ref::<SelectError>().map(|_| Exit::Usage));
     let library = error.downcast_ref::<Error>().map(exit_of);
     let chunk = error.downcast_ref::<hyworld_chunk::Error>().map(|_| Exit::Problems);
     let world = error.downcast_ref::<hyworld_world::Error>().map(exit_of_world);
@@ -137,7 +139,11 @@ fn exit_of_world(error: &hyworld_world::Error) -> Exit {
 
 /// Prints an error; the caller continues.
 pub(crate) fn complain(error: &anyhow::Error) {
-    let line = format!("hyworld: {}\n", one_line(error));
+    let line = match error.downcast_ref::<SelectError>() {
+        // Three lines: the reason, the text, and a caret below it.
+        Some(error) => format!("hyworld: {error}\n"),
+        None => format!("hyworld: {}\n", one_line(error)),
+    };
     // If stderr is closed, the error cannot be reported anywhere.
     io::stderr().write_all(line.as_bytes()).unwrap_or_default();
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod advice;
 pub(crate) mod json;
+pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod table;
 pub(crate) mod text;

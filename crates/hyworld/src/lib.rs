@@ -66,10 +66,13 @@ mod chunks;
 mod colors;
 mod containers;
 mod convert;
+mod diff;
 mod error;
+mod find;
 mod game_folders;
 mod health;
 mod info;
+mod landmarks;
 mod location;
 mod map;
 mod packing;
@@ -81,9 +84,11 @@ mod resources;
 mod restore;
 mod running;
 mod seals;
+mod select;
 mod snapshot;
 mod sources;
 mod stored_chunk;
+mod trim;
 mod undelete;
 mod undo;
 mod upgrade;
@@ -94,13 +99,16 @@ pub use chunks::Chunks;
 pub use colors::{UsedNames, used_names};
 pub use containers::FoundContainer;
 pub use convert::convert;
+pub use diff::{FileDiff, diff_files};
 pub use error::{Error, ErrorKind, Result};
+pub use find::find_in_players;
 pub use game_folders::{GameFolders, InstalledAssets};
 pub use health::{ManifestUse, check_files, open_for_check};
 pub use info::{
     BackupsInfo, ConfigInfo, Info, InfoOptions, OtherInfo, SpawnInfo, StorageInfo, UniverseInfo,
     WorldInfo,
 };
+pub use landmarks::{Landmarks, NamedPosition};
 pub use location::{
     Location, WriteGuard, find_named_world, find_universe, find_world, find_worlds, registry,
 };
@@ -122,9 +130,11 @@ pub use restore::{
 };
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
+pub use select::WorldContext;
 pub use snapshot::{Snapshot, snapshot};
 pub use sources::{SameWorld, Source};
 pub use stored_chunk::StoredChunk;
+pub use trim::{KeptChunks, TRIM_RING, Trim, TrimOptions, TrimOutcome};
 pub use undelete::{StoredState, Undelete, UndeleteOptions, UndeleteOutcome};
 pub use undo::Undo;
 pub use upgrade::{UpgradeReport, plan_world_upgrade, undo_upgrade, upgrade_world};

@@ -11,14 +11,21 @@
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`fit_with_neighbours`], [`agreement`] | how well chunks fit together at their borders |
+//! | [`Selection`], [`select()`] | choose chunks by position and contents |
 //! | [`snapshot()`] | copies a world while a server writes it |
+//! | [`find()`], [`stats()`] | find and count blocks, fluids, entities and items |
+//! | [`diff()`] | what changed between two storages, down to blocks and items |
 //! | [`find_orphans`] | finds removed chunks and older versions that are still in region files |
 //! | [`verify()`], [`verify_region`] | read and decode everything and report findings |
 //! | [`Manifest`], [`changed_regions`] | hashes of a world, to find silent changes later |
 //!
 //! A damaged chunk never stops an operation; it is a [`Finding`] in the report.
 
+mod claims;
+mod contents;
 mod convert;
+mod diff;
+mod find;
 mod finding;
 mod manifest;
 mod migrate;
@@ -29,17 +36,26 @@ mod repair;
 mod rewrite;
 mod scan;
 mod seam;
+mod select;
 mod snapshot;
 mod source;
+mod stats;
 mod totals;
+mod touched;
 mod undelete;
 mod undo;
 mod upgrade;
 mod verify;
 
+pub use claims::claimed_chunks;
 pub use convert::{
     CompareReport, ConvertOptions, ConvertReport, FolderCopy, compare, convert, convert_to_folder,
 };
+pub use diff::{
+    CellDiff, CellsDiff, Change, ChunkDiff, DiffOptions, DiffReport, HolderDiff, ItemDiff,
+    Replaced, diff, diff_manifests,
+};
+pub use find::{Match, MatchKind, Wanted, find};
 pub use finding::{Advice, Class, Finding, Findings, Severity};
 pub use manifest::{
     ChunkRecord, FileRecord, Manifest, ManifestChanges, ManifestError, RegionRecord, ShortHash,
@@ -61,11 +77,16 @@ pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
     common_positions, fit_with_neighbours, similarity,
 };
+pub use select::{
+    ChunkSet, Cost, Glob, Landmark, NoContext, SelectContext, SelectError, Selection, Truth, select,
+};
 pub use snapshot::{
     SnapshotError, SnapshotOptions, SnapshotReport, check_snapshot_source, snapshot,
 };
 pub use source::SourceIdentity;
+pub use stats::{ChunkStats, Counts, LayerStats, RegionStats, Stats, StatsOptions, stats};
 pub use totals::{Contents, RegionTotals, count_contents, region_totals};
+pub use touched::{Reason, Signal, TouchedRules, explain_touched, touched_score};
 pub use undelete::{
     ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
     find_orphans, find_orphans_in,

@@ -54,7 +54,7 @@ pub use region_files::{RegionFiles, RegionFilesOptions};
 pub use region_image::RegionImage;
 pub use registry::{Access, OpenContext, OpenProvider, ProviderRegistry};
 pub use storage::{
-    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions,
+    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions, RegionFilter,
 };
 
 /// Compiles and runs the example of the README.

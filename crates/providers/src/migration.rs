@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use hyworld_coords::ChunkPos;
 
 use crate::error::Result;
-use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, Positions};
+use crate::storage::{
+    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, Positions, RegionFilter,
+};
 
 /// Reads from several storages in order and writes to one.
 ///
@@ -62,10 +64,14 @@ impl ChunkStorage for MigrationStorage {
     }
 
     fn positions(&self) -> Positions<'_> {
+        self.positions_in(&|_| true)
+    }
+
+    fn positions_in<'a>(&'a self, is_wanted: &'a RegionFilter<'a>) -> Positions<'a> {
         // With a single loader positions are unique and need not be remembered.
         let mut seen = HashSet::new();
         let is_single = self.loaders.len() == 1;
-        let all = self.loaders().flat_map(ChunkStorage::positions);
+        let all = self.loaders().flat_map(|loader| loader.positions_in(is_wanted));
         Box::new(all.filter(move |found| match found {
             Ok(at) => is_single || seen.insert(*at),
             Err(_) => true,

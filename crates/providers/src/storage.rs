@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hyworld_coords::ChunkPos;
+use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::EncodedBlob;
 
 use crate::error::Result;
@@ -10,6 +10,9 @@ use crate::error::Result;
 /// An iterator over the positions of stored chunks. An item is an error if part of the storage
 /// cannot be listed; the iteration continues after it.
 pub type Positions<'a> = Box<dyn Iterator<Item = Result<ChunkPos>> + Send + 'a>;
+
+/// Accepts or rejects regions.
+pub type RegionFilter<'a> = dyn Fn(RegionPos) -> bool + Sync + 'a;
 
 /// The size of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -57,6 +60,14 @@ pub trait ChunkStorage: Send + Sync + fmt::Debug {
     /// Returns the positions of all chunks, each once, in any order. Chunks that are written or
     /// removed during the iteration may or may not be included. Uses constant memory.
     fn positions(&self) -> Positions<'_>;
+
+    /// Returns the positions of all chunks in regions that `is_wanted` accepts, like
+    /// [`positions`](Self::positions). A provider with one file for each region opens only those.
+    fn positions_in<'a>(&'a self, is_wanted: &'a RegionFilter<'a>) -> Positions<'a> {
+        let is_inside =
+            |at: &Result<ChunkPos>| at.as_ref().map_or(true, |at| is_wanted(at.region()));
+        Box::new(self.positions().filter(is_inside))
+    }
 
     /// Returns the size of a chunk, or `None` if it is missing.
     ///
@@ -207,6 +218,10 @@ macro_rules! through_pointer {
 
             fn positions(&self) -> Positions<'_> {
                 (**self).positions()
+            }
+
+            fn positions_in<'a>(&'a self, is_wanted: &'a RegionFilter<'a>) -> Positions<'a> {
+                (**self).positions_in(is_wanted)
             }
 
             fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {

@@ -59,6 +59,13 @@ pub(crate) enum Verb {
     /// have region files and is only read; scratch files are removed afterwards.
     #[command(after_long_help = shapes::of("bench map"))]
     Map(MapArgs),
+    /// Measure counting and finding blocks, compared with decompressing the chunks
+    ///
+    /// Times three passes over the same chunks on all processors: zstd alone, from memory; `stats`;
+    /// and `find` for one block. The fastest pass counts. Also prints the greatest memory of the
+    /// process during the first passes.
+    #[command(after_long_help = shapes::of("bench query"))]
+    Query(QueryArgs),
 }
 
 #[derive(Debug, Args)]
@@ -76,6 +83,21 @@ pub(crate) struct MapArgs {
 pub(crate) struct VerifyArgs {
     /// A region file, a folder of region files, or a world that has them
     pub(crate) path: PathBuf,
+    /// Number of repetitions of each measurement
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub(crate) rounds: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QueryArgs {
+    /// A region file, a folder of region files, or a world that has them
+    pub(crate) path: PathBuf,
+    /// The block to find
+    #[arg(long, value_name = "NAME", default_value = "Ore_Gold_Stone")]
+    pub(crate) block: String,
     /// Number of repetitions of each measurement
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub(crate) rounds: u32,

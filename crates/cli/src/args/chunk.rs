@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use hyworld_coords::{ChunkPos, ChunkRect};
 
+use super::select::SelectionArg;
 use super::upgrade::AssetsArg;
 use super::{ComponentArg, value};
 
@@ -26,6 +27,8 @@ pub(crate) struct DumpArgs {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) chosen: ChosenChunks,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArg,
     #[command(flatten)]
     pub(crate) assets: AssetsArg,
     /// Accepted for consistency: the output is always one JSON object per line

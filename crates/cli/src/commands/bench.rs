@@ -3,6 +3,7 @@
 mod chunk;
 mod map;
 mod providers;
+mod query;
 mod region;
 mod store;
 mod verify;
@@ -19,6 +20,7 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
         Verb::Store(args) => store::run(args, console)?,
         Verb::Map(args) => map::run(args, console)?,
         Verb::Verify(args) => verify::run(args, console)?,
+        Verb::Query(args) => query::run(args, console)?,
     }
     Ok(Exit::Clean)
 }

@@ -12,7 +12,7 @@ use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
 use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt};
 
-use super::{chunk, upgrade};
+use super::{chunk, select, upgrade};
 use crate::args::chunk::DumpArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, progress, text};
@@ -38,7 +38,7 @@ pub(super) fn run(args: &DumpArgs, console: &mut Console) -> anyhow::Result<Exit
 fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<Exit> {
     let location = Location::source(path)?;
     let storage = location.open()?;
-    let (positions, exit) = chunk::chosen(&args.chosen, &*storage)?;
+    let (positions, exit) = select::positions(args, &location, &*storage, console)?;
     let source = Source {
         location: &location,
         storage: &*storage,

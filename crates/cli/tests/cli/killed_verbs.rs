@@ -1,5 +1,5 @@
-//! `repair`, `restore`, `compact` and `undo` are killed at random moments. Nothing is lost, the
-//! next run finishes the work, and undoing restores the exact bytes.
+//! `repair`, `restore`, `compact`, `trim` and `undo` are killed at random moments. Nothing is lost,
+//! the next run finishes the work, and undoing restores the exact bytes.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![cfg(unix)]
 
@@ -123,6 +123,27 @@ fn a_killed_compact_is_finished_by_the_next() {
     copy_folder(&sandbox.path("start"), &sandbox.path("save"));
     let check = intact_chunks(&sandbox);
     kill_often(&sandbox, &["compact", "save", "--yes"], &check);
+}
+
+/// Each chunk is old or removed, and all bundles together restore everything.
+#[test]
+fn a_killed_trim_is_finished_by_the_next() {
+    let sandbox = crate::querying::save();
+    let worlds = sandbox.path("save/universe/worlds");
+    fs::rename(worlds.join("one"), worlds.join("w")).unwrap();
+    fs::rename(sandbox.path("save"), sandbox.path("start")).unwrap();
+    copy_folder(&sandbox.path("start"), &sandbox.path("save"));
+    let start = hyworld::open(sandbox.path("start")).unwrap();
+    let check = move |save: &Path| {
+        let now = hyworld::open(save).unwrap();
+        for at in start.storage().positions() {
+            let at = at.unwrap();
+            let found = now.storage().read(at).unwrap();
+            let was = start.storage().read(at).unwrap();
+            assert!(found.is_none() || found == was, "{at}: neither old nor removed");
+        }
+    };
+    kill_often(&sandbox, &["trim", "save", "--all", "--ring", "0", "--yes"], &check);
 }
 
 #[test]

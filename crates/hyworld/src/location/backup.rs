@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_providers::{
-    Access, ChunkSize, ChunkStorage, Error as ProviderError, Positions, RegionImage,
+    Access, ChunkSize, ChunkStorage, Error as ProviderError, Positions, RegionFilter, RegionImage,
     Result as ProviderResult,
 };
 use hyworld_world::Backup;
@@ -118,8 +118,13 @@ impl ChunkStorage for BackupStorage {
     }
 
     fn positions(&self) -> Positions<'_> {
+        self.positions_in(&|_| true)
+    }
+
+    fn positions_in<'a>(&'a self, is_wanted: &'a RegionFilter<'a>) -> Positions<'a> {
         let regions = self.state().backup.regions(&self.world);
-        Box::new(regions.into_iter().flat_map(|region| {
+        let regions = regions.into_iter().filter(|region| is_wanted(*region));
+        Box::new(regions.flat_map(|region| {
             match self.in_region(region, |image| Ok(image.positions())) {
                 Ok(positions) => positions.unwrap_or_default().into_iter().map(Ok).collect(),
                 Err(error) => vec![Err(error)],

@@ -8,7 +8,7 @@ use hyworld_indexed_storage::EncodedBlob;
 
 use crate::error::Result;
 use crate::storage::{
-    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions,
+    BatchStorage, ChunkSize, ChunkStorage, ChunkStorageExt, FrameStorage, Positions, RegionFilter,
 };
 
 /// A wrapper that counts the operations on a storage.
@@ -122,6 +122,10 @@ impl<S: ChunkStorage> ChunkStorage for CountingStorage<S> {
 
     fn positions(&self) -> Positions<'_> {
         self.inner.positions()
+    }
+
+    fn positions_in<'a>(&'a self, is_wanted: &'a RegionFilter<'a>) -> Positions<'a> {
+        self.inner.positions_in(is_wanted)
     }
 
     fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {

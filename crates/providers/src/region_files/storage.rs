@@ -6,7 +6,9 @@ use hyworld_indexed_storage::{BlobWrite, Durability, EncodedBlob, IndexedStorage
 
 use super::{RegionFiles, size_in, slot};
 use crate::error::{Error, Result};
-use crate::storage::{BatchStorage, ChunkSize, ChunkStorage, FrameStorage, Positions};
+use crate::storage::{
+    BatchStorage, ChunkSize, ChunkStorage, FrameStorage, Positions, RegionFilter,
+};
 
 impl RegionFiles {
     /// Writes chunks region by region. `write` writes the chunks of one file and returns one result
@@ -78,11 +80,15 @@ impl ChunkStorage for RegionFiles {
     }
 
     fn positions(&self) -> Positions<'_> {
+        self.positions_in(&|_| true)
+    }
+
+    fn positions_in<'a>(&'a self, is_wanted: &'a RegionFilter<'a>) -> Positions<'a> {
         let regions = match self.regions() {
-            Ok(regions) => regions,
+            Ok(regions) => regions.into_iter().filter(|region| is_wanted(*region)),
             Err(error) => return Box::new(std::iter::once(Err(error))),
         };
-        Box::new(regions.into_iter().flat_map(|region| match self.chunks_of(region) {
+        Box::new(regions.flat_map(|region| match self.chunks_of(region) {
             Ok(chunks) => chunks.into_iter().map(Ok).collect::<Vec<_>>(),
             Err(error) => vec![Err(error)],
         }))

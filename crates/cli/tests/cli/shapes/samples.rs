@@ -18,6 +18,7 @@ pub(super) fn all() -> Samples {
     samples.extend(players());
     samples.extend(regions());
     samples.extend(chunks());
+    samples.extend(queries());
     samples.extend(storages());
     samples.extend(health());
     samples.extend(running());
@@ -399,6 +400,26 @@ fn health() -> Samples {
     ]
 }
 
+fn queries() -> Samples {
+    let sandbox = crate::querying::save();
+    let mut select = lines(&sandbox, &["select save x>=0", "select save x>99"]);
+    also(&mut select, 0, &[("/min", Value::Null), ("/max", Value::Null)]);
+    let explain = lines(&sandbox, &["select save x>=0 --explain"]);
+    let mut find = lines(&sandbox, &["find save --item * --block Ore_Iron --entity *"]);
+    let nowhere = ["/x", "/y", "/z", "/holder"].map(|key| (key, Value::Null));
+    also(&mut find, 0, &nowhere);
+    let count = lines(&sandbox, &["find save --item * --count"]);
+    let mut stats = lines(&sandbox, &["stats save --ores --by-environment"]);
+    also(&mut stats, 0, &[("/space", Value::Null)]);
+    vec![
+        ("select", vec![select, explain]),
+        ("find", vec![find, count]),
+        ("stats", vec![stats]),
+        ("diff", vec![crate::trimming::differences()]),
+        ("trim", vec![crate::trimming::plans()]),
+    ]
+}
+
 fn running() -> Samples {
     let sandbox = generated::world("Flat", false);
     let demo = lines(&sandbox, &["demo folder"]);
@@ -420,6 +441,7 @@ fn benches() -> Samples {
     let region = lines(&sandbox, &["bench region 0.0.region.bin --rounds 1"]);
     let chunk = lines(&sandbox, &["bench chunk 0.0.region.bin --rounds 1"]);
     let verify = lines(&sandbox, &["bench verify 0.0.region.bin --rounds 1"]);
+    let query = lines(&sandbox, &["bench query 0.0.region.bin --rounds 1"]);
     let mut providers = lines(&sandbox, &["bench providers 0.0.region.bin --rounds 1"]);
     also(&mut providers, 0, &[("/providers/0/stored", Value::Null)]);
     let mut scale = lines(&sandbox, &["bench providers --scale 10"]);
@@ -437,6 +459,7 @@ fn benches() -> Samples {
         ("bench providers", vec![providers, scale]),
         ("bench store", vec![store]),
         ("bench verify", vec![verify]),
+        ("bench query", vec![query]),
     ]
 }
 

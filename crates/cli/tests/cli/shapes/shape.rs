@@ -21,6 +21,18 @@ const ANY: [&str; 12] = [
     "value",
 ];
 
+/// Keys whose value can be a map from names to numbers, or to such maps.
+const MAPS: [&str; 7] =
+    ["block_entities", "blocks", "by_environment", "entities", "environments", "fluids", "items"];
+
+/// Returns whether a value is a document of the game or a map.
+fn is_any(key: &str, value: &Value) -> bool {
+    let is_count = |value: &Value| value.is_number() || value.is_object();
+    value.as_object().is_some_and(|members| {
+        ANY.contains(&key) || MAPS.contains(&key) && members.values().all(is_count)
+    })
+}
+
 /// The shape of one value in several samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
@@ -81,7 +93,7 @@ impl Shape {
             next
         });
         let member = &mut self.members[index].1;
-        if ANY.contains(&key) && value.is_object() {
+        if is_any(key, value) {
             member.seen += 1;
             member.is_any = true;
         } else {

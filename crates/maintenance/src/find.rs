@@ -1,0 +1,407 @@
+//! Finds blocks, fluids, block entities, items, entities and texts in the chunks of a storage.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hyworld_chunk::{AssetKey, Chunk, Entity, Palette, Result, Section};
+use hyworld_coords::{ChunkBlock, ChunkPos, LocalBlock, SectionY};
+use hyworld_providers::{ChunkStorage, Positions};
+use serde::Serialize;
+
+use crate::contents::{FoundItem, Location, entity_id, entity_names, items, texts};
+use crate::finding::{Class, Finding};
+use crate::progress::Progress;
+use crate::scan::{ScanOptions, Scanned, scan_positions};
+use crate::select::Glob;
+
+/// What to find. Patterns of the same kind are alternatives.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Wanted {
+    /// Blocks by name.
+    pub blocks: Vec<Glob>,
+    /// Fluids by name.
+    pub fluids: Vec<Glob>,
+    /// Block entities by block or component.
+    pub block_entities: Vec<Glob>,
+    /// Items by id: in containers, in entities and on the ground.
+    pub items: Vec<Glob>,
+    /// Entities by role, model, name or UUID.
+    pub entities: Vec<Glob>,
+    /// Texts of block entities and entities, such as those of signs.
+    pub texts: Vec<Glob>,
+}
+
+/// The kind of something that was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchKind {
+    /// One cell of a block.
+    Block,
+    /// One cell of a fluid.
+    Fluid,
+    /// A block entity.
+    BlockEntity,
+    /// A stack of items.
+    Item,
+    /// An entity.
+    Entity,
+    /// A text.
+    Text,
+}
+
+/// Something that was found. Serializes to a line of `hyworld find --json`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Match {
+    /// Its kind.
+    pub kind: MatchKind,
+    /// Its name, its id or the text.
+    pub id: String,
+    /// The x coordinate of its block; `None` if it has no position.
+    pub x: Option<i64>,
+    /// The height of its block.
+    pub y: Option<i64>,
+    /// The z coordinate of its block.
+    pub z: Option<i64>,
+    /// The number of items in a stack; 1 for everything else.
+    pub count: i64,
+    /// What contains it: the block of a container, an entity, `ground`, or `player NAME`.
+    pub holder: Option<String>,
+}
+
+/// Consecutive cells of a section with the same name.
+struct CellRun {
+    kind: MatchKind,
+    /// The index in the names of the chunk.
+    name: usize,
+    y: SectionY,
+    start: LocalBlock,
+    len: u16,
+}
+
+/// The matches of one chunk. Cells are kept as runs: a chunk of stone has one for each section.
+#[derive(Default)]
+struct ChunkMatches {
+    names: Vec<String>,
+    runs: Vec<CellRun>,
+    others: Vec<Match>,
+}
+
+/// Finds everything that is wanted in the chunks at `positions`, in their order. `matched` returns
+/// whether to continue. `found` is called for chunks that cannot be read. Chunks whose palettes
+/// have no wanted name are not decoded.
+pub fn find(
+    storage: &dyn ChunkStorage,
+    positions: Positions<'_>,
+    wanted: &Wanted,
+    options: &ScanOptions,
+    matched: &mut dyn FnMut(&Match) -> bool,
+    found: &mut dyn FnMut(&Finding),
+    progress: &dyn Progress,
+) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let options = options.clone().ordered(true).cancel(Arc::clone(&stop));
+    let search = |at, document| search(at, document, wanted);
+    let _ended = scan_positions(storage, positions, &options, search, |step| match step {
+        Scanned::Unlisted(error) => found(&Finding::of_storage(&error)),
+        Scanned::Chunk(at, result) => {
+            progress.advance(1);
+            match result {
+                Ok(of_chunk) => {
+                    if !stop.load(Ordering::Relaxed) && !of_chunk.tell(at, matched) {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(finding) => found(&finding),
+            }
+        }
+    });
+}
+
+fn search(
+    at: ChunkPos,
+    document: hyworld_providers::Result<Option<Vec<u8>>>,
+    wanted: &Wanted,
+) -> std::result::Result<ChunkMatches, Box<Finding>> {
+    let document = document.map_err(|error| Finding::of_chunk(at, &error))?;
+    let Some(document) = document.filter(|document| !document.is_empty()) else {
+        return Ok(ChunkMatches::default());
+    };
+    let chunk = Chunk::decode(document).map_err(|error| Finding::at(Class::Document, at, error))?;
+    let mut matches = ChunkMatches::default();
+    let searched = matches.add_cells(&chunk, wanted).and_then(|()| {
+        matches.add_block_entities(at, &chunk, wanted)?;
+        matches.add_items(at, &chunk, wanted)?;
+        matches.add_entities(&chunk, wanted)?;
+        matches.add_texts(at, &chunk, wanted)
+    });
+    searched.map_err(|error| Finding::of_component(at, &error))?;
+    Ok(matches)
+}
+
+impl ChunkMatches {
+    fn add_cells(&mut self, chunk: &Chunk, wanted: &Wanted) -> Result<()> {
+        if wanted.blocks.is_empty() && wanted.fluids.is_empty() {
+            return Ok(());
+        }
+        for (summary, section) in chunk.section_summaries()?.into_iter().zip(chunk.sections()) {
+            let has = |counts: &[(std::borrow::Cow<'_, str>, u32)], globs: &[Glob]| {
+                counts.iter().any(|(name, _)| any(globs, name))
+            };
+            if has(&summary.blocks, &wanted.blocks) {
+                let blocks = section.blocks()?.blocks();
+                self.add_runs(MatchKind::Block, section, blocks, &wanted.blocks);
+            }
+            if has(&summary.fluids, &wanted.fluids) {
+                let fluids = section.fluids()?.fluids();
+                self.add_runs(MatchKind::Fluid, section, fluids, &wanted.fluids);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_runs(
+        &mut self,
+        kind: MatchKind,
+        section: Section<'_>,
+        cells: &Palette<AssetKey>,
+        globs: &[Glob],
+    ) {
+        // Each name is compared with the patterns once for each section.
+        let mut known: Vec<(&AssetKey, Option<usize>)> = Vec::new();
+        for run in cells.runs() {
+            let found = known.iter().find(|(key, _)| *key == run.key).map(|(_, name)| *name);
+            let name = found.unwrap_or_else(|| {
+                let is_wanted =
+                    any(globs, run.key.as_str()) && !(kind == MatchKind::Fluid && run.key.is_air());
+                let name = is_wanted.then(|| self.name(run.key.as_str()));
+                known.push((run.key, name));
+                name
+            });
+            if let Some(name) = name {
+                let (y, start, len) = (section.y(), run.start, run.len);
+                self.runs.push(CellRun { kind, name, y, start, len });
+            }
+        }
+    }
+
+    /// Returns the index of a name.
+    fn name(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len().saturating_sub(1)
+        })
+    }
+
+    fn add_block_entities(&mut self, at: ChunkPos, chunk: &Chunk, wanted: &Wanted) -> Result<()> {
+        if wanted.block_entities.is_empty() {
+            return Ok(());
+        }
+        for (block, holder) in chunk.block_entities()? {
+            let name = chunk.block(block)?.name().to_owned();
+            let mut ids = std::iter::once(name.as_str()).chain(holder.ids());
+            if ids.any(|id| any(&wanted.block_entities, id)) {
+                self.others.push(at_block(MatchKind::BlockEntity, name.clone(), at, block));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_items(&mut self, at: ChunkPos, chunk: &Chunk, wanted: &Wanted) -> Result<()> {
+        if wanted.items.is_empty() {
+            return Ok(());
+        }
+        for FoundItem { id, count, location, role } in items(chunk)? {
+            if !any(&wanted.items, &id) {
+                continue;
+            }
+            let holder = match (location, role) {
+                (Location::Block(block, _), _) => chunk.block(block)?.name().to_owned(),
+                (Location::Entity(_), None) => "ground".to_owned(),
+                (Location::Entity(entity), Some(_)) => entity_id(entity).into_owned(),
+            };
+            let found = located(MatchKind::Item, id, at, location);
+            self.others.push(Match { count, holder: Some(holder), ..found });
+        }
+        Ok(())
+    }
+
+    fn add_entities(&mut self, chunk: &Chunk, wanted: &Wanted) -> Result<()> {
+        if wanted.entities.is_empty() {
+            return Ok(());
+        }
+        for entity in chunk.entities()? {
+            if entity_names(entity).iter().any(|name| any(&wanted.entities, name)) {
+                let id = entity_id(entity).into_owned();
+                self.others.push(of_entity(MatchKind::Entity, id, entity));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_texts(&mut self, at: ChunkPos, chunk: &Chunk, wanted: &Wanted) -> Result<()> {
+        if wanted.texts.is_empty() {
+            return Ok(());
+        }
+        let blocks = chunk.block_entities()?.map(|(at, holder)| Location::Block(at, holder));
+        for location in blocks.chain(chunk.entities()?.map(Location::Entity)) {
+            for text in texts(location.holder()).into_iter().filter(|text| any(&wanted.texts, text))
+            {
+                let holder = match location {
+                    Location::Block(block, _) => chunk.block(block)?.name().to_owned(),
+                    Location::Entity(entity) => entity_id(entity).into_owned(),
+                };
+                let found = located(MatchKind::Text, text.to_owned(), at, location);
+                self.others.push(Match { holder: Some(holder), ..found });
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on every match. Returns whether to continue.
+    fn tell(self, at: ChunkPos, matched: &mut dyn FnMut(&Match) -> bool) -> bool {
+        let mut found = nowhere(MatchKind::Block, String::new());
+        for run in self.runs {
+            found.kind = run.kind;
+            found.id.clone_from(self.names.get(run.name).unwrap_or(&String::new()));
+            let cells = run.start.index()..run.start.index().saturating_add(run.len);
+            for cell in cells.filter_map(LocalBlock::from_index) {
+                set_block(&mut found, at, run.y.block(cell));
+                if !matched(&found) {
+                    return false;
+                }
+            }
+        }
+        self.others.iter().all(matched)
+    }
+}
+
+fn any(globs: &[Glob], name: &str) -> bool {
+    globs.iter().any(|glob| glob.matches(name))
+}
+
+fn nowhere(kind: MatchKind, id: String) -> Match {
+    Match { kind, id, x: None, y: None, z: None, count: 1, holder: None }
+}
+
+fn set_block(found: &mut Match, at: ChunkPos, block: ChunkBlock) {
+    let axis = |chunk: i32, inside: u8| i64::from(chunk).saturating_mul(32) + i64::from(inside);
+    found.x = Some(axis(at.x, block.x()));
+    found.y = Some(block.y().into());
+    found.z = Some(axis(at.z, block.z()));
+}
+
+fn at_block(kind: MatchKind, id: String, at: ChunkPos, block: ChunkBlock) -> Match {
+    let mut found = nowhere(kind, id);
+    set_block(&mut found, at, block);
+    found
+}
+
+fn located(kind: MatchKind, id: String, at: ChunkPos, location: Location<'_>) -> Match {
+    match location {
+        Location::Block(block, _) => at_block(kind, id, at, block),
+        Location::Entity(entity) => of_entity(kind, id, entity),
+    }
+}
+
+fn of_entity(kind: MatchKind, id: String, entity: Entity<'_>) -> Match {
+    let [x, y, z] = match entity.position() {
+        Some(position) => position.map(block_of),
+        None => [None; 3],
+    };
+    Match { x, y, z, ..nowhere(kind, id) }
+}
+
+/// Returns the block coordinate of a position of any size.
+pub(crate) fn block_of(coordinate: f64) -> Option<i64> {
+    /// All integers up to this one are exact.
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    let floor = coordinate.floor();
+    #[expect(clippy::cast_possible_truncation, reason = "an integer that fits")]
+    (floor.abs() <= EXACT_MAX).then_some(floor as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyworld_chunk::Holder;
+    use hyworld_chunk::bson::Document;
+    use hyworld_providers::MemoryStorage;
+
+    fn globs(patterns: &[&str]) -> Vec<Glob> {
+        patterns.iter().map(|pattern| Glob::new(pattern)).collect()
+    }
+
+    /// Creates a chunk with a chest, two kinds of blocks, water and a sheep.
+    fn storage() -> MemoryStorage {
+        let holder =
+            |json: &str| Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap();
+        let mut chunk = Chunk::new();
+        let block = |x, y, z| ChunkBlock::new(x, y, z).unwrap();
+        chunk.set_block(block(1, 2, 3), "Ore_Iron").unwrap();
+        chunk.set_block(block(2, 2, 3), "Ore_Iron").unwrap();
+        chunk.set_block(block(31, 319, 31), "Ore_Gold").unwrap();
+        chunk.set_block(block(5, 64, 5), "Chest").unwrap();
+        chunk.set_fluid(block(7, 60, 7), "Water", 8).unwrap();
+        let chest = r#"{"Components": {"ItemContainerBlock": {"ItemContainer": {"Capacity": 9,
+            "Items": {"0": {"Id": "Bar_Gold", "Quantity": 7}}}, "CustomName": "Treasure"}}}"#;
+        chunk.block_entities_mut().insert(block(5, 64, 5), holder(chest)).unwrap();
+        let sheep = r#"{"Components": {"NPC": {"RoleName": "Sheep"}, "Nameplate": {"Text": "Dolly"},
+            "Transform": {"Position": {"X": -20.5, "Y": 65.9, "Z": 40.0}},
+            "HotbarInventory": {"Inventory": {"Id": "Simple", "Capacity": 1,
+                "Items": {"0": {"Id": "Bar_Gold", "Quantity": 2}}}}}}"#;
+        chunk.entities_mut().push(holder(sheep)).unwrap();
+        let storage = MemoryStorage::new();
+        storage.write(ChunkPos::new(-1, 1), &chunk.encode()).unwrap();
+        storage
+    }
+
+    fn found(wanted: &Wanted) -> Vec<String> {
+        let (storage, mut lines) = (storage(), Vec::new());
+        let positions = storage.positions();
+        let mut add = |found: &Match| {
+            let Match { kind, id, x, y, z, count, holder } = found;
+            let at = [x, y, z].map(|at| at.unwrap().to_string()).join(" ");
+            let holder = holder.clone().unwrap_or_default();
+            lines.push(format!("{kind:?} {count} {id} at {at} in {holder}"));
+            true
+        };
+        let mut problem = |finding: &Finding| panic!("{finding:?}");
+        let none = crate::progress::NoProgress;
+        find(&storage, positions, wanted, &ScanOptions::new(), &mut add, &mut problem, &none);
+        lines
+    }
+
+    #[test]
+    fn cells_are_found_one_by_one() {
+        let wanted =
+            Wanted { blocks: globs(&["ore_*"]), fluids: globs(&["*"]), ..Wanted::default() };
+        let expected = [
+            "Block 1 Ore_Iron at -31 2 35 in ",
+            "Block 1 Ore_Iron at -30 2 35 in ",
+            "Fluid 1 Water at -25 60 39 in ",
+            "Block 1 Ore_Gold at -1 319 63 in ",
+        ];
+        assert_eq!(found(&wanted), expected);
+    }
+
+    #[test]
+    fn items_entities_and_texts_are_found() {
+        let items = Wanted { items: globs(&["bar_gold", "Nothing"]), ..Wanted::default() };
+        let expected =
+            ["Item 7 Bar_Gold at -27 64 37 in Chest", "Item 2 Bar_Gold at -21 65 40 in Sheep"];
+        assert_eq!(found(&items), expected);
+        let others = Wanted {
+            entities: globs(&["Dolly"]),
+            texts: globs(&["treas*"]),
+            block_entities: globs(&["ItemContainerBlock"]),
+            ..Wanted::default()
+        };
+        let expected = [
+            "BlockEntity 1 Chest at -27 64 37 in ",
+            "Entity 1 Sheep at -21 65 40 in ",
+            "Text 1 Treasure at -27 64 37 in Chest",
+        ];
+        assert_eq!(found(&others), expected);
+        assert_eq!(found(&Wanted::default()), [""; 0]);
+    }
+}
