@@ -22,7 +22,7 @@ use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use crate::args::DemoArgs;
 use crate::exit::{self, Exit};
 use crate::output::{Console, text};
-use tour::{COPY, DAMAGED, DemoReport, Tour, WORLD};
+use tour::{COPY, DAMAGED, DemoReport, MAP, Tour, WORLD};
 
 /// The seed of the world.
 const SEED: &str = "2026";
@@ -52,6 +52,7 @@ pub(super) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Exit
     let documents = remove_and_rescue(&mut tour)?;
     damage_a_copy(&mut tour, &documents)?;
     rebuild(&mut tour, &documents)?;
+    draw(&mut tour)?;
     let json = tour.finish(made)?;
     if args.json {
         crate::output::json::line(console, &json)?;
@@ -218,4 +219,10 @@ fn rebuild(tour: &mut Tour<'_>, documents: &Documents) -> anyhow::Result<()> {
     tour.line(&format!(
         "slot {LOST} is restored and identical to before; slot {FLIPPED} is still damaged"
     ))
+}
+
+fn draw(tour: &mut Tour<'_>) -> anyhow::Result<()> {
+    tour.title("Draw a map of the world")?;
+    tour.command(&["map", WORLD, "-o", MAP, "--scale", "2"], Exit::Clean)?;
+    ensure(tour.path(MAP).is_file(), "the picture is written")
 }

@@ -51,6 +51,8 @@ mod live {
             palette: args.palette,
             assets: assets(args)?,
             markers: args.markers.unwrap_or_default(),
+            // Clients on other machines cannot use them.
+            has_paths: is_local && args.host.is_empty(),
             cache: args.cache.clone(),
             poll: Duration::from_secs(args.poll),
             jobs: console.jobs(),

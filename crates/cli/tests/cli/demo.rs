@@ -9,7 +9,7 @@ use crate::run::{Sandbox, keys};
 
 /// The number of chunks the demo generates, and of commands it runs.
 const CHUNKS: usize = 112;
-const COMMANDS: usize = 14;
+const COMMANDS: usize = 15;
 
 const WORLD_FILE: &str = "tour/universe/worlds/sample/chunks/0.0.region.bin";
 
@@ -32,7 +32,9 @@ fn the_tour_runs_and_its_commands_can_be_repeated() {
         "all 112 chunks are present again, each identical to before",
         "only these two; the other 110 chunks are identical to before",
         "slot 404 is restored and identical to before; slot 622 is still damaged",
+        "tour/map.png: surface, 768 x 768 pixels, 112 chunks",
         "Done in ",
+        "A picture of the world: tour/map.png\n",
     ] {
         assert!(text.contains(claim), "{claim}\n{text}");
     }
@@ -128,13 +130,15 @@ fn the_default_is_a_new_temporary_folder() {
         let output = command.env("TMPDIR", &folder).env("TMP", &folder).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         let object: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let expected = ["folder", "blobs", "steps", "world", "edited_blocks", "raw"];
+        let expected = ["folder", "blobs", "steps", "world", "map", "edited_blocks", "raw"];
         assert_eq!(keys(&object), [&expected[..], &["generate_ms", "save_ms"]].concat());
         assert_eq!(object["folder"], folder.join(name).to_str().unwrap());
         assert_eq!(object["blobs"], CHUNKS);
         let steps = object["steps"].as_array().unwrap();
         assert_eq!(steps.len(), COMMANDS);
         assert!(steps.iter().all(|step| keys(step) == ["title", "command", "exit", "ms"]));
+        let map = fs::read(object["map"].as_str().unwrap()).unwrap();
+        assert!(map.starts_with(b"\x89PNG"));
         worlds.push(object["world"].as_str().unwrap().to_owned());
     }
     // The same seed gives the same world.

@@ -20,6 +20,8 @@ use crate::output::{Console, progress, text};
 pub(super) const WORLD: &str = "{folder}/universe/worlds/sample";
 pub(super) const COPY: &str = "{folder}/copy/0.0.region.bin";
 pub(super) const DAMAGED: &str = "{folder}/damaged/0.0.region.bin";
+/// The picture of the world.
+pub(super) const MAP: &str = "{folder}/map.png";
 
 /// A command that was run.
 #[derive(Debug, Serialize)]
@@ -37,6 +39,8 @@ pub(super) struct DemoReport {
     pub(super) blobs: usize,
     steps: Vec<Step>,
     world: String,
+    /// The picture of the world.
+    map: String,
     pub(super) edited_blocks: usize,
     /// The size of the documents of all chunks.
     pub(super) raw: u64,
@@ -124,9 +128,11 @@ impl<'a> Tour<'a> {
         let took = text::duration(self.started.elapsed());
         let folder = self.folder.display();
         writeln!(self.console, "\nDone in {took}. The files are in {folder}")?;
+        writeln!(self.console, "A picture of the world: {}", self.filled(MAP))?;
         writeln!(self.console, "Run `hyworld --help` for more.")?;
         report.folder = folder.to_string();
         report.world = self.filled(WORLD);
+        report.map = self.filled(MAP);
         report.steps = self.steps;
         Ok(report)
     }
