@@ -38,6 +38,8 @@ pub struct LiveOptions {
     pub assets: Option<PathBuf>,
     /// Which markers are shown besides the public ones.
     pub markers: MarkerChoice,
+    /// Whether clients see the path of the world, for commands. Otherwise they see its name.
+    pub has_paths: bool,
     /// The folder for tiles; a temporary one if there is none.
     pub cache: Option<PathBuf>,
     /// How often region files are compared with what was drawn.
@@ -53,6 +55,7 @@ impl Default for LiveOptions {
             palette: Palette::Game,
             assets: None,
             markers: MarkerChoice::default(),
+            has_paths: false,
             cache: None,
             poll: Duration::from_secs(2),
             jobs: NonZeroUsize::MIN,
@@ -290,11 +293,12 @@ impl LiveWorld {
         let colors = load_colors(options.assets.as_deref(), location.world_folder().as_deref())?;
         let name = location.world_name();
         let id = MapFolder::id_of(&name);
+        let path = if options.has_paths { path.display().to_string() } else { name.clone() };
         Ok(Self {
             sink: folder.sink(&id, format),
             id,
             name,
-            path: path.display().to_string(),
+            path,
             location,
             colors,
             page: Mutex::default(),

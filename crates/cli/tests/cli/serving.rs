@@ -100,6 +100,9 @@ fn addresses_of_other_machines_need_a_flag() {
         let answer = server.send(&format!("GET /map.js HTTP/1.1\r\nHost: {host}\r\n"));
         assert_eq!(answer.status, status, "{host}");
     }
+    server.wait_until_drawn();
+    let page = String::from_utf8(server.get("/worlds/one.js").body).unwrap();
+    assert!(page.contains(r#""path":"one""#), "clients do not see paths: {page}");
     let port = server.port();
     let error = run(&sandbox, &format!("serve save --listen 127.0.0.1:{port}")).fails(2);
     assert!(error.contains("choose another port"), "{error}");
@@ -155,8 +158,8 @@ fn a_change_is_an_event() {
     assert_eq!(events.status, 200);
     change(&sandbox);
     let clock = Instant::now();
-    let text = events.read_until("event: changed", Duration::from_secs(10));
-    assert!(text.contains(r#"data: {"version":"#) || text.contains(r#""world":"world""#), "{text}");
+    let text = events.read_until("}\n\n", Duration::from_secs(10));
+    assert!(text.contains("event: changed\ndata: {\"world\":\"world\",\"version\":"), "{text}");
     assert!(clock.elapsed() < Duration::from_secs(5), "{:?}", clock.elapsed());
     server.stop();
 }

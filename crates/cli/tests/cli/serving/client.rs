@@ -172,11 +172,6 @@ impl Stream {
                 assert!(count > 0, "the stream ended: {}", self.text);
             }
         }
-        // The rest of the event.
-        std::thread::sleep(Duration::from_millis(50));
-        if let Ok(count) = self.stream.read(&mut buffer) {
-            self.text.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
-        }
         self.text.clone()
     }
 }

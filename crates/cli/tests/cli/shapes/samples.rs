@@ -254,13 +254,16 @@ fn salvaged(sandbox: &Sandbox) -> Vec<Vec<Value>> {
     vec![salvage, folder, extracted, restored]
 }
 
-fn maps(sandbox: &Sandbox) -> Vec<Value> {
+/// Returns the output for pictures, and for tiles.
+fn maps(sandbox: &Sandbox) -> Vec<Vec<Value>> {
     let map = "map -1.0.region.bin --assets none -o";
     let surface = format!("{map} surface.png");
     let environment = format!("{map} environment.png --layer environment");
-    let mut maps = lines(sandbox, &[&surface, &environment]);
-    also(&mut maps, 0, &[("/assets", "text".into())]);
-    maps
+    let mut pictures = lines(sandbox, &[&surface, &environment]);
+    also(&mut pictures, 0, &[("/assets", "text".into())]);
+    let mut tiles = lines(sandbox, &[&format!("{map} map"), &format!("{map} map.pmtiles")]);
+    also(&mut tiles, 0, &[("/assets", "text".into())]);
+    vec![pictures, tiles]
 }
 
 fn colors(sandbox: &Sandbox) -> Vec<Value> {
@@ -320,7 +323,7 @@ fn chunks() -> Samples {
         ("dump", Vec::new()),
         ("block", vec![blocks]),
         ("fingerprint", vec![fingerprints]),
-        ("map", vec![maps(&sandbox)]),
+        ("map", maps(&sandbox)),
         ("colors", vec![colors(&sandbox)]),
     ]
 }
@@ -442,6 +445,8 @@ fn benches() -> Samples {
     let chunk = lines(&sandbox, &["bench chunk 0.0.region.bin --rounds 1"]);
     let verify = lines(&sandbox, &["bench verify 0.0.region.bin --rounds 1"]);
     let query = lines(&sandbox, &["bench query 0.0.region.bin --rounds 1"]);
+    let mut map = lines(&sandbox, &["bench map world --rounds 1"]);
+    also(&mut map, 0, &[("/peak_memory", Value::Null)]);
     let mut providers = lines(&sandbox, &["bench providers 0.0.region.bin --rounds 1"]);
     also(&mut providers, 0, &[("/providers/0/stored", Value::Null)]);
     let mut scale = lines(&sandbox, &["bench providers --scale 10"]);
@@ -460,6 +465,7 @@ fn benches() -> Samples {
         ("bench store", vec![store]),
         ("bench verify", vec![verify]),
         ("bench query", vec![query]),
+        ("bench map", vec![map]),
     ]
 }
 
