@@ -25,7 +25,7 @@ const HYWORLD: &[&str] = &[
 ];
 
 /// The hyworld crates that each crate may use. Every crate must be listed.
-const DEPENDENCIES: [(&str, &[&str]); 16] = [
+const DEPENDENCIES: [(&str, &[&str]); 17] = [
     ("assets", &[]),
     ("chunk", &["coords", "documents"]),
     ("chunk-store", &["chunk", "coords", "providers"]),
@@ -37,9 +37,10 @@ const DEPENDENCIES: [(&str, &[&str]); 16] = [
     ("s3", &["coords", "files", "indexed-storage", "providers"]),
     ("world", &["coords", "documents", "files", "providers"]),
     ("maintenance", &["chunk", "coords", "files", "indexed-storage", "providers", "world"]),
-    ("map", &["assets", "chunk", "coords"]),
+    ("map", &["assets", "chunk", "coords", "files"]),
     ("hyworld", HYWORLD),
     ("bench", HYWORLD),
+    ("serve", &["assets", "coords", "hyworld", "maintenance", "map"]),
     (
         "cli",
         &[
@@ -52,6 +53,7 @@ const DEPENDENCIES: [(&str, &[&str]); 16] = [
             "maintenance",
             "map",
             "providers",
+            "serve",
             "world",
         ],
     ),
