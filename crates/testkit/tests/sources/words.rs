@@ -101,6 +101,10 @@ fn lines_where(
 ) -> Vec<String> {
     let mut found = Vec::new();
     for path in paths {
+        // Pictures are not text.
+        if path.extension().is_some_and(|ending| ending == "png") {
+            continue;
+        }
         let text = fs::read_to_string(path).unwrap();
         for (number, line) in text.lines().enumerate() {
             let lower = line.to_lowercase();
