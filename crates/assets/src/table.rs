@@ -1,6 +1,7 @@
 //! Colours as a small text table, so that the game's assets are read only once.
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use crate::colors::{BlockColor, Colors, EnvironmentColor, FluidColor, Source};
 use crate::rgb::Rgb;
@@ -69,15 +70,15 @@ fn block(parts: &[&str]) -> Option<BlockColor> {
     Some(BlockColor {
         tint: tint.parse().ok()?,
         biome_percent: biome_percent.parse().ok().filter(|percent| *percent <= 100)?,
-        particle: optional(particle)?,
-        texture: optional(texture)?,
+        particle: optional(particle).ok()?,
+        texture: optional(texture).ok()?,
         is_transparent: flag(is_transparent)?,
         source: source(from)?,
     })
 }
 
-fn optional(text: &str) -> Option<Option<Rgb>> {
-    if text == "-" { Some(None) } else { text.parse().ok().map(Some) }
+fn optional(text: &str) -> Result<Option<Rgb>, <Rgb as FromStr>::Err> {
+    if text == "-" { Ok(None) } else { text.parse().map(Some) }
 }
 
 fn flag(text: &str) -> Option<bool> {
