@@ -43,7 +43,10 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ["Page", "Runtime", "Network", "Log"]:
             self.call(f"{domain}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.is_phone = width < 600
+        if self.is_phone:
+            self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=self.is_phone)
 
     def message(self):
         while b"\0" not in self.buffer:
@@ -92,6 +95,14 @@ class Browser:
             self.mouse("mouseMoved", *point)
         self.mouse("mouseReleased", *points[-1])
 
+    def swipe(self, points):
+        """Draws with one finger."""
+        touch = lambda kind, at: self.call("Input.dispatchTouchEvent", type=kind, touchPoints=at)
+        touch("touchStart", [{"x": points[0][0], "y": points[0][1]}])
+        for x, y in points[1:]:
+            touch("touchMove", [{"x": x, "y": y}])
+        touch("touchEnd", [])
+
     def hover(self, x, y):
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
@@ -109,6 +120,10 @@ class Browser:
                 found.append(parameters["exceptionDetails"].get("exception", {}).get("description", "exception"))
             elif method == "Network.loadingFailed":
                 found.append(f"request failed: {parameters.get('errorText')}")
+            elif method == "Log.entryAdded" and parameters["entry"]["level"] in ["error", "warning"]:
+                found.append(parameters["entry"]["text"])
+            elif method == "Runtime.consoleAPICalled" and parameters["type"] in ["error", "warning", "assert"]:
+                found.append(str([value.get("value") for value in parameters["args"]]))
             elif method == "Network.responseReceived" and parameters["response"]["status"] >= 400:
                 found.append(f"{parameters['response']['status']} {parameters['response']['url']}")
         return found
@@ -139,6 +154,12 @@ def opened(browser, url):
     browser.wait(LOADED)
 
 
+def settle(browser):
+    """Waits for the end of animations, after which the hash is that of the view."""
+    browser.wait("!viewer.map._panAnim?._inProgress && !viewer.map._animatingZoom")
+    browser.wait(LOADED)
+
+
 def screen(browser, x, z):
     return browser.run(f"({SCREEN})({x}, {z})")
 
@@ -162,6 +183,13 @@ def look(browser, url):
     before = browser.run("viewer.map.getCenter().lng")
     browser.key("ArrowRight", "ArrowRight", 39)
     browser.wait(f"viewer.map.getCenter().lng > {before}")
+    settle(browser)
+    seen["moved"] = browser.run("viewer.map.getCenter().lng") - before
+    zoom = browser.run("viewer.map.getZoom()")
+    browser.key("+", "Equal", 187)
+    browser.wait(f"viewer.map.getZoom() > {zoom}")
+    settle(browser)
+    seen["keyboard_zoom"] = browser.run("viewer.map.getZoom()") - zoom
     browser.key("g", "KeyG", 71)
     seen["grid"] = browser.run("viewer.hasChunkGrid")
     # A link shows the same view again.
@@ -173,10 +201,30 @@ def look(browser, url):
     seen["again"] = [hash_then, browser.run("location.hash")]
     seen["markers"] = browser.run("viewer.world.markers.map((marker) => marker.kind)")
     seen["shown_markers"] = browser.run("document.querySelectorAll('.marker').length")
-    browser.run("element('search').value = '40 -60'; element('search').oninput(); 1")
-    browser.run("element('results').querySelector('button').click()")
-    browser.wait("Math.abs(viewer.map.getCenter().lng - 40) < 2")
+    search(browser, "40 -60")
+    browser.wait("Math.abs(viewer.map.getCenter().lng - 40) < 2 && Math.abs(viewer.map.getCenter().lat - 60) < 2")
+    if seen["markers"]:
+        seen["popup"] = popup(browser)
     return seen
+
+
+def search(browser, text):
+    """Searches for a text and clicks on the first result."""
+    browser.run(f"element('search').value = {json.dumps(text)}; element('search').oninput(); 1")
+    browser.run("element('results').querySelector('button').click()")
+    settle(browser)
+
+
+def popup(browser):
+    """Finds the first marker by its name, clicks on it, and returns the text that appears."""
+    marker = browser.run("viewer.world.markers[0]")
+    search(browser, marker["name"].upper()[1:])
+    at = f"toLatLng({marker['x']}, {marker['z']})"
+    browser.wait(f"viewer.map.distance(viewer.map.getCenter(), {at}) < 2")
+    x, y = screen(browser, marker["x"], marker["z"])
+    browser.drag([(x, y), (x, y)])
+    browser.wait("document.querySelector('.leaflet-popup-content') !== null")
+    return browser.run("document.querySelector('.leaflet-popup-content').innerText")
 
 
 def select(browser, url):
@@ -186,12 +234,13 @@ def select(browser, url):
     seen = {}
     texts = ("({ text: element('selection-text').value, csv: element('selection-csv').value, "
              "command: element('selection-command').value, count: viewer.selection.chunks.size })")
+    draw = browser.swipe if browser.is_phone else browser.drag
     browser.key("r", "KeyR", 82)
-    browser.drag([screen(browser, -40, -40), screen(browser, 5, 5), screen(browser, 40, 70)])
+    draw([screen(browser, -40, -40), screen(browser, 5, 5), screen(browser, 40, 70)])
     seen["rectangle"] = browser.run(texts)
     browser.run("clearSelection()")
     browser.key("l", "KeyL", 76)
-    browser.drag([screen(browser, x, z) for x, z in [(-70, -70), (80, -70), (0, 90), (-70, -70)]])
+    draw([screen(browser, x, z) for x, z in [(-70, -70), (80, -70), (0, 90), (-70, -70)]])
     seen["lasso"] = browser.run(texts)
     browser.run("clearSelection()")
     browser.key("c", "KeyC", 67)

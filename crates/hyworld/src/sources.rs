@@ -12,7 +12,7 @@ use hyworld_maintenance::{
     common_positions,
 };
 use hyworld_providers::ChunkStorage;
-use hyworld_world::{Backup, BackupTime, WorldOptions, backup_folder, find_backups};
+use hyworld_world::{Backup, BackupFile, BackupTime, WorldOptions, backup_folder, find_backups};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{Location, find_named_world};
@@ -233,8 +233,11 @@ fn uuid_of(location: &Location) -> Option<Uuid> {
 /// time of its files.
 pub(crate) fn time_of(location: &Location) -> Option<u64> {
     if let Location::Backup { zip, .. } = location {
-        let folder = zip.parent()?;
-        let known = find_backups(folder).ok()?.into_iter().find(|backup| backup.path == *zip);
+        // The parent of a name without a folder is empty.
+        let folder = zip.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let backups = find_backups(folder.unwrap_or(Path::new("."))).ok()?;
+        let is_it = |backup: &BackupFile| backup.path.file_name() == zip.file_name();
+        let known = backups.into_iter().find(is_it);
         return known.map(|known| millis(known.time)).or_else(|| modified(zip));
     }
     let files = location.region_files().ok()?.into_iter().map(|(_, path)| path);

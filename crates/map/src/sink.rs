@@ -10,7 +10,7 @@ use crate::error::MapError;
 use crate::pyramid::TilePos;
 
 pub use archive::ArchiveSink;
-pub use folder::{FolderSink, write_map_file};
+pub use folder::{FolderSink, PARTIAL_SUFFIX, write_map_file};
 
 /// Where the tiles of one world are written. Methods may be called from several threads.
 pub trait Sink: fmt::Debug + Sync {

@@ -37,6 +37,9 @@ pub struct FileState {
 pub struct LayerState {
     /// The hash of the settings with which it was painted.
     pub settings: u128,
+    /// Whether the world may have changed since it was drawn, because a later run drew only other
+    /// layers.
+    pub is_outdated: bool,
     /// The tiles.
     pub tiles: BTreeMap<TilePos, TileState>,
 }
@@ -61,6 +64,8 @@ pub struct MapState {
     pub regions: BTreeMap<(i32, i32), RegionStamp>,
     /// The hash of the positions of all chunks on the map.
     pub positions: u128,
+    /// The format and scale of the tiles of all layers.
+    pub look: String,
 }
 
 /// The file: numbers of 128 bits are written in hexadecimal digits.
@@ -68,6 +73,7 @@ pub struct MapState {
 struct File {
     version: u32,
     positions: String,
+    look: String,
     regions: Vec<(i32, i32, u64, u64, String)>,
     layers: BTreeMap<String, LayerFile>,
 }
@@ -75,6 +81,7 @@ struct File {
 #[derive(Serialize, Deserialize)]
 struct LayerFile {
     settings: String,
+    is_outdated: bool,
     /// Level, x, z, key, hash and length.
     tiles: Vec<(u8, i32, i32, String, Option<String>, u64)>,
 }
@@ -98,6 +105,7 @@ impl MapState {
         let file = File {
             version: VERSION,
             positions: hex(self.positions),
+            look: self.look.clone(),
             regions: regions.collect(),
             layers: layers.collect(),
         };
@@ -118,6 +126,7 @@ impl MapState {
         let layers = file.layers.into_iter();
         Some(Self {
             positions: parse(&file.positions)?,
+            look: file.look,
             regions: regions.collect::<Option<_>>()?,
             layers: layers
                 .map(|(name, layer)| Some((name, LayerState::from_file(layer)?)))
@@ -133,7 +142,8 @@ impl LayerState {
                 tile.file.map_or((None, 0), |file| (Some(hex(file.hash)), file.bytes));
             (at.level, at.x, at.z, hex(tile.key), hash, bytes)
         });
-        LayerFile { settings: hex(self.settings), tiles: tiles.collect() }
+        let (settings, is_outdated) = (hex(self.settings), self.is_outdated);
+        LayerFile { settings, is_outdated, tiles: tiles.collect() }
     }
 
     fn from_file(file: LayerFile) -> Option<Self> {
@@ -144,7 +154,8 @@ impl LayerState {
             };
             Some((TilePos::new(level, x, z), TileState { key: parse(&key)?, file }))
         });
-        Some(Self { settings: parse(&file.settings)?, tiles: tiles.collect::<Option<_>>()? })
+        let (settings, is_outdated) = (parse(&file.settings)?, file.is_outdated);
+        Some(Self { settings, is_outdated, tiles: tiles.collect::<Option<_>>()? })
     }
 }
 
@@ -154,7 +165,7 @@ mod tests {
 
     fn sample() -> MapState {
         let file = Some(FileState { hash: u128::MAX, bytes: 9 });
-        let mut layer = LayerState { settings: 7, ..LayerState::default() };
+        let mut layer = LayerState { settings: 7, is_outdated: true, ..LayerState::default() };
         layer.tiles.insert(TilePos::new(0, -3, 4), TileState { key: 1, file });
         layer.tiles.insert(TilePos::new(1, -2, 2), TileState { key: 2, file: None });
         let stamp = RegionStamp { bytes: 5, modified_ns: u64::MAX, table: 6 };
@@ -162,6 +173,7 @@ mod tests {
             layers: [("surface".to_owned(), layer)].into(),
             regions: [((-1, 0), stamp)].into(),
             positions: 3,
+            look: "webp 1".to_owned(),
         }
     }
 

@@ -23,6 +23,12 @@ async function hyworldMap(list) {
   const loaded = list.worlds.map((id) => loadScript(`worlds/${id}.js${version}`, id).catch(() => undefined));
   await Promise.all(loaded);
   const worlds = list.worlds.map((id) => mapData.worlds.get(id)).filter((world) => world !== undefined);
+  if (list.live && worlds.length < list.worlds.length) {
+    // The server is still listing the chunks of a world.
+    notice("Loading the worlds...");
+    setTimeout(() => hyworldMap(list), 500);
+    return;
+  }
   if (worlds.length === 0) {
     notice("This map is empty.", true);
     return;
@@ -269,7 +275,9 @@ function showScale() {
 function setMode(mode) {
   viewer.mode = mode;
   viewer.map.dragging[mode === undefined || mode === "chunk" ? "enable" : "disable"]();
-  viewer.map.getContainer().classList.toggle("selecting", mode !== undefined);
+  const { classList } = viewer.map.getContainer();
+  classList.toggle("selecting", mode !== undefined);
+  classList.toggle("drawing", mode === "rectangle" || mode === "lasso");
   for (const button of document.querySelectorAll("[data-mode]")) {
     button.classList.toggle("active", button.dataset.mode === mode);
   }

@@ -311,6 +311,7 @@ impl Shared {
                         Err(broadcast::error::RecvError::Closed) => break,
                     },
                     () = sign => continue_text(),
+                    () = sender.closed() => break,
                 };
             }
             drop(permit);

@@ -1,10 +1,11 @@
 //! Tiles in a folder with a viewer, or in an archive.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyworld_files::with_suffix;
+use hyworld_files::{FileError, with_suffix};
 use hyworld_maintenance::Progress;
 use hyworld_map::{ArchiveSink, MapState, write_map_file};
 
@@ -48,7 +49,12 @@ impl MapFolder {
             self.save_state(&id, state)
         };
         let run = TileRun { sink: &sink, ..run };
-        let report = draw_tiles(run, self.state(&id), progress, &mut save)?;
+        let mut state = self.state(&id);
+        if state.look != run.look() {
+            self.remove_tiles(&id)?;
+            state = MapState { look: run.look(), ..MapState::default() };
+        }
+        let report = draw_tiles(run, state, progress, &mut save)?;
         let mut page = WorldPage::new(&id, &newest, run.positions);
         page.legend = self.legend(&id);
         let colors = report.legend.iter().map(|(name, color)| (name.clone(), color.to_string()));
@@ -75,16 +81,25 @@ pub fn draw_archive(
 ) -> Result<TileReport> {
     let state_path = with_suffix(path, STATE_SUFFIX);
     let state = fs::read_to_string(&state_path).ok();
-    // Without the archive its tiles must be painted again.
-    let state = state.filter(|_| path.is_file()).and_then(|text| MapState::from_json(&text));
-    let sink = ArchiveSink::open(path, run.options.format)?;
+    let state = state.and_then(|text| MapState::from_json(&text));
+    // An archive has one layer. Without its state, its tiles may be those of other chunks.
+    let is_same = |state: &MapState| {
+        let layers = run.options.layers.iter().map(|layer| layer.file_name());
+        path.is_file() && state.look == run.look() && state.layers.keys().cloned().eq(layers)
+    };
+    let state = state.filter(is_same);
+    let sink = match state {
+        Some(_) => ArchiveSink::open(path, run.options.format)?,
+        None => ArchiveSink::create(path, run.options.format)?,
+    };
+    let state = state.unwrap_or_else(|| MapState { look: run.look(), ..MapState::default() });
     let mut newest = MapState::default();
     let mut save = |state: &MapState| {
         newest.clone_from(state);
         Ok(())
     };
     let run = TileRun { sink: &sink, ..run };
-    let report = draw_tiles(run, state.unwrap_or_default(), progress, &mut save)?;
+    let report = draw_tiles(run, state, progress, &mut save)?;
     let layer = run.options.layers.first().map(ToString::to_string).unwrap_or_default();
     let metadata = serde_json::json!({
         "name": name,
@@ -94,6 +109,13 @@ pub fn draw_archive(
         "layer": layer,
         "pixels_per_block": run.options.grid.scale(),
     });
+    // A process that is killed before the new state is written leaves none.
+    match fs::remove_file(&state_path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(FileError::at(&state_path, "remove")(error).into());
+        }
+        _ => {}
+    }
     sink.finish(&metadata.to_string())?;
     write_map_file(&state_path, newest.to_json().as_bytes())?;
     Ok(report)

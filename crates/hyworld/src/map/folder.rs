@@ -10,14 +10,15 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_files::FileError;
+use hyworld_files::{FileError, with_suffix};
 use hyworld_map::{
-    FolderSink, MapError, MapState, Sink, TILE_PIXELS, TileFormat, TilePos, VIEWER_FILES,
-    write_map_file,
+    FolderSink, MapError, MapState, PARTIAL_SUFFIX, Sink, TILE_PIXELS, TileFormat, TilePos,
+    VIEWER_FILES, write_map_file,
 };
 use serde::Serialize;
 
@@ -86,7 +87,11 @@ impl MapFolder {
     /// Returns an error if the folder has other files and is not a map, or cannot be created.
     pub fn open(folder: &Path) -> Result<Self> {
         let entries = fs::read_dir(folder);
-        let is_empty = entries.is_ok_and(|mut entries| entries.next().is_none());
+        // A killed process may have left the file that it was writing.
+        let is_own = |name: &OsStr| name == with_suffix(Path::new(MAP_FILE), PARTIAL_SUFFIX);
+        let is_empty = entries.is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| is_own(&entry.file_name())))
+        });
         if folder.exists() && !is_empty && !folder.join(MAP_FILE).is_file() {
             let text = format!(
                 "{}: not an empty folder and not a map; choose another name for the map",
@@ -95,13 +100,13 @@ impl MapFolder {
             return Err(Error::new(ErrorKind::BadLocation, text));
         }
         let this = Self { folder: folder.to_owned() };
+        // Marks the folder before anything else is in it.
+        if !folder.join(MAP_FILE).is_file() {
+            this.write_names(&[])?;
+        }
         for part in ["worlds", "state", "tiles", "leaflet"] {
             let path = folder.join(part);
             fs::create_dir_all(&path).map_err(FileError::at(&path, "create"))?;
-        }
-        // Marks the folder before anything else is in it.
-        if !folder.join(MAP_FILE).is_file() {
-            this.write_list()?;
         }
         Ok(this)
     }
@@ -152,6 +157,17 @@ impl MapFolder {
         Ok(write_map_file(&self.state_path(id), state.to_json().as_bytes())?)
     }
 
+    /// Removes all tiles of a world.
+    pub(super) fn remove_tiles(&self, id: &str) -> Result<()> {
+        let path = self.folder.join("tiles").join(id);
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(FileError::at(&path, "remove")(error).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the colours of environments that the page of a world has.
     pub(super) fn legend(&self, id: &str) -> BTreeMap<String, String> {
         #[derive(serde::Deserialize)]
@@ -193,7 +209,11 @@ impl MapFolder {
         let names = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".js")?.to_owned()));
         let mut worlds: Vec<String> = names.collect();
         worlds.sort();
-        let json = serde_json::to_string(&worlds);
+        self.write_names(&worlds)
+    }
+
+    fn write_names(&self, worlds: &[String]) -> Result<()> {
+        let json = serde_json::to_string(worlds);
         let json = json.map_err(|error| Error::new(ErrorKind::Io, error))?;
         let text = format!("hyworldMap({{\"worlds\":{json}}})\n");
         let path = self.folder.join(MAP_FILE);

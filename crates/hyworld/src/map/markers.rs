@@ -1,5 +1,6 @@
 //! [`Marker`]: positions that a map shows besides blocks.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -8,12 +9,12 @@ use std::str::FromStr;
 use hyworld_chunk::{Chunk, ContainerOwner};
 use hyworld_coords::ChunkPos;
 use hyworld_documents::{Document, Value};
+use hyworld_maintenance::{ScanOptions, Scanned, scan};
 use hyworld_world::{OsFileSystem, Players, Resources, WorldOptions};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::location::Location;
-use crate::world_at::World;
 
 /// The maximum number of markers of a map. Viewers become slow with more.
 const MARKERS_MAX: usize = 20_000;
@@ -121,7 +122,11 @@ pub fn find_markers(location: &Location, choice: MarkerChoice) -> Vec<Marker> {
         markers.add_contents(location, choice);
     }
     let mut found = markers.found;
-    found.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
+    let position = |marker: &Marker| [marker.x, marker.z, marker.y];
+    found.sort_by(|a, b| {
+        let by_name = a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name));
+        by_name.then_with(|| position(a).partial_cmp(&position(b)).unwrap_or(Ordering::Equal))
+    });
     found
 }
 
@@ -196,13 +201,21 @@ impl Markers {
         self.search(MarkerKind::Warp, &document, None, 0);
     }
 
+    /// Adds containers and entities. Chunks that cannot be read are left out: the map shows them.
     fn add_contents(&mut self, location: &Location, choice: MarkerChoice) {
-        let Ok(world) = World::at(location.clone()) else { return };
-        let find = |at, chunk: Chunk| Ok(contents(at, &chunk, choice).unwrap_or_default());
-        // A chunk that cannot be read ends the search: the map reports it.
-        let _result: Result<()> = world.chunks().map_parallel(find, |found: Vec<Marker>| {
-            let room = MARKERS_MAX.saturating_sub(self.found.len());
-            self.found.extend(found.into_iter().take(room));
+        let Ok(storage) = location.open() else { return };
+        let find = |at, document: hyworld_providers::Result<Option<Vec<u8>>>| {
+            let document = document.ok().flatten().filter(|document| !document.is_empty())?;
+            contents(at, &Chunk::decode(document).ok()?, choice).ok()
+        };
+        // In order, so that the same ones are found if there are too many.
+        let options = ScanOptions::new().ordered(true);
+        // The scan is never cancelled.
+        let _completion = scan(&*storage, &options, find, |step| {
+            if let Scanned::Chunk(_, Some(found)) = step {
+                let room = MARKERS_MAX.saturating_sub(self.found.len());
+                self.found.extend(found.into_iter().take(room));
+            }
         });
     }
 
@@ -257,8 +270,11 @@ fn contents(
         for container in chunk.containers()? {
             let ContainerOwner::Block { at: cell, .. } = container.owner else { continue };
             let Some(block) = at.block(cell) else { continue };
-            let stacks = container.items.iter().count();
-            let name = format!("{}: {stacks} stacks", chunk.block(cell)?.name());
+            let stacks = match container.items.iter().count() {
+                1 => "1 stack".to_owned(),
+                count => format!("{count} stacks"),
+            };
+            let name = format!("{}: {stacks}", chunk.block(cell)?.name());
             let position = [block.x, block.y, block.z].map(|axis| f64::from(axis) + 0.5);
             markers.add(MarkerKind::Container, &name, position);
         }
@@ -266,7 +282,8 @@ fn contents(
     if choice.has_entities {
         for entity in chunk.entities()? {
             let Some(position) = entity.position() else { continue };
-            let name = entity.display_name().or_else(|| entity.role_name()).unwrap_or("Entity");
+            let name = entity.display_name().or_else(|| entity.nameplate());
+            let name = name.or_else(|| entity.role_name()).unwrap_or("Entity");
             markers.add(MarkerKind::Entity, name, position);
         }
     }

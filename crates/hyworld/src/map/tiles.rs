@@ -110,6 +110,9 @@ pub fn draw_tiles(
     let stamps = run.stamps();
     let mut drawing = Drawing::new(run, state);
     let changed = drawing.changed_regions(&stamps);
+    if changed.as_ref().is_none_or(|changed| !changed.is_empty()) {
+        drawing.mark_other_layers();
+    }
     drawing.state.regions.clear();
     drawing.state.positions = run.positions_hash();
     for band in drawing.bands() {
@@ -138,6 +141,12 @@ impl TileRun<'_> {
     pub(super) fn cannot_start(&self, source: io::Error) -> Error {
         let location = self.input.storage.location();
         Error::new(ErrorKind::Io, format!("{location}: cannot start a thread: {source}"))
+    }
+
+    /// Returns what all layers of a map have in common.
+    pub(super) fn look(&self) -> String {
+        let TileOptions { grid, format, .. } = self.options;
+        format!("{} {}", format.ending(), grid.scale())
     }
 
     fn positions_hash(&self) -> u128 {
@@ -199,8 +208,18 @@ impl<'a> Drawing<'a> {
                 layer.settings = *settings;
                 state.regions.clear();
             }
+            if std::mem::take(&mut layer.is_outdated) {
+                state.regions.clear();
+            }
         }
         Self { run, layers, state, counts: Counts::default(), report: TileReport::default() }
+    }
+
+    /// Marks the layers that are not drawn, so that a later run compares all of their tiles.
+    fn mark_other_layers(&mut self) {
+        for (name, layer) in &mut self.state.layers {
+            layer.is_outdated |= self.layers.iter().all(|(drawn, _)| drawn != name);
+        }
     }
 
     /// Returns the regions that were written since the last run; `None` if all may have been.

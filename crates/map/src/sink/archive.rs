@@ -56,13 +56,26 @@ impl ArchiveSink {
     /// # Errors
     /// Returns an error if no file can be created beside it.
     pub fn open(path: &Path, format: TileFormat) -> Result<Self, MapError> {
+        Self::with_old(path, format, read_old(path, format))
+    }
+
+    /// Starts an archive without tiles. It replaces an existing one when it is finished.
+    ///
+    /// # Errors
+    /// Returns an error if no file can be created beside it.
+    pub fn create(path: &Path, format: TileFormat) -> Result<Self, MapError> {
+        Self::with_old(path, format, None)
+    }
+
+    fn with_old(
+        path: &Path,
+        format: TileFormat,
+        old: Option<(File, BTreeMap<TilePos, Span>)>,
+    ) -> Result<Self, MapError> {
         let collected = with_suffix(path, TILES_SUFFIX);
         let options = File::options().read(true).write(true).create(true).truncate(true).clone();
         let new = options.open(&collected).map_err(FileError::at(&collected, "create"))?;
-        let (old, spans) = match read_old(path, format) {
-            Some((file, spans)) => (Some(file), spans),
-            None => (None, BTreeMap::new()),
-        };
+        let (old, spans) = old.map_or((None, BTreeMap::new()), |(file, spans)| (Some(file), spans));
         let tiles = Tiles { old, new, new_bytes: 0, spans, is_changed: false };
         Ok(Self { path: path.to_owned(), format, tiles: Mutex::new(tiles) })
     }

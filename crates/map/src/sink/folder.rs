@@ -14,8 +14,8 @@ use crate::pyramid::TilePos;
 /// The prefix of files that are not complete.
 const PARTIAL_PREFIX: &str = ".hyworld-partial-";
 
-/// The suffix of other files that are not complete.
-const PARTIAL_SUFFIX: &str = ".hyworld-partial";
+/// The suffix of other files of a map that are not complete.
+pub const PARTIAL_SUFFIX: &str = ".hyworld-partial";
 
 /// A folder of tiles: `LAYER/LEVEL/X/Z.ENDING`.
 #[derive(Debug)]
