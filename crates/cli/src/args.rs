@@ -120,16 +120,16 @@ pub(crate) enum Command {
     Block(chunk::BlockArgs),
     /// Draw a map of a world: a picture, or tiles with a viewer
     ///
-    /// `-o map.png` and `-o map.webp` write one picture. `-o map.pmtiles` writes an archive of tiles
-    /// for map programs. Any other name is a folder with tiles and a page, index.html, that shows
-    /// them in a browser, from the disk or from any web server; the next run draws only what
+    /// `-o map.png` and `-o map.webp` write one picture. `-o map.pmtiles` writes an archive of
+    /// tiles for map programs. Any other name is a folder with tiles and a page, index.html, that
+    /// shows them in a browser, from the disk or from any web server; the next run draws only what
     /// changed.
     ///
     /// The layer `surface` is the image of the game's own map: with the game's assets its colours
     /// and shading, without them colours by the names of blocks. The others: `height`;
-    /// `environment`; `light`, the ground at night; `depth` of fluids; `slice` at a height; `caves`;
-    /// `changes`, how often blocks changed; `age`, how long a chunk is unchanged; `size` in the
-    /// storage; `damage`; and `diff`, what differs from another world. Missing chunks are
+    /// `environment`; `light`, the ground at night; `depth` of fluids; `slice` at a height;
+    /// `caves`; `changes`, how often blocks changed; `age`, how long a chunk is unchanged; `size`
+    /// in the storage; `damage`; and `diff`, what differs from another world. Missing chunks are
     /// transparent. Damaged chunks are hatched in red, those of newer games in violet. North is up.
     /// The world is only read, in bounded memory.
     ///
@@ -148,12 +148,12 @@ pub(crate) enum Command {
     Colors(map::ColorsArgs),
     /// Show a live map of a world in the browser
     ///
-    /// Serves the viewer of `map` over HTTP. Tiles are drawn when they are needed, and again when the
-    /// world changes; pages that are open show changes after a few seconds, while the game's server
-    /// runs. `/api/v1/info`, `/api/v1/chunk?x=X&z=Z` and `/api/v1/block?x=X&y=Y&z=Z` return the JSON
-    /// of the verbs `info --fast`, `chunk` and `block`, and `/metrics` numbers for Prometheus. Only
-    /// this machine can connect unless --public is given. The world is only read. Part of builds
-    /// with the feature `serve`.
+    /// Serves the viewer of `map` over HTTP. Tiles are drawn when they are needed, and again when
+    /// the world changes; pages that are open show changes after a few seconds, while the game's
+    /// server runs. `/api/v1/info`, `/api/v1/chunk?x=X&z=Z` and `/api/v1/block?x=X&y=Y&z=Z` return
+    /// the JSON of the verbs `info --fast`, `chunk` and `block`, and `/metrics` numbers for
+    /// Prometheus. Only this machine can connect unless --public is given. The world is only read.
+    /// Part of builds with the feature `serve`.
     Serve(serve::ServeArgs),
     /// List the chunks of a world that a selection chooses
     ///

@@ -164,8 +164,8 @@ impl Location {
         }
     }
 
-    /// Returns a name for the world: that of its folder, of the world in a backup, or the last part of
-    /// the location.
+    /// Returns a name for the world: that of its folder, of the world in a backup, or the last part
+    /// of the location.
     pub fn world_name(&self) -> String {
         if let Self::Backup { world, .. } = self {
             return world.clone();

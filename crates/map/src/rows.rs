@@ -119,8 +119,8 @@ impl Painted<'_> {
         }
     }
 
-    /// Writes a line of the layer `surface` on flat ground, where all parts of a block have the same
-    /// colour. Returns `None` if the line is not flat, or other lines are drawn over it.
+    /// Writes a line of the layer `surface` on flat ground, where all parts of a block have the
+    /// same colour. Returns `None` if the line is not flat, or other lines are drawn over it.
     fn write_flat_line(&self, brush: Brush<'_>, row: u32, pixels: &mut [[u8; 4]]) -> Option<()> {
         let scale = usize::from(brush.scale.clamp(1, SCALE_MAX));
         let z = u8::try_from(usize::try_from(row).ok()? / scale).ok()?;

@@ -72,8 +72,8 @@ impl<'a> View<'a> {
         self.tile.columns[at]
     }
 
-    /// Returns whether a row of columns, the rows beside it, and the columns at its ends all have the
-    /// same height.
+    /// Returns whether a row of columns, the rows beside it, and the columns at its ends all have
+    /// the same height.
     pub(crate) fn is_flat_row(&self, z: u8) -> bool {
         let z = usize::from(z);
         let rows = self.heights.get(z..z.saturating_add(3)).unwrap_or_default();

@@ -221,8 +221,8 @@ impl LiveMap {
         (!page.is_empty()).then_some(page)
     }
 
-    /// Returns a tile, which is drawn if it is not stored. Returns `None` if nothing is there, or it
-    /// is an overview that was not drawn yet.
+    /// Returns a tile, which is drawn if it is not stored. Returns `None` if nothing is there, or
+    /// it is an overview that was not drawn yet.
     pub(crate) fn tile(&self, world: &str, layer: &str, at: TilePos) -> Result<Option<Vec<u8>>> {
         let is_known = layer == INFO_LAYER
             || self.options.layers.iter().any(|known| known.file_name() == layer);

@@ -53,10 +53,10 @@ pub(crate) enum Verb {
     /// Measure drawing a map, compared with decompressing the same chunks
     ///
     /// Measures in turn: decompressing all blobs of PATH with zstd alone, in memory, on one thread;
-    /// reading the chunks and painting the layer `surface`, on one thread; drawing a folder of tiles
-    /// on one thread and on all processors; and drawing it again without changes. The fastest pass
-    /// counts. Also prints the greatest memory of the process during the first drawing. PATH must
-    /// have region files and is only read; scratch files are removed afterwards.
+    /// reading the chunks and painting the layer `surface`, on one thread; drawing a folder of
+    /// tiles on one thread and on all processors; and drawing it again without changes. The fastest
+    /// pass counts. Also prints the greatest memory of the process during the first drawing. PATH
+    /// must have region files and is only read; scratch files are removed afterwards.
     #[command(after_long_help = shapes::of("bench map"))]
     Map(MapArgs),
     /// Measure counting and finding blocks, compared with decompressing the chunks

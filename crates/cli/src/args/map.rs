@@ -77,8 +77,8 @@ pub(crate) struct MapArgs {
     /// The format of tiles: webp or png
     #[arg(long, value_name = "NAME", default_value = "webp")]
     pub(crate) format: TileFormat,
-    /// Show more markers in the viewer: players, containers, entities, separated by commas. Everyone
-    /// who sees the map then sees them
+    /// Show more markers in the viewer: players, containers, entities, separated by commas.
+    /// Everyone who sees the map then sees them
     #[arg(long, value_name = "KINDS")]
     pub(crate) markers: Option<MarkerChoice>,
     /// Draw all tiles, not only those that changed since the last run

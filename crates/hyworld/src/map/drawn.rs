@@ -68,8 +68,8 @@ impl MapFolder {
     }
 }
 
-/// Draws a world into a `PMTiles` archive with one layer. `run.sink` is replaced by the archive. The
-/// state is written beside it, so that a later run paints only what changed.
+/// Draws a world into a `PMTiles` archive with one layer. `run.sink` is replaced by the archive.
+/// The state is written beside it, so that a later run paints only what changed.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be written. Chunks that cannot be read are hatched.

@@ -62,8 +62,8 @@ pub struct WorldPage {
     pub bounds: [i32; 4],
     /// The markers.
     pub markers: Vec<Marker>,
-    /// The chunks of each region on the map, by `X,Z`: 1,024 bits in hexadecimal digits, four chunks
-    /// per digit, the first one in the highest bit.
+    /// The chunks of each region on the map, by `X,Z`: 1,024 bits in hexadecimal digits, four
+    /// chunks per digit, the first one in the highest bit.
     pub regions: BTreeMap<String, String>,
     /// The colours of environments.
     pub legend: BTreeMap<String, String>,

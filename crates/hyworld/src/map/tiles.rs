@@ -1,8 +1,9 @@
 //! [`draw_tiles`]: draws a world into tiles, and in later runs only what changed.
 //!
-//! Each tile has a key: a hash of the stored bytes of its chunks and those around them. A tile whose
-//! key is that of the last run is current. Region files that were not written since are not read.
-//! Tiles whose bytes do not change are not written, and neither are the overviews of such tiles.
+//! Each tile has a key: a hash of the stored bytes of its chunks and those around them. A tile
+//! whose key is that of the last run is current. Region files that were not written since are not
+//! read. Tiles whose bytes do not change are not written, and neither are the overviews of such
+//! tiles.
 //!
 //! The state of the last run is replaced after tiles were written. A process that is killed before
 //! that leaves tiles that are newer than the state; the next run paints them again.
@@ -100,7 +101,8 @@ pub struct TileRun<'a> {
 /// whenever tiles are complete.
 ///
 /// # Errors
-/// Returns an error if tiles cannot be written. A chunk that cannot be read is hatched and reported.
+/// Returns an error if tiles cannot be written. A chunk that cannot be read is hatched and
+/// reported.
 pub fn draw_tiles(
     run: TileRun<'_>,
     state: MapState,
