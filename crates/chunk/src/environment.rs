@@ -9,6 +9,7 @@
 //! at height i, and the last run is unbounded. Ids have a meaning only through the list: the game
 //! assigns them per session, so they differ between chunks of one world.
 
+mod counts;
 mod edit;
 
 use std::borrow::Cow;

@@ -11,7 +11,7 @@ use crate::components::data;
 use crate::error::{Error, Result};
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
-use crate::palette::{AssetKey, Palette, skim_names};
+use crate::palette::{AssetKey, Palette, PaletteEntry, skim_names};
 use crate::wire::Reader;
 
 /// Names with the number of cells that the palette stores for each.
@@ -62,6 +62,63 @@ impl Chunk {
     }
 }
 
+impl Chunk {
+    /// Returns the sections with a block whose name is wanted, from the bottom up. Reads only the
+    /// start of each section.
+    ///
+    /// # Errors
+    /// Same as [`section_summaries`](Self::section_summaries).
+    pub fn sections_with_block(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<Section<'_>>> {
+        let is_old = self.has_old_columns();
+        let mut found = Vec::new();
+        for section in self.sections() {
+            let y = section.y().index();
+            let stored = section.holder().filter(|_| !is_old);
+            let skimmed = stored.map(skim_blocks).transpose();
+            let has_name = match skimmed.map_err(|error| in_section(error, y))?.flatten() {
+                Some(skimmed) => skimmed.blocks.iter().any(|entry| is_wanted(entry.key)),
+                None => has_name(section.blocks()?.blocks(), &is_wanted),
+            };
+            found.extend(has_name.then_some(section));
+        }
+        Ok(found)
+    }
+
+    /// Returns the sections with a fluid whose name is wanted, from the bottom up. `Empty` is the
+    /// name of no fluid.
+    ///
+    /// # Errors
+    /// Same as [`section_summaries`](Self::section_summaries).
+    pub fn sections_with_fluid(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<Section<'_>>> {
+        let is_old = self.has_old_columns();
+        let mut found = Vec::new();
+        for section in self.sections() {
+            let y = section.y().index();
+            let is_stored =
+                |holder: &&Holder| !is_old && holder.decoded::<FluidSection>().is_none();
+            let has_name = match section.holder().filter(is_stored) {
+                Some(holder) => {
+                    let fluids = skim_fluids(holder).map_err(|error| in_section(error, y))?;
+                    fluids.iter().any(|(name, _)| is_wanted(name))
+                }
+                None => has_name(section.fluids()?.fluids(), &is_wanted),
+            };
+            found.extend(has_name.then_some(section));
+        }
+        Ok(found)
+    }
+}
+
+fn has_name(palette: &Palette<AssetKey>, is_wanted: impl Fn(&str) -> bool) -> bool {
+    palette.stored_counts().iter().any(|(key, _)| is_wanted(key.as_str()))
+}
+
 fn summarize(section: Section<'_>, is_old: bool) -> Result<SectionSummary<'_>> {
     let y = section.y();
     let stored = section.holder().filter(|_| !is_old);
@@ -72,9 +129,17 @@ fn summarize(section: Section<'_>, is_old: bool) -> Result<SectionSummary<'_>> {
     }
 }
 
-/// Summarizes the stored bytes of a section. Returns `None` if a component is decoded or old.
-fn skim(y: SectionY, section: &Holder) -> Result<Option<SectionSummary<'_>>> {
-    if section.decoded::<BlockSection>().is_some() || section.decoded::<FluidSection>().is_some() {
+/// The start and the end of a block component.
+struct SkimmedBlocks<'a> {
+    version: i32,
+    migration_version: i32,
+    blocks: Vec<PaletteEntry<&'a str>>,
+    changes: u16,
+}
+
+/// Reads the start and the end of the stored blocks. Returns `None` if they are decoded or old.
+fn skim_blocks(section: &Holder) -> Result<Option<SkimmedBlocks<'_>>> {
+    if section.decoded::<BlockSection>().is_some() {
         return Ok(None);
     }
     let inside = |error: Error| error.inside(BlockSection::ID);
@@ -90,14 +155,20 @@ fn skim(y: SectionY, section: &Holder) -> Result<Option<SectionSummary<'_>>> {
     let blocks = skim_names(&mut reader).map_err(malformed)?;
     // The last two fields are the change counters, local and global.
     let counters = bytes.last_chunk::<4>().map_or([0, 0], |[a, b, ..]| [*a, *b]);
-    Ok(Some(SectionSummary {
-        y,
-        blocks: blocks.into_iter().map(|entry| (entry.key.into(), entry.count.into())).collect(),
-        fluids: skim_fluids(section)?,
-        version,
-        migration_version,
-        changes: u16::from_be_bytes(counters),
-    }))
+    let changes = u16::from_be_bytes(counters);
+    Ok(Some(SkimmedBlocks { version, migration_version, blocks, changes }))
+}
+
+/// Summarizes the stored bytes of a section. Returns `None` if a component is decoded or old.
+fn skim(y: SectionY, section: &Holder) -> Result<Option<SectionSummary<'_>>> {
+    if section.decoded::<FluidSection>().is_some() {
+        return Ok(None);
+    }
+    let Some(skimmed) = skim_blocks(section)? else { return Ok(None) };
+    let SkimmedBlocks { version, migration_version, blocks, changes } = skimmed;
+    let blocks = blocks.into_iter().map(|entry| (entry.key.into(), entry.count.into())).collect();
+    let fluids = skim_fluids(section)?;
+    Ok(Some(SectionSummary { y, blocks, fluids, version, migration_version, changes }))
 }
 
 fn skim_fluids(section: &Holder) -> Result<StoredCounts<'_>> {
@@ -175,6 +246,17 @@ mod tests {
             check(&chunk);
             let summaries = chunk.section_summaries().unwrap();
             assert_eq!(summaries.len(), 10);
+        }
+        for slot in file.occupied() {
+            let chunk = Chunk::decode(file.read(slot).unwrap().unwrap()).unwrap();
+            let summaries = chunk.section_summaries().unwrap();
+            let has = |counts: &StoredCounts<'_>| counts.iter().any(|(name, _)| name != "Empty");
+            let expected = summaries.iter().filter(|section| has(&section.blocks)).map(|s| s.y);
+            let found = chunk.sections_with_block(|name| name != "Empty").unwrap();
+            assert!(found.iter().map(|section| section.y()).eq(expected));
+            let expected = summaries.iter().filter(|section| has(&section.fluids)).map(|s| s.y);
+            let found = chunk.sections_with_fluid(|name| name != "Empty").unwrap();
+            assert!(found.iter().map(|section| section.y()).eq(expected));
         }
         let mut empty = Chunk::new();
         empty.remove("ChunkColumn");

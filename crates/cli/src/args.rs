@@ -137,7 +137,7 @@ pub(crate) enum Command {
     ///   hyworld map SAVE -o map.png
     ///   hyworld map SAVE -o map --layer surface,height,caves
     ///   hyworld map WORLD -o diff.png --layer diff --against backup.zip
-    #[command(after_long_help = shapes::of("map"))]
+    #[command(verbatim_doc_comment, after_long_help = shapes::of("map"))]
     Map(map::MapArgs),
     /// Show the colours on a map of every block, fluid and environment of a world
     ///

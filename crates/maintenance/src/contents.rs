@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use hyworld_chunk::bson::{Element, Kind, RawDocument};
-use hyworld_chunk::{Chunk, ContainerOwner, ContainerRole, Entity, Holder, ItemStack, Result};
+use hyworld_chunk::{Chunk, ContainerPath, ContainerRole, Entity, Holder, ItemStack, Result};
 use hyworld_coords::ChunkBlock;
 
 /// The maximum depth of documents that are searched for texts. Real ones have up to ten levels.
@@ -52,19 +52,26 @@ pub(crate) struct FoundItem<'a> {
 
 /// Returns the items in containers of blocks and entities, and on the ground.
 pub(crate) fn items(chunk: &Chunk) -> Result<Vec<FoundItem<'_>>> {
+    let blocks = chunk.block_entities()?.map(|(at, holder)| Location::Block(at, holder));
+    items_in(blocks.chain(chunk.entities()?.map(Location::Entity)))
+}
+
+/// Returns the items of block entities and entities.
+pub(crate) fn items_in<'a>(
+    holders: impl Iterator<Item = Location<'a>>,
+) -> Result<Vec<FoundItem<'a>>> {
     let mut found = Vec::new();
-    for container in chunk.containers()? {
-        let location = match container.owner {
-            ContainerOwner::Block { at, holder } => Location::Block(at, holder),
-            ContainerOwner::Entity(entity) => Location::Entity(entity),
-        };
-        for (_, stack) in container.items.iter() {
-            found.push(item(stack, location, Some(container.role)));
+    for location in holders {
+        let holder = location.holder();
+        for path in ContainerPath::find(holder)? {
+            for (_, stack) in path.read(holder)?.iter() {
+                found.push(item(stack, location, Some(path.role())));
+            }
         }
-    }
-    for entity in chunk.entities()? {
-        if let Some(stack) = ItemStack::of_dropped(entity.0)? {
-            found.push(item(&stack, Location::Entity(entity), None));
+        if let Location::Entity(entity) = location
+            && let Some(stack) = ItemStack::of_dropped(entity.0)?
+        {
+            found.push(item(&stack, location, None));
         }
     }
     Ok(found)

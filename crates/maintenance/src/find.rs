@@ -140,20 +140,22 @@ fn search(
 
 impl ChunkMatches {
     fn add_cells(&mut self, chunk: &Chunk, wanted: &Wanted) -> Result<()> {
-        if wanted.blocks.is_empty() && wanted.fluids.is_empty() {
-            return Ok(());
+        let (mut blocks, mut fluids) = (Vec::new(), Vec::new());
+        if !wanted.blocks.is_empty() {
+            blocks = chunk.sections_with_block(|name| any(&wanted.blocks, name))?;
         }
-        for (summary, section) in chunk.section_summaries()?.into_iter().zip(chunk.sections()) {
-            let has = |counts: &[(std::borrow::Cow<'_, str>, u32)], globs: &[Glob]| {
-                counts.iter().any(|(name, _)| any(globs, name))
-            };
-            if has(&summary.blocks, &wanted.blocks) {
-                let blocks = section.blocks()?.blocks();
-                self.add_runs(MatchKind::Block, section, blocks, &wanted.blocks);
+        if !wanted.fluids.is_empty() {
+            let is_wanted = |name: &str| name != AssetKey::EMPTY_NAME && any(&wanted.fluids, name);
+            fluids = chunk.sections_with_fluid(is_wanted)?;
+        }
+        for y in SectionY::all() {
+            if let Some(section) = blocks.iter().find(|section| section.y() == y) {
+                let cells = section.blocks()?.blocks();
+                self.add_runs(MatchKind::Block, *section, cells, &wanted.blocks);
             }
-            if has(&summary.fluids, &wanted.fluids) {
-                let fluids = section.fluids()?.fluids();
-                self.add_runs(MatchKind::Fluid, section, fluids, &wanted.fluids);
+            if let Some(section) = fluids.iter().find(|section| section.y() == y) {
+                let cells = section.fluids()?.fluids();
+                self.add_runs(MatchKind::Fluid, *section, cells, &wanted.fluids);
             }
         }
         Ok(())

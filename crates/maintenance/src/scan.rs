@@ -63,6 +63,11 @@ impl ScanOptions {
         self
     }
 
+    /// Returns the number of threads.
+    pub fn job_count(&self) -> NonZeroUsize {
+        self.jobs
+    }
+
     /// Sets how many bytes of documents may be in memory at the same time.
     pub fn budget_bytes(mut self, bytes: u64) -> Self {
         self.budget_bytes = bytes;

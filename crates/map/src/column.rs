@@ -4,23 +4,21 @@ mod below;
 mod changes;
 mod fluids;
 mod memo;
+mod repeat;
 mod table;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use hyworld_assets::{BlockColor, Colors, Rgb};
-use hyworld_chunk::{
-    AssetKey, BlockChunk, Chunk, EnvironmentChunk, Palette as BlockPalette, PaletteType, Result,
-};
-use hyworld_coords::{
-    ChunkBlock, ColumnArray, LocalBlock, LocalColumn, SECTIONS_PER_CHUNK, SectionY,
-};
+use hyworld_chunk::{BlockChunk, Chunk, EnvironmentChunk, PaletteType, Result};
+use hyworld_coords::{ChunkBlock, ColumnArray, LocalColumn, SECTIONS_PER_CHUNK, SectionY};
 
 use crate::layers::environment::color as environment_color;
 use crate::needs::Needs;
 use crate::style::Palette;
 use fluids::Fluids;
+use repeat::Repeats;
 use table::Blocks;
 
 pub use changes::{Difference, Other};
@@ -28,6 +26,7 @@ pub use memo::TileMemo;
 
 /// The tint of columns in chunks that store none: the default of the game's generator.
 const DEFAULT_TINT: Rgb = Rgb([0x5b, 0x9e, 0x28]);
+const DEFAULT_ARGB: i32 = 0x5b_9e28;
 
 /// The maximum number of names of one kind in a tile, and the maximum length of a name. Real chunks
 /// have fewer than a hundred blocks on their surface and fewer than ten environments.
@@ -217,6 +216,8 @@ struct ColumnReader<'a> {
     chunk: &'a Chunk,
     /// `None` if the chunk stores no heights.
     stored: Option<&'a BlockChunk>,
+    /// The stored heights and tints.
+    heights: Option<(ColumnArray<i16>, ColumnArray<i32>)>,
     reader: TileReader<'a>,
     /// The blocks of the sections that were needed so far.
     sections: [Option<Blocks<'a>>; SECTIONS_PER_CHUNK as usize],
@@ -234,6 +235,7 @@ impl<'a> ColumnReader<'a> {
         // Fails if a newer game stores heights elsewhere.
         let columns = chunk.columns()?;
         let stored = chunk.get::<BlockChunk>()?.map(|_| columns);
+        let heights = stored.map(|stored| (stored.heights.values(), stored.tints.values()));
         Ok(Self {
             chunk,
             stored,
@@ -241,7 +243,8 @@ impl<'a> ColumnReader<'a> {
             sections: Default::default(),
             known: HashMap::new(),
             last: None,
-            fluids: Fluids::new(chunk, reader.colors)?,
+            fluids: Fluids::new(chunk, reader.colors, heights.as_ref().map(|(it, _)| it))?,
+            heights,
             block_names: Vec::new(),
             environment_names: Vec::new(),
             environment_ids: HashMap::new(),
@@ -249,24 +252,29 @@ impl<'a> ColumnReader<'a> {
     }
 
     fn columns(&mut self) -> Result<ColumnArray<Column>> {
-        let stored = self.stored.map(|stored| (stored.heights.values(), stored.tints.values()));
+        let stored = self.heights.take();
         // Fluids and environments differ between columns with the same ground.
         let needs = self.reader.needs;
         let can_repeat = self.fluids.is_empty() && !needs.names && !needs.environments;
-        let (mut found, mut last) = (Vec::with_capacity(LocalColumn::all().len()), None);
+        let (mut found, mut repeats) =
+            (Vec::with_capacity(LocalColumn::all().len()), Repeats::default());
+        let stored = stored.as_ref().map(|(heights, tints)| heights.values().zip(tints.values()));
+        let mut stored = stored.map(Iterator::fuse);
         for at in LocalColumn::all() {
-            let (height, tint) = match &stored {
-                Some((heights, tints)) => (heights[at], Rgb::from_argb(tints[at])),
-                None => (self.scan(at)?, DEFAULT_TINT),
+            let next = stored.as_mut().and_then(Iterator::next);
+            let (height, tint) = match next {
+                Some((height, tint)) => (*height, *tint),
+                None => (self.scan(at)?, DEFAULT_ARGB),
             };
-            let repeated =
-                last.as_ref().and_then(|last: &Repeat<'_>| last.column(at, height, tint));
-            if let Some(column) = repeated {
+            if let Some(column) = repeats.column(at.index(), height, tint) {
                 found.push(column);
                 continue;
             }
-            let column = self.column(at, height, tint)?;
-            last = if can_repeat { self.repeat(at, tint, column)? } else { None };
+            let column = self.column(at, height, Rgb::from_argb(tint))?;
+            if can_repeat && let Some((_, cell)) = cell(at, height) {
+                let palette = self.chunk.section(cell.section()).blocks()?.blocks();
+                repeats.set(column, tint, palette, cell);
+            }
             found.push(column);
         }
         // The number of columns always matches the array.
@@ -288,14 +296,6 @@ impl<'a> ColumnReader<'a> {
         let has_environment = self.reader.needs.names || self.reader.needs.environments;
         let environment = if has_environment { self.environment(at, y)? } else { NO_NAME };
         Ok(Column { height, ground: Some(ground), fluid, block, environment })
-    }
-
-    /// Returns what the next columns repeat if they have the same height, tint and block.
-    fn repeat(&self, at: LocalColumn, tint: Rgb, column: Column) -> Result<Option<Repeat<'a>>> {
-        let Some((_, cell)) = cell(at, column.height) else { return Ok(None) };
-        let palette = self.chunk.section(cell.section()).blocks()?.blocks();
-        let local = cell.local();
-        Ok(Some(Repeat { column, tint, palette, y: local.y(), id: palette.id(local) }))
     }
 
     fn tinted(&self, color: BlockColor, tint: Rgb) -> Rgb {
@@ -372,28 +372,6 @@ impl<'a> ColumnReader<'a> {
             }
         }
         Ok(0)
-    }
-}
-
-/// A column that others repeat.
-struct Repeat<'a> {
-    column: Column,
-    tint: Rgb,
-    palette: &'a BlockPalette<AssetKey>,
-    /// The height in the section.
-    y: u8,
-    id: u16,
-}
-
-impl Repeat<'_> {
-    /// Returns the column if the one at `at` is the same.
-    fn column(&self, at: LocalColumn, height: i16, tint: Rgb) -> Option<Column> {
-        let is_same = self.column.height == height && self.tint == tint;
-        let has_id = || {
-            let cell = LocalBlock::new(at.x(), self.y, at.z());
-            cell.is_some_and(|cell| self.palette.id(cell) == self.id)
-        };
-        (is_same && has_id()).then_some(self.column)
     }
 }
 

@@ -133,7 +133,7 @@ impl Painted<'_> {
         let mut last: Option<(&Column, [u8; 4])> = None;
         for (column, pixels) in columns.iter().zip(pixels.chunks_mut(scale)) {
             let color = match last {
-                Some((before, color)) if before == column => color,
+                Some((before, color)) if is_same_ground(before, column) => color,
                 _ => layers::surface::flat_color(column).map_or(layers::TRANSPARENT, Rgb::opaque),
             };
             last = Some((column, color));
@@ -159,4 +159,9 @@ impl Painted<'_> {
         let is_chunk = is_line.contains(&true);
         is_chunk.then_some(if is_region { REGION_LINE } else { CHUNK_LINE })
     }
+}
+
+/// Returns whether two columns have the same ground and no fluid.
+fn is_same_ground(a: &Column, b: &Column) -> bool {
+    a.ground == b.ground && a.fluid.is_none() && b.fluid.is_none()
 }

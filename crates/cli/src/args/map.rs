@@ -7,6 +7,7 @@ use hyworld::MarkerChoice;
 use hyworld_map::{Layer, Palette, SCALE_MAX, SLICE_Y_DEFAULT, TileFormat};
 
 use super::chunk::ChosenChunks;
+use super::select::SelectionArg;
 
 /// The source of colours.
 #[derive(Debug, Args)]
@@ -60,6 +61,8 @@ pub(crate) struct MapArgs {
     pub(crate) look: LayerArgs,
     #[command(flatten)]
     pub(crate) chosen: ChosenChunks,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArg,
     /// Pixels for each side of a block, 1 to 16; the game's map has 3; for tiles 1, 2, 4, 8 or 16
     #[arg(
         long,
@@ -84,6 +87,14 @@ pub(crate) struct MapArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl MapArgs {
+    /// Returns whether only a part of the world is drawn.
+    pub(crate) fn is_part(&self) -> bool {
+        let is_selected = self.selection.select.is_some() || self.selection.query_file.is_some();
+        is_selected || self.chosen.area.is_some() || !self.chosen.chunks.is_empty()
+    }
 }
 
 #[derive(Debug, Args)]

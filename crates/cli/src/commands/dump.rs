@@ -38,7 +38,8 @@ pub(super) fn run(args: &DumpArgs, console: &mut Console) -> anyhow::Result<Exit
 fn dump(args: &DumpArgs, path: &Path, console: &mut Console) -> anyhow::Result<Exit> {
     let location = Location::source(path)?;
     let storage = location.open()?;
-    let (positions, exit) = select::positions(args, &location, &*storage, console)?;
+    let (positions, exit) =
+        select::positions((&args.chosen, &args.selection), &location, &*storage, console)?;
     let source = Source {
         location: &location,
         storage: &*storage,

@@ -14,7 +14,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::chunk;
-use crate::args::chunk::DumpArgs;
+use crate::args::chunk::ChosenChunks;
 use crate::args::select::{SelectArgs, SelectionArg};
 use crate::exit::{self, Exit};
 use crate::output::json::Position;
@@ -86,21 +86,21 @@ pub(super) fn chosen(
     parse(&query, location).map(Some)
 }
 
-/// Returns the chosen chunks of `dump`: those of its other options that are selected too.
+/// Returns the chosen chunks of a verb: those of its other options that are selected too.
 pub(super) fn positions(
-    args: &DumpArgs,
+    (wanted, selection): (&ChosenChunks, &SelectionArg),
     location: &Location,
     storage: &dyn ChunkStorage,
     console: &Console,
 ) -> anyhow::Result<(Vec<ChunkPos>, Exit)> {
-    let Some(selection) = chosen(&args.selection, location)? else {
-        return chunk::chosen(&args.chosen, storage);
+    let Some(selection) = chosen(selection, location)? else {
+        return chunk::chosen(wanted, storage);
     };
     let (selected, exit) = chunks(&selection, storage, console);
-    if args.chosen.area.is_none() && args.chosen.chunks.is_empty() {
+    if wanted.area.is_none() && wanted.chunks.is_empty() {
         return Ok((selected.iter().collect(), exit));
     }
-    let (mut positions, listed) = chunk::chosen(&args.chosen, storage)?;
+    let (mut positions, listed) = chunk::chosen(wanted, storage)?;
     positions.retain(|at| selected.contains(*at));
     Ok((positions, exit.max(listed)))
 }

@@ -13,20 +13,7 @@ const COLUMNS: usize = 1024;
 
 /// Adds the number of cells of each environment.
 pub(super) fn count_environments(environments: &EnvironmentChunk, sums: &mut Tally) {
-    // Few ids occur, and mostly the same one in adjacent columns.
-    let mut cells: Vec<(i32, u64)> = Vec::new();
-    for column in LocalColumn::all() {
-        for run in environments.runs(column) {
-            let count = heights(&run).map_or(0, |(first, last)| {
-                u64::try_from(last - first).unwrap_or_default().saturating_add(1)
-            });
-            match cells.iter_mut().find(|(id, _)| *id == run.id) {
-                Some((_, sum)) => *sum = sum.saturating_add(count),
-                None => cells.push((run.id, count)),
-            }
-        }
-    }
-    for (id, count) in cells.into_iter().filter(|(_, count)| *count > 0) {
+    for (id, count) in environments.cell_counts() {
         sums.add(environments.name_of(id), count);
     }
 }

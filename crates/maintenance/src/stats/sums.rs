@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use hyworld_chunk::{AssetKey, Chunk, Palette, Result, SectionSummary};
+use hyworld_chunk::{AssetKey, Chunk, Entity, Palette, Result, SectionSummary};
 use hyworld_coords::{ChunkPos, RegionPos, SectionY};
 
 use super::environments::{cells_by_environment, count_environments};
 use super::{BIGGEST, ChunkStats, Counts, HEIGHTS, LayerStats, RegionStats, Stats, StatsOptions};
-use crate::contents::{entity_id, items};
+use crate::contents::{Location, entity_id, items_in};
 use crate::select::Glob;
 
 /// The maximum number of names of one kind. The game has some thousand; further ones are counted
@@ -70,11 +70,15 @@ impl Sums {
     ) -> Result<()> {
         let sections = chunk.section_summaries()?;
         let environments = chunk.environments()?;
-        let entities = chunk.entities()?.map(entity_id);
-        let entities: Vec<_> = entities.collect();
-        let found = items(chunk)?;
-        for (at, _) in chunk.block_entities()? {
-            self.block_entities.add(chunk.block(at)?.name(), 1);
+        let entities: Vec<Entity<'_>> = chunk.entities()?.collect();
+        let blocks = chunk.block_entities()?.map(|(at, holder)| Location::Block(at, holder));
+        let blocks: Vec<Location<'_>> = blocks.collect();
+        let of_entities = entities.iter().copied().map(Location::Entity);
+        let found = items_in(blocks.iter().copied().chain(of_entities))?;
+        for location in blocks {
+            if let Location::Block(at, _) = location {
+                self.block_entities.add(chunk.block(at)?.name(), 1);
+            }
         }
         self.chunks = self.chunks.saturating_add(1);
         let region = ChunkPos::new(size.x, size.z).region();
@@ -93,8 +97,8 @@ impl Sums {
         for section in &sections {
             self.add_section(chunk, section, wanted)?;
         }
-        for id in &entities {
-            self.entities.add(id, 1);
+        for entity in entities {
+            self.entities.add(&entity_id(entity), 1);
         }
         for item in found {
             self.items.add(&item.id, u64::try_from(item.count).unwrap_or_default());

@@ -5,9 +5,12 @@
 
 use hyworld_assets::{Colors, FluidColor, Rgb};
 use hyworld_chunk::{AssetKey, Chunk, EnvironmentChunk, Palette, PaletteType, Result};
-use hyworld_coords::{LocalBlock, LocalColumn, SECTION_HEIGHT_BLOCKS, SectionY};
+use hyworld_coords::{ColumnArray, LocalBlock, LocalColumn, SectionY};
 
 use super::FluidTop;
+
+/// The layers of a section.
+const LAYERS: u16 = 32;
 
 /// One bit for each column of a chunk.
 type Columns = [u64; 16];
@@ -58,7 +61,12 @@ const COMPARED_MAX: usize = 16;
 const WATERS_MAX: usize = 64;
 
 impl<'a> Fluids<'a> {
-    pub(super) fn new(chunk: &'a Chunk, colors: &'a Colors) -> Result<Self> {
+    /// Finds the fluids of a chunk. Those below the lowest of its stored heights are not seen.
+    pub(super) fn new(
+        chunk: &'a Chunk,
+        colors: &'a Colors,
+        heights: Option<&ColumnArray<i16>>,
+    ) -> Result<Self> {
         let mut fluids = Self {
             chunk,
             colors,
@@ -80,7 +88,9 @@ impl<'a> Fluids<'a> {
             }
         }
         if !fluids.sections.is_empty() {
-            fluids.find_highest();
+            let lowest = heights.and_then(|heights| heights.values().min());
+            let lowest = lowest.and_then(|lowest| u16::try_from(*lowest).ok());
+            fluids.find_highest(lowest.unwrap_or(0));
         }
         Ok(fluids)
     }
@@ -118,75 +128,30 @@ impl<'a> Fluids<'a> {
     }
 
     /// Finds the highest fluid of each column, layer by layer from the top.
-    fn find_highest(&mut self) {
-        let mut highest: Vec<Option<Highest>> = vec![None; LocalColumn::all().len()];
-        // The columns whose fluid has begun, and by colour those in which it has not ended.
-        let mut begun: Columns = [0; 16];
-        let mut open: Vec<Columns> = vec![[0; 16]; self.known.len()];
+    fn find_highest(&mut self, lowest: u16) {
+        let mut search = Search::new(&self.known);
         let mut next: Option<u16> = None;
         for section in &self.sections {
             let first_y = u16::try_from(section.y.first_y()).unwrap_or_default();
-            let layers = u8::try_from(SECTION_HEIGHT_BLOCKS).unwrap_or_default();
-            let top = first_y.saturating_add(layers.saturating_sub(1).into());
+            let top = first_y.saturating_add(LAYERS - 1);
             // A section without fluids ends all of them.
             if let Some(below) = next.filter(|below| *below != top) {
-                open.iter_mut().for_each(|columns| end(columns, &[0; 16], below, &mut highest));
+                search.end_all(below);
             }
-            for y in (0..layers).rev() {
-                let height = first_y.saturating_add(y.into());
-                let cells = self.cells_of(section, y);
-                let same = self.same_particles(&cells);
-                for (columns, (_, group)) in open.iter_mut().zip(&self.known) {
-                    let continued = same.get(*group).copied().unwrap_or([0; 16]);
-                    end(columns, &continued, height, &mut highest);
+            for y in (first_y..=top).rev() {
+                if y < lowest || search.is_done() {
+                    search.end_all(y);
+                    self.highest = search.highest;
+                    return;
                 }
-                for (number, cells) in cells.iter().enumerate() {
-                    let Some(columns) = open.get_mut(number) else { continue };
-                    begin(columns, cells, &mut begun, (number, height), &mut highest);
-                }
+                search.layer(section, y);
             }
             next = first_y.checked_sub(1);
         }
         if let Some(below) = next {
-            open.iter_mut().for_each(|columns| end(columns, &[0; 16], below, &mut highest));
+            search.end_all(below);
         }
-        self.highest = highest;
-    }
-
-    /// Returns the cells of a layer by colour.
-    fn cells_of(&self, section: &Section<'_>, y: u8) -> Vec<Columns> {
-        let mut cells = vec![[0; 16]; self.known.len()];
-        if section.ids.len() <= COMPARED_MAX {
-            for (id, number) in &section.ids {
-                let found = section.palette.layer_cells(y, *id);
-                if let Some(cells) = cells.get_mut(*number) {
-                    add(cells, &found);
-                }
-            }
-            return cells;
-        }
-        for at in LocalColumn::all() {
-            let cell = LocalBlock::new(at.x(), y, at.z());
-            let id = cell.map_or(0, |cell| section.palette.id(cell));
-            let number = section.by_id.get(usize::from(id)).copied().flatten();
-            let (word, bit) = (usize::from(at.index() / 64), at.index() % 64);
-            let cells = number.and_then(|number| cells.get_mut(number));
-            if let Some(word) = cells.and_then(|cells| cells.get_mut(word)) {
-                *word |= 1 << bit;
-            }
-        }
-        cells
-    }
-
-    /// Returns, for the first of the colours with equal particles, the cells with any of them.
-    fn same_particles(&self, cells: &[Columns]) -> Vec<Columns> {
-        let mut same = vec![[0; 16]; self.known.len()];
-        for ((_, group), cells) in self.known.iter().zip(cells) {
-            if let Some(same) = same.get_mut(*group) {
-                add(same, cells);
-            }
-        }
-        same
+        self.highest = search.highest;
     }
 
     /// Returns the highest fluid of a column at or above its ground.
@@ -233,6 +198,87 @@ impl<'a> Fluids<'a> {
         let number = section.by_id.get(id).copied().flatten();
         let fluid = number.and_then(|number| self.known.get(number)).copied();
         fluid.map(|(fluid, _)| self.tinted(fluid, at, y)).transpose()
+    }
+}
+
+/// The search for the highest fluids, with the buffers of one layer.
+struct Search<'a> {
+    known: &'a [(FluidColor, usize)],
+    highest: Vec<Option<Highest>>,
+    /// The columns whose fluid has begun.
+    begun: Columns,
+    /// By colour, the columns in which it has not ended.
+    open: Vec<Columns>,
+    /// The cells of the current layer, by colour.
+    cells: Vec<Columns>,
+    /// The cells with equal particles, by the first colour that has them.
+    same: Vec<Columns>,
+}
+
+impl<'a> Search<'a> {
+    fn new(known: &'a [(FluidColor, usize)]) -> Self {
+        let none = vec![[0; 16]; known.len()];
+        Self {
+            known,
+            highest: vec![None; LocalColumn::all().len()],
+            begun: [0; 16],
+            open: none.clone(),
+            cells: none.clone(),
+            same: none,
+        }
+    }
+
+    /// Returns whether the fluids of all columns have begun and ended.
+    fn is_done(&self) -> bool {
+        self.begun == [u64::MAX; 16] && self.open.iter().all(|columns| *columns == [0; 16])
+    }
+
+    fn end_all(&mut self, bottom: u16) {
+        for columns in &mut self.open {
+            end(columns, &[0; 16], bottom, &mut self.highest);
+        }
+    }
+
+    fn layer(&mut self, section: &Section<'_>, y: u16) {
+        let local = u8::try_from(y % LAYERS).unwrap_or_default();
+        self.find_cells(section, local);
+        self.same.fill([0; 16]);
+        for ((_, group), cells) in self.known.iter().zip(&self.cells) {
+            if let Some(same) = self.same.get_mut(*group) {
+                add(same, cells);
+            }
+        }
+        for (columns, (_, group)) in self.open.iter_mut().zip(self.known) {
+            if let Some(continued) = self.same.get(*group) {
+                end(columns, continued, y, &mut self.highest);
+            }
+        }
+        for (number, (columns, cells)) in self.open.iter_mut().zip(&self.cells).enumerate() {
+            begin(columns, cells, &mut self.begun, (number, y), &mut self.highest);
+        }
+    }
+
+    /// Finds the cells of a layer by colour.
+    fn find_cells(&mut self, section: &Section<'_>, y: u8) {
+        self.cells.fill([0; 16]);
+        if section.ids.len() <= COMPARED_MAX {
+            for (id, number) in &section.ids {
+                if let Some(cells) = self.cells.get_mut(*number) {
+                    add(cells, &section.palette.layer_cells(y, *id));
+                }
+            }
+            return;
+        }
+        for at in LocalColumn::all() {
+            let cell = LocalBlock::new(at.x(), y, at.z());
+            let id = cell.map_or(0, |cell| section.palette.id(cell));
+            let number = section.by_id.get(usize::from(id)).copied().flatten();
+            let (word, bit) = (usize::from(at.index() / 64), at.index() % 64);
+            let cells = number.and_then(|number| self.cells.get_mut(number));
+            if let Some(word) = cells.and_then(|cells| cells.get_mut(word)) {
+                *word |= 1 << bit;
+            }
+        }
     }
 }
 

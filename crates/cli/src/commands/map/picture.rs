@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Look, complain, say_colors};
 use crate::args::map::MapArgs;
-use crate::commands::chunk;
+use crate::commands::select;
 use crate::exit::Exit;
 use crate::output::progress::ChunkProgress;
 use crate::output::{Console, json, text};
@@ -51,8 +51,9 @@ pub(super) fn run(args: &MapArgs, layer: Layer, console: &mut Console) -> anyhow
     let location = Location::source(&args.path)?;
     let look = Look::open(&args.look, &[layer], (&location, &args.path), console)?;
     let storage = location.open()?;
-    let (mut positions, listed) = chunk::chosen(&args.chosen, &*storage)?;
-    let is_part = args.chosen.area.is_some() || !args.chosen.chunks.is_empty();
+    let wanted = (&args.chosen, &args.selection);
+    let (mut positions, listed) = select::positions(wanted, &location, &*storage, console)?;
+    let is_part = args.is_part();
     if !is_part {
         positions.extend(look.other_positions()?);
     }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{Look, complain, say_colors};
 use crate::args::map::MapArgs;
-use crate::commands::chunk;
+use crate::commands::select;
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
 use crate::output::{Console, json, text};
@@ -93,8 +93,9 @@ fn draw(
     let layers = &options.layers;
     let look = Look::open(&args.look, layers, (location, path), console)?;
     let storage = location.open()?;
-    let (mut positions, listed) = chunk::chosen(&args.chosen, &*storage)?;
-    let is_part = args.chosen.area.is_some() || !args.chosen.chunks.is_empty();
+    let wanted = (&args.chosen, &args.selection);
+    let (mut positions, listed) = select::positions(wanted, location, &*storage, console)?;
+    let is_part = args.is_part();
     let mut beside = Vec::new();
     if is_part {
         beside = stored_neighbours(&*storage, &positions)?;
