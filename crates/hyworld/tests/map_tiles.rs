@@ -171,7 +171,7 @@ fn an_unchanged_world_is_not_read() {
     assert_eq!((third.rendered, third.written.len()), (first.tiles, 0), "the bytes are the same");
     // A tile that was removed or cut off is written again.
     let tile = map.join("tiles/test/height/0/0/0.webp");
-    fs::write(&tile, b"cut").unwrap();
+    hyworld_testkit::write_file(&tile, b"cut");
     assert_eq!(world.draw(&map, &options).written.len(), 1);
     assert!(fs::metadata(&tile).unwrap().len() > 3);
 }
@@ -209,7 +209,7 @@ fn an_interrupted_drawing_is_completed() {
         for (name, _) in expected.iter().skip(kept) {
             fs::remove_file(map.join("tiles").join(name)).unwrap();
         }
-        fs::write(map.join("tiles/test/.hyworld-partial-9-9"), b"half").unwrap();
+        hyworld_testkit::write_file(&map.join("tiles/test/.hyworld-partial-9-9"), b"half");
         world.draw(&map, &options);
         assert!(tiles(&map) == expected, "{kept} tiles were kept");
     }

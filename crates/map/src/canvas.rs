@@ -66,6 +66,7 @@ impl PictureSize {
 }
 
 /// Where rows of pixels go.
+#[expect(clippy::large_enum_variant, reason = "there is one for each picture")]
 enum Sheet<W: Write + 'static> {
     Png(StreamWriter<'static, W>),
     Webp(W, Vec<u8>, PictureSize),

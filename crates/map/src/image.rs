@@ -124,7 +124,7 @@ mod tests {
     fn sample(alpha: u8) -> Vec<u8> {
         let pixel = |number: u32| {
             let [_, a, b, c] = number.wrapping_mul(2_654_435_761).to_be_bytes();
-            [a, b, c, alpha.max(if number % 3 == 0 { 255 } else { 0 })]
+            [a, b, c, alpha.max(if number.is_multiple_of(3) { 255 } else { 0 })]
         };
         (0..TILE_PIXELS * TILE_PIXELS).flat_map(pixel).collect()
     }

@@ -4,6 +4,7 @@ use crate::style::Layer;
 
 /// Which parts of a chunk the layers of a map show.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a part of a chunk")]
 pub struct Needs {
     /// The names of the highest blocks and of their environments.
     pub names: bool,

@@ -142,11 +142,11 @@ impl LiveMap {
                     lock(&world.numbers).last_error = result.err().map(|error| error.to_string());
                 }
             }
-            let step = Duration::from_millis(50);
+            let pause = Duration::from_millis(50);
             let mut waited = Duration::ZERO;
             while waited < self.options.poll && !is_stopped() {
-                std::thread::sleep(step);
-                waited = waited.saturating_add(step);
+                std::thread::sleep(pause);
+                waited = waited.saturating_add(pause);
             }
         }
     }
@@ -154,13 +154,14 @@ impl LiveMap {
     /// Draws what changed in a world, and tells the clients.
     fn update(&self, world: &LiveWorld) -> Result<()> {
         let storage = world.location.open()?;
-        let mut positions: Vec<ChunkPos> = storage.positions().filter_map(|at| at.ok()).collect();
+        let mut positions: Vec<ChunkPos> =
+            storage.positions().filter_map(std::result::Result::ok).collect();
         positions.sort_unstable();
         let markers = find_markers(&world.location, self.options.markers);
         let texts = PageTexts { name: world.name.clone(), path: world.path.clone(), markers };
         if lock(&world.page).is_empty() {
             // Tiles of level 0 can be drawn at once; overviews follow.
-            world.set_page(self.first_page(world, &positions, &texts));
+            world.set_page(&self.first_page(world, &positions, &texts));
         }
         let files = world.location.region_files()?;
         let scan = ScanOptions::new().jobs(self.options.jobs);
@@ -307,9 +308,9 @@ impl LiveWorld {
         })
     }
 
-    fn set_page(&self, page: WorldPage) {
+    fn set_page(&self, page: &WorldPage) {
         // A page is made of text and numbers, which can always be written.
-        let json = serde_json::to_string(&page).unwrap_or_default();
+        let json = serde_json::to_string(page).unwrap_or_default();
         *lock(&self.page) = format!("hyworldWorld({json})\n").into();
     }
 }

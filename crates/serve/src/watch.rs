@@ -12,7 +12,7 @@ use hyworld::Location;
 use hyworld_maintenance::RegionRecord;
 
 /// How often worlds without region files are drawn again.
-const OTHER_STORAGES: Duration = Duration::from_secs(60);
+const OTHER_STORAGES: Duration = Duration::from_mins(1);
 
 /// What the region files were when they were last looked at.
 #[derive(Debug, Default)]

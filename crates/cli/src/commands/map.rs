@@ -3,6 +3,7 @@
 mod picture;
 mod tiles;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use hyworld::{Location, MapInput, MapProblem, PastState, load_colors};
@@ -30,7 +31,7 @@ enum Output {
 
 impl Output {
     fn of(path: &Path) -> anyhow::Result<Self> {
-        let ending = path.extension().map(|end| end.to_ascii_lowercase());
+        let ending = path.extension().map(OsStr::to_ascii_lowercase);
         let output = match ending.as_ref().and_then(|end| end.to_str()) {
             Some("png" | "webp") => Self::Picture,
             Some("pmtiles") => Self::Archive,

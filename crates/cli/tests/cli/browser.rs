@@ -32,7 +32,9 @@ impl Scenario {
         let (Some(chromium), Some(python)) = (chromium, program(&["python3"])) else {
             let is_required = std::env::var_os("HYWORLD_REQUIRE_BROWSER").is_some();
             assert!(!is_required, "chromium and python3 are required");
-            println!("SKIPPED: chromium or python3 is not installed");
+            let text =
+                "SKIPPED: chromium or python3 is not installed, so the viewer is not tested\n";
+            std::io::stderr().write_all(text.as_bytes()).unwrap();
             return None;
         };
         // For people who want to look at the pages.

@@ -1,7 +1,5 @@
 //! `map -o FOLDER` and `map -o FILE.pmtiles`: tiles, later runs, and runs that are killed.
 
-#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! The markers of maps: which are shown, and which only if they are asked for.
 
+#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
+
 use std::fs;
 
 use serde_json::Value;

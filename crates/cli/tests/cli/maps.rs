@@ -1,7 +1,5 @@
 //! `map` and `colors`.
 
-#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
-
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write;

@@ -25,7 +25,8 @@ pub(super) fn file_for(assets: &Path, mods: &[PathBuf]) -> Option<PathBuf> {
         let metadata = path.metadata().ok().filter(fs::Metadata::is_file)?;
         let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let path = path.canonicalize().ok()?;
-        key.push_str(&format!("{} {} {modified:?}\n", path.display(), metadata.len()));
+        let line = format!("{} {} {modified:?}\n", path.display(), metadata.len());
+        key.push_str(&line);
     }
     let version = env!("CARGO_PKG_VERSION");
     let hash = ShortHash::of(format!("{version}\n{key}").as_bytes());
@@ -71,12 +72,12 @@ mod tests {
     fn a_changed_archive_has_another_table() {
         let folder = tempfile::tempdir().unwrap();
         let (zip, other) = (folder.path().join("a.zip"), folder.path().join("b.zip"));
-        fs::write(&zip, b"1").unwrap();
-        fs::write(&other, b"1").unwrap();
+        hyworld_testkit::write_file(&zip, b"1");
+        hyworld_testkit::write_file(&other, b"1");
         let first = file_for(&zip, &[]).unwrap();
         assert_eq!(file_for(&zip, &[]), Some(first.clone()));
         assert_ne!(file_for(&zip, std::slice::from_ref(&other)), Some(first.clone()));
-        fs::write(&zip, b"12").unwrap();
+        hyworld_testkit::write_file(&zip, b"12");
         assert_ne!(file_for(&zip, &[]), Some(first));
         assert_eq!(file_for(folder.path(), &[]), None, "folders are always read");
         assert_eq!(file_for(&zip, &[folder.path().to_owned()]), None);
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(read(&file), None);
         write(&file, &Colors::default());
         assert_eq!(read(&file), Some(Colors::default()));
-        fs::write(&file, b"\xff").unwrap();
+        hyworld_testkit::write_file(&file, b"\xff");
         assert_eq!(read(&file), None);
     }
 }

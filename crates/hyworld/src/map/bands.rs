@@ -60,7 +60,7 @@ impl TileRun<'_> {
                     Ok(())
                 };
                 let started = thread::Builder::new().spawn_scoped(scope, storing);
-                threads.push(started.map_err(|source| self.cannot_start(source))?);
+                threads.push(started.map_err(|source| self.cannot_start(&source))?);
             }
             // Without receivers, all threads have failed, which is reported below.
             drop(receiver);

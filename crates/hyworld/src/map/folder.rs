@@ -124,7 +124,8 @@ impl MapFolder {
             if character.is_ascii_alphanumeric() || "-_".contains(character) {
                 id.push(character);
             } else {
-                id.push_str(&format!("~{:x}~", u32::from(character)));
+                let number = format!("~{:x}~", u32::from(character));
+                id.push_str(&number);
             }
         }
         if id.is_empty() { "world".to_owned() } else { id }
@@ -306,7 +307,10 @@ fn region_bits(positions: &[ChunkPos]) -> BTreeMap<String, String> {
             *byte |= 0x80 >> (index % 8);
         }
     }
-    let hex = |bits: [u8; 128]| bits.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
+    let hex = |bits: [u8; 128]| {
+        bits.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    };
     regions.into_iter().map(|(at, bits)| (format!("{},{}", at.x, at.z), hex(bits))).collect()
 }
 
@@ -335,7 +339,7 @@ mod tests {
         MapFolder::open(&path).unwrap();
         let other = folder.path().join("other");
         fs::create_dir(&other).unwrap();
-        fs::write(other.join("config.json"), "{}").unwrap();
+        hyworld_testkit::write_file(&other.join("config.json"), b"{}");
         let error = MapFolder::open(&other).unwrap_err();
         assert!(error.to_string().contains("not a map"), "{error}");
         assert_eq!(fs::read_dir(&other).unwrap().count(), 1);

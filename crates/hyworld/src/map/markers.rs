@@ -10,7 +10,7 @@ use hyworld_chunk::{Chunk, ContainerOwner};
 use hyworld_coords::ChunkPos;
 use hyworld_documents::{Document, Value};
 use hyworld_maintenance::{ScanOptions, Scanned, scan};
-use hyworld_world::{OsFileSystem, Players, Resources, WorldOptions};
+use hyworld_world::{OsFileSystem, Players, Resources, SpawnProvider, WorldOptions};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -150,7 +150,7 @@ impl Markers {
         let Ok(world) = WorldOptions::new().without_chunks().open(folder) else { return };
         let Ok(config) = world.config() else { return };
         let spawn = config.settings.spawn_provider.as_ref();
-        if let Some(spawn) = spawn.and_then(|spawn| spawn.spawn_point()) {
+        if let Some(spawn) = spawn.and_then(SpawnProvider::spawn_point) {
             self.add(MarkerKind::Spawn, "Spawn", [spawn.x, spawn.y, spawn.z]);
         }
     }
@@ -176,11 +176,10 @@ impl Markers {
             let player = crate::players::PlayerInfo::of(entry.uuid, &loaded.document);
             let shown = player.name.clone().unwrap_or_else(|| player.uuid.clone());
             let data = ["Components", "Player", "PlayerData", "PerWorldData", &name];
-            if let Some(data) = inside(&loaded.document, &data) {
-                if let Some(points) = data.get("RespawnPoints") {
-                    let label = format!("Respawn point of {shown}");
-                    self.search_value(MarkerKind::Respawn, points, Some(&label), 0);
-                }
+            let data = inside(&loaded.document, &data);
+            if let Some(points) = data.and_then(|data| data.get("RespawnPoints")) {
+                let label = format!("Respawn point of {shown}");
+                self.search_value(MarkerKind::Respawn, points, Some(&label), 0);
             }
             let is_here = player.world.as_deref() == Some(&name);
             if let (true, true, [Some(x), Some(y), Some(z)]) =
@@ -223,7 +222,9 @@ impl Markers {
         match value {
             Value::Document(document) => self.search(kind, document, name, depth),
             Value::Array(values) => {
-                values.iter().for_each(|value| self.search_value(kind, value, name, depth));
+                for value in values {
+                    self.search_value(kind, value, name, depth);
+                }
             }
             _ => {}
         }

@@ -85,7 +85,7 @@ impl Drawing<'_> {
         );
         result?;
         for (tile, key, bytes) in drawn {
-            self.store(number, tile, key, bytes)?;
+            self.store(number, tile, key, bytes.as_deref())?;
         }
         Ok(())
     }

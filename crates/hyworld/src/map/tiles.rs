@@ -140,7 +140,7 @@ impl TileRun<'_> {
         self.is_chosen(at) || self.beside.binary_search(&at).is_ok()
     }
 
-    pub(super) fn cannot_start(&self, source: io::Error) -> Error {
+    pub(super) fn cannot_start(&self, source: &io::Error) -> Error {
         let location = self.input.storage.location();
         Error::new(ErrorKind::Io, format!("{location}: cannot start a thread: {source}"))
     }
@@ -314,7 +314,7 @@ impl<'a> Drawing<'a> {
             let files = run.encode(tile)?;
             let mut drawing = shared.lock().unwrap_or_else(PoisonError::into_inner);
             for (number, bytes) in files.into_iter().enumerate() {
-                drawing.store(number, at, key, bytes)?;
+                drawing.store(number, at, key, bytes.as_deref())?;
             }
             Ok(())
         };
@@ -365,17 +365,17 @@ impl<'a> Drawing<'a> {
         number: usize,
         tile: TilePos,
         key: u128,
-        bytes: Option<Vec<u8>>,
+        bytes: Option<&[u8]>,
     ) -> Result<()> {
         let Some((name, _)) = self.layers.get(number) else { return Ok(()) };
         let old = self.state.layers.get(name).and_then(|layer| layer.tiles.get(&tile));
         let old = old.and_then(|old| old.file);
-        let file = bytes.as_ref().map(|bytes| FileState {
+        let file = bytes.map(|bytes| FileState {
             hash: ShortHash::of(bytes).to_number(),
             bytes: bytes.len() as u64,
         });
         let sink = self.run.sink;
-        match (&bytes, file) {
+        match (bytes, file) {
             (Some(bytes), Some(new)) if old != file || !sink.has(name, tile, new.bytes) => {
                 sink.write(name, tile, bytes)?;
                 self.report.written.push((name.clone(), tile));

@@ -22,19 +22,21 @@ pub fn scan_hashes(
         let mut hashes = Vec::with_capacity(batch.positions.len());
         if has_frames {
             reader.frames(&batch.positions, |group| {
-                let hashed = group.into_iter().map(|(at, blob)| (at, of(blob, |it| it.stored())));
-                hashes.extend(hashed);
+                let blobs = group.into_iter();
+                hashes.extend(blobs.map(|(at, blob)| (at, of(blob, |it| it.stored()))));
             });
         } else {
             reader.documents(&batch.positions, |group| {
-                let hashed = group.into_iter().map(|(at, document)| (at, of(document, |it| it)));
-                hashes.extend(hashed);
+                let documents = group.into_iter();
+                hashes.extend(documents.map(|(at, document)| (at, of(document, |it| it))));
             });
         }
         hashes
     };
     scan_items(reader.batches(positions, form), options, hash, |hashes| {
-        hashes.into_iter().for_each(|(at, hash)| reduce(at, hash));
+        for (at, hash) in hashes {
+            reduce(at, hash);
+        }
     })
 }
 

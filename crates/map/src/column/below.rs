@@ -7,6 +7,7 @@ use hyworld_coords::{ChunkBlock, ColumnArray, LocalColumn, WORLD_HEIGHT_BLOCKS};
 use super::{Cave, Column, ColumnReader, cell};
 
 /// The highest cell of a column.
+#[expect(clippy::cast_possible_truncation, reason = "it is 320")]
 const TOP: u16 = WORLD_HEIGHT_BLOCKS as u16 - 1;
 
 impl ColumnReader<'_> {

@@ -176,14 +176,13 @@ impl<'a> Fluids<'a> {
         };
         let id = environments.id(at, y.into());
         let known = self.waters.iter().find(|(known, _)| *known == id);
-        let water = match known {
-            Some((_, water)) => *water,
-            None => {
-                let water = self.colors.environment(environments.name_of(id)).water;
-                self.waters.truncate(WATERS_MAX);
-                self.waters.push((id, water));
-                water
-            }
+        let water = if let Some((_, water)) = known {
+            *water
+        } else {
+            let water = self.colors.environment(environments.name_of(id)).water;
+            self.waters.truncate(WATERS_MAX);
+            self.waters.push((id, water));
+            water
         };
         Ok(water.times(fluid.particle))
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, IntoInnerError, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -201,7 +201,7 @@ fn write_archive(
     for (_, span) in &listed {
         out.write_all(&tiles.read(*span)?)?;
     }
-    out.into_inner().map_err(|error| error.into_error())?.sync_all()?;
+    out.into_inner().map_err(IntoInnerError::into_error)?.sync_all()?;
     Ok(())
 }
 
@@ -295,19 +295,19 @@ mod tests {
     fn other_files_and_damaged_archives_count_as_missing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("map.pmtiles");
-        fs::write(&path, b"not an archive").unwrap();
+        hyworld_testkit::write_file(&path, b"not an archive");
         let sink = ArchiveSink::open(&path, TileFormat::Webp).unwrap();
         assert!(listed(&sink).is_empty());
         sink.write("", TilePos::new(0, 0, 0), b"tile").unwrap();
         sink.finish("{}").unwrap();
         let bytes = fs::read(&path).unwrap();
         for end in 0..bytes.len() {
-            fs::write(&path, &bytes[..end]).unwrap();
+            hyworld_testkit::write_file(&path, &bytes[..end]);
             let sink = ArchiveSink::open(&path, TileFormat::Webp).unwrap();
             let at = TilePos::new(0, 0, 0);
             assert!(listed(&sink).is_empty() || sink.read("", at).is_err());
         }
-        fs::write(&path, &bytes).unwrap();
+        hyworld_testkit::write_file(&path, &bytes);
         assert!(listed(&ArchiveSink::open(&path, TileFormat::Png).unwrap()).is_empty());
     }
 }

@@ -114,8 +114,12 @@ fn encode(entries: &[Entry]) -> Vec<u8> {
         put(&mut out, entry.id.saturating_sub(previous));
         previous = entry.id;
     }
-    entries.iter().for_each(|entry| put(&mut out, entry.run));
-    entries.iter().for_each(|entry| put(&mut out, entry.length));
+    for number in entries.iter().map(|entry| entry.run) {
+        put(&mut out, number);
+    }
+    for number in entries.iter().map(|entry| entry.length) {
+        put(&mut out, number);
+    }
     let mut next = None;
     for entry in entries {
         let is_next = next == Some(entry.offset);
@@ -176,8 +180,8 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 
 /// Returns the id of a tile; `None` if the zoom is too great or the tile outside of it.
 pub(super) fn tile_id(zoom: u32, x: u32, y: u32) -> Option<u64> {
-    let side = 1_u64.checked_shl(zoom).filter(|_| zoom <= ZOOM_MAX)?;
-    if u64::from(x.max(y)) >= side {
+    let end = 1_u64.checked_shl(zoom).filter(|_| zoom <= ZOOM_MAX)?;
+    if u64::from(x.max(y)) >= end {
         return None;
     }
     // All tiles of lower zooms: (4^zoom - 1) / 3.

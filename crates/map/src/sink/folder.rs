@@ -81,11 +81,16 @@ pub fn write_map_file(path: &Path, bytes: &[u8]) -> Result<(), MapError> {
     write_with(path, &with_suffix(path, PARTIAL_SUFFIX), bytes)
 }
 
+#[expect(clippy::disallowed_methods, reason = "the file is renamed, and can be drawn again")]
+fn write_unsynced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    fs::write(path, bytes)
+}
+
 fn write_with(path: &Path, partial: &Path, bytes: &[u8]) -> Result<(), MapError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
     }
-    fs::write(partial, bytes).map_err(FileError::at(partial, "write"))?;
+    write_unsynced(partial, bytes).map_err(FileError::at(partial, "write"))?;
     fs::rename(partial, path).map_err(FileError::at(path, "replace"))?;
     Ok(())
 }
@@ -123,7 +128,7 @@ mod tests {
         assert!(folder.path().join("world/surface/2/-3/4.webp").is_file());
         assert_eq!(sink.read("surface", at).unwrap().unwrap(), b"three");
         assert!(sink.has("surface", at, 5) && !sink.has("surface", at, 3));
-        fs::write(folder.path().join("world/.hyworld-partial-1-2"), b"").unwrap();
+        hyworld_testkit::write_file(&folder.path().join("world/.hyworld-partial-1-2"), b"");
         sink.remove_partial_files().unwrap();
         sink.remove("surface", at).unwrap();
         assert!(!folder.path().join("world/surface/2/-3").exists());

@@ -89,7 +89,7 @@ impl Server {
     }
 
     /// Returns the numbers of `/metrics`, by name and labels.
-    pub(crate) fn metrics(&self) -> BTreeMap<String, f64> {
+    pub(crate) fn metrics(&self) -> BTreeMap<String, u64> {
         let text = String::from_utf8(self.get("/metrics").body).unwrap();
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let parse = |line: &str| {
@@ -101,9 +101,9 @@ impl Server {
 
     /// Waits until all worlds were drawn.
     pub(crate) fn wait_until_drawn(&self) {
-        let end = Instant::now() + Duration::from_secs(60);
-        let is_drawn = |(name, value): (&String, &f64)| {
-            !name.starts_with("hyworld_last_scan_timestamp_seconds") || *value > 0.0
+        let end = Instant::now() + Duration::from_mins(1);
+        let is_drawn = |(name, value): (&String, &u64)| {
+            !name.starts_with("hyworld_last_scan_timestamp_seconds") || *value > 0
         };
         while !self.metrics().iter().all(is_drawn) {
             assert!(Instant::now() < end, "not drawn after 60 s");
@@ -113,9 +113,9 @@ impl Server {
 
     /// Opens a stream of events.
     pub(crate) fn events(&self) -> Stream {
-        let mut stream = self.connect();
-        stream.write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-        let mut stream = Stream { stream, text: String::new(), status: 0 };
+        let mut socket = self.connect();
+        socket.write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut stream = Stream { socket, text: String::new(), status: 0 };
         let text = stream.read_until("\r\n\r\n", Duration::from_secs(10));
         stream.status = text.split(' ').nth(1).unwrap().parse().unwrap();
         stream
@@ -154,7 +154,7 @@ impl Drop for Server {
 
 /// A stream of events.
 pub(crate) struct Stream {
-    stream: TcpStream,
+    socket: TcpStream,
     text: String,
     pub(crate) status: u16,
 }
@@ -162,12 +162,12 @@ pub(crate) struct Stream {
 impl Stream {
     /// Reads until a text arrives. Returns everything that was read.
     pub(crate) fn read_until(&mut self, wanted: &str, limit: Duration) -> String {
-        self.stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        self.socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
         let end = Instant::now() + limit;
         let mut buffer = [0; 4096];
         while !self.text.contains(wanted) {
             assert!(Instant::now() < end, "{wanted:?} did not arrive: {}", self.text);
-            if let Ok(count) = self.stream.read(&mut buffer) {
+            if let Ok(count) = self.socket.read(&mut buffer) {
                 self.text.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
                 assert!(count > 0, "the stream ended: {}", self.text);
             }
