@@ -52,7 +52,7 @@ impl WorldQueue {
         self.changed.notify_all();
     }
 
-    /// Waits until there is a task or a nudge, or until the time is over.
+    /// Waits until there is a task or a nudge, but no longer than `at_most`.
     pub(crate) fn wait(&self, at_most: Duration) {
         let inner = lock(&self.inner);
         let is_idle = |inner: &mut Inner| inner.tasks.is_empty() && !inner.is_nudged;

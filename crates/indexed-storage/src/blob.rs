@@ -140,8 +140,8 @@ impl EncodedBlob {
     }
 
     /// Decompresses the document and checks everything: lengths, frames, and the seal including the
-    /// hash of the document. Also returns damage in spite of which the game reads the blob; the
-    /// document is then as long as its contents, without the zeros that the game appends.
+    /// hash of the document. Also returns damage that the game ignores when it reads the
+    /// blob; the document then ends with its contents, without the zeros that the game appends.
     ///
     /// # Errors
     /// Returns the damage if the blob cannot be read from `slot`.

@@ -71,7 +71,7 @@ pub struct Match {
 /// Consecutive cells of a section with the same name.
 struct CellRun {
     kind: MatchKind,
-    /// The index in the names of the chunk.
+    /// The index of its name in the list of names of the chunk.
     name: usize,
     y: SectionY,
     start: LocalBlock,

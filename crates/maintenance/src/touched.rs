@@ -244,7 +244,7 @@ fn survey(chunk: &Chunk) -> Result<Survey> {
     Ok(Survey { natural_blocks, migrations })
 }
 
-/// Adds what block entities and entities tell.
+/// Adds the signals of block entities and entities.
 fn add_contents(chunk: &Chunk, add: &mut dyn FnMut(Signal, String)) -> Result<()> {
     let filled = chunk.containers()?.into_iter().filter(|container| {
         let ContainerOwner::Block { holder, .. } = container.owner else { return false };

@@ -133,7 +133,7 @@ fn chunk_of(found: &Match) -> Option<ChunkPos> {
 struct Output<'a> {
     args: &'a FindArgs,
     matches: u64,
-    /// The nearest matches, the farthest first.
+    /// The nearest matches so far; the farthest of them is replaced first.
     nearest: BinaryHeap<Near>,
     counts: BTreeMap<(MatchKind, String), (u64, i64)>,
 }
