@@ -163,8 +163,8 @@ fn source(is_family: bool) -> Source {
     if is_family { Source::Family } else { Source::Hash }
 }
 
-/// Returns whether a block belongs to a family: its name is that of the family, alone or followed by
-/// `_` and more.
+/// Returns whether a block belongs to a family: its name is that of the family, alone or followed
+/// by `_` and more.
 fn starts(name: &str, family: &str) -> bool {
     let rest = name.strip_prefix(family);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))

@@ -5,11 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyworld::chunk::Chunk;
 use hyworld::color_assets::Colors;
 use hyworld::coords::{ChunkBlock, ChunkBox, ChunkPos};
-use hyworld::maintenance::{NoProgress, ScanOptions};
+use hyworld::maintenance::{NoProgress, Progress, ScanOptions};
 use hyworld::map_layers::{Layer, TILE_PIXELS, TileFormat, TileGrid};
 use hyworld::providers::{ChunkStorage, ChunkStorageExt, RegionFiles};
 use hyworld::{MapFolder, MapInput, PageTexts, TileOptions, TileReport, TileRun, draw_archive};
@@ -191,6 +193,43 @@ fn layers_can_be_added_later() {
         "{page}"
     );
     assert!(page.contains(r#""bounds":[-1,-1,0,0]"#), "{page}");
+}
+
+/// Sets a flag after some chunks.
+struct StopAfter {
+    left: AtomicU64,
+    flag: Arc<AtomicBool>,
+}
+
+impl Progress for StopAfter {
+    fn advance(&self, chunks: u64) {
+        let left = self.left.load(Ordering::Relaxed).saturating_sub(chunks);
+        self.left.store(left, Ordering::Relaxed);
+        self.flag.store(left == 0, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_cancelled_drawing_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&folder.path().join("chunks"));
+    (0..120).for_each(|x| world.write(x, x / 2, &chunk(60 + x, 3)));
+    let (whole, options) = (folder.path().join("whole"), options(&LAYERS));
+    world.draw(&whole, &options);
+    for chunks in [1, 20, 60, 119] {
+        let map = folder.path().join(format!("map-{chunks}"));
+        let flag = Arc::new(AtomicBool::new(false));
+        let stop = StopAfter { left: AtomicU64::new(chunks), flag: Arc::clone(&flag) };
+        let scan = ScanOptions::new().cancel(flag);
+        let texts = PageTexts { name: "test".to_owned(), ..PageTexts::default() };
+        let error = world.run(&options, |run| {
+            let run = TileRun { scan: &scan, ..run };
+            MapFolder::open(&map).unwrap().draw(run, texts, &stop).unwrap_err()
+        });
+        assert!(error.to_string().contains("drawing was stopped"), "{error}");
+        world.draw(&map, &options);
+        assert!(tiles(&map) == tiles(&whole), "stopped after {chunks} chunks");
+    }
 }
 
 #[test]

@@ -86,7 +86,8 @@ impl ScanOptions {
         self
     }
 
-    pub(crate) fn is_cancelled(&self) -> bool {
+    /// Returns whether the flag of [`cancel`](Self::cancel) is set.
+    pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }

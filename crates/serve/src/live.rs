@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -133,12 +133,12 @@ impl LiveMap {
     }
 
     /// Draws what changed, and then watches for changes, until `stop` is set.
-    pub(crate) fn watch(&self, stop: &AtomicBool) {
+    pub(crate) fn watch(&self, stop: &Arc<AtomicBool>) {
         let is_stopped = || stop.load(Ordering::Relaxed);
         while !is_stopped() {
             for world in &self.worlds {
                 if !is_stopped() && lock(&world.watch).has_changed(&world.location) {
-                    let result = self.update(world);
+                    let result = self.update(world, stop);
                     lock(&world.numbers).last_error = result.err().map(|error| error.to_string());
                 }
             }
@@ -152,7 +152,7 @@ impl LiveMap {
     }
 
     /// Draws what changed in a world, and tells the clients.
-    fn update(&self, world: &LiveWorld) -> Result<()> {
+    fn update(&self, world: &LiveWorld, stop: &Arc<AtomicBool>) -> Result<()> {
         let storage = world.location.open()?;
         let mut positions: Vec<ChunkPos> =
             storage.positions().filter_map(std::result::Result::ok).collect();
@@ -164,7 +164,7 @@ impl LiveMap {
             world.set_page(&self.first_page(world, &positions, &texts));
         }
         let files = world.location.region_files()?;
-        let scan = ScanOptions::new().jobs(self.options.jobs);
+        let scan = ScanOptions::new().jobs(self.options.jobs).cancel(Arc::clone(stop));
         let run = TileRun {
             input: MapInput {
                 palette: self.options.palette,

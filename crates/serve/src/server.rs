@@ -128,9 +128,12 @@ impl Server {
             .build()?;
         std::thread::scope(|scope| {
             let map = Arc::clone(&self.shared.map);
-            let watch = move || map.watch(stop);
+            // Also ends a drawing, which may need minutes.
+            let is_stopped = Arc::new(AtomicBool::new(false));
+            let flag = Arc::clone(&is_stopped);
+            let watch = move || map.watch(&flag);
             std::thread::Builder::new().spawn_scoped(scope, watch)?;
-            runtime.block_on(async {
+            let served = runtime.block_on(async {
                 let listener = TcpListener::from_std(self.listener)?;
                 let accepting = tokio::spawn(accept(listener, self.shared));
                 while !stop.load(Ordering::Relaxed) {
@@ -138,7 +141,9 @@ impl Server {
                 }
                 accepting.abort();
                 io::Result::Ok(())
-            })
+            });
+            is_stopped.store(true, Ordering::Relaxed);
+            served
         })?;
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(())

@@ -101,7 +101,7 @@ pub struct TileRun<'a> {
 /// whenever tiles are complete.
 ///
 /// # Errors
-/// Returns an error if tiles cannot be written. A chunk that cannot be read is hatched and
+/// Returns an error if tiles cannot be written, or the scan was cancelled. A chunk that cannot be read is hatched and
 /// reported.
 pub fn draw_tiles(
     run: TileRun<'_>,
@@ -122,6 +122,7 @@ pub fn draw_tiles(
         if is_painted {
             save(&drawing.state)?;
         }
+        run.check_cancelled()?;
     }
     drawing.remove_old()?;
     drawing.draw_overviews()?;
@@ -138,6 +139,16 @@ impl TileRun<'_> {
     /// Returns whether a chunk is stored and needed.
     pub(super) fn has(&self, at: ChunkPos) -> bool {
         self.is_chosen(at) || self.beside.binary_search(&at).is_ok()
+    }
+
+    /// Fails if the caller cancelled the scan. Chunks may then be missing from what was painted.
+    fn check_cancelled(&self) -> Result<()> {
+        if self.scan.is_cancelled() {
+            let location = self.input.storage.location();
+            let text = format!("{location}: drawing was stopped; the next run continues it");
+            return Err(Error::new(ErrorKind::NotReady, text));
+        }
+        Ok(())
     }
 
     pub(super) fn cannot_start(&self, source: &io::Error) -> Error {
@@ -367,6 +378,7 @@ impl<'a> Drawing<'a> {
         key: u128,
         bytes: Option<&[u8]>,
     ) -> Result<()> {
+        self.run.check_cancelled()?;
         let Some((name, _)) = self.layers.get(number) else { return Ok(()) };
         let old = self.state.layers.get(name).and_then(|layer| layer.tiles.get(&tile));
         let old = old.and_then(|old| old.file);
