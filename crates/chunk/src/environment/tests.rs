@@ -278,7 +278,7 @@ fn bit_flips_are_errors_or_kept() {
     assert!(kept > 4000, "{kept}");
 }
 
-/// Sets with few columns, heights and names, so that they overlap.
+/// Few different columns, heights and names, so that changes overlap.
 fn sets() -> impl Strategy<Value = Vec<(u16, i32, i32, usize)>> {
     let set = (0..4_u16, -40..360, -5..120, 0..5_usize);
     let set = set.prop_map(|(k, first, len, name)| (k * 341, first, first + len, name));
