@@ -159,7 +159,7 @@ pub(crate) enum Command {
     ///
     /// A selection combines areas, lists and tests with AND, OR, NOT and groups. Prints the number
     /// of chunks and their bounds, or the chunks as CSV, GeoJSON or JSON, which other selections
-    /// read as @FILE. Only what the selection needs is read. docs/select.md describes the language.
+    /// read as @FILE. Only what the selection needs is read.
     ///
     /// Examples:
     ///   hyworld select WORLD 'chunk:-3,0..5,7'
@@ -167,7 +167,7 @@ pub(crate) enum Command {
     ///   hyworld select WORLD 'near:spawn:1000 AND item = *Gold*'
     ///   hyworld select WORLD '@kept.csv OR touched > 0' --csv
     ///   hyworld select WORLD 'chunk:3,7' --explain
-    #[command(verbatim_doc_comment, after_long_help = shapes::of("select"))]
+    #[command(verbatim_doc_comment, after_long_help = select::help())]
     Select(select::SelectArgs),
     /// Find blocks, fluids, items, entities and texts in a world
     ///
@@ -211,8 +211,9 @@ pub(crate) enum Command {
     /// Remove chunks that players have not touched, so that the game generates them again
     ///
     /// Only chunks of --select, or of the whole world with --all, are removed, and never those that
-    /// are touched (docs/select.md), around spawn, with players or respawn points, claimed, or
-    /// unreadable, nor a ring of chunks around them. Shows counts, bytes and a small map, and asks.
+    /// are touched (`select --explain` prints why), around spawn, with players or respawn points,
+    /// claimed, or unreadable, nor a ring of chunks around them. Shows counts, bytes and a small
+    /// map, and asks.
     /// What is removed goes into an undo bundle beside the world. Stop the server first.
     ///
     /// Examples:

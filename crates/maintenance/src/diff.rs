@@ -233,6 +233,18 @@ pub fn diff(
             }
         }
     });
+    add_new_chunks((first, second), &is_wanted, &mut report, each, found);
+    report
+}
+
+/// Reports the chunks that only the second storage has.
+fn add_new_chunks(
+    (first, second): (&dyn ChunkStorage, &dyn ChunkStorage),
+    is_wanted: &dyn Fn(&ChunkPos) -> bool,
+    report: &mut DiffReport,
+    each: &mut dyn FnMut(&ChunkDiff),
+    found: &mut dyn FnMut(&Finding),
+) {
     for at in second.positions() {
         match at {
             // Chunks that the first cannot read were reported before.
@@ -248,7 +260,6 @@ pub fn diff(
             }
         }
     }
-    report
 }
 
 /// Compares the chunks of two manifests by their hashes. Contents are not known.

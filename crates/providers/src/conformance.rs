@@ -49,12 +49,13 @@ pub trait StorageFixture {
 pub type Case = fn(&dyn StorageFixture);
 
 /// All test cases with their names.
-pub const CASES: [(&str, Case); 10] = [
+pub const CASES: [(&str, Case); 11] = [
     ("missing chunks are None", cases::missing),
     ("written chunks can be read until they are removed", cases::write_read_remove),
     ("documents may be empty or large", cases::sizes),
     ("extreme positions can be used", cases::extremes),
     ("many chunks are all listed, each once", cases::many),
+    ("chunks are listed by region", cases::regions),
     ("batches behave like single operations", cases::batches),
     ("frames are the same chunks", cases::frames),
     ("synced chunks exist after reopening", cases::reopen),

@@ -4,11 +4,36 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::shapes;
+
+/// The selection language, for the help. `docs/select.md` describes it completely.
+const LANGUAGE: &str = "\
+Selections:
+  areas      UNIT:X,Z   UNIT:X,Z..X,Z   square:UNIT:X,Z:R   circle:UNIT:X,Z:R
+             UNIT is block, chunk or region; R is a radius in that unit
+             near:spawn:R   near:player:R   near:player=NAME:R   near:respawn:R
+             near:marker=NAME:R (R in blocks)   border:N   x >= 3   z < -7
+  lists      @FILE: CSV of MCA Selector, GeoJSON, or JSON of this verb
+  names      block fluid environment entity block_entity item container text component placed_by
+             block = Ore_*   block has any A,B   has all A,B   has none A,B   block[Ore_*] > 100
+  numbers    size raw entities block_entities version migration kinds changes height touched
+             changes >= 10   size > 64k   touched > 0
+  yes or no  sealed damaged player respawn container item
+  combined   AND  OR  NOT  ( )   NOT binds tightest, then AND
+
+* in a name stands for any characters, ? for one. Values with spaces are in double quotes.
+";
+
+/// Returns the language and what is said about the JSON output.
+pub(super) fn help() -> String {
+    format!("{LANGUAGE}\n{}", shapes::of("select"))
+}
+
 /// A choice of chunks by a selection.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SelectionArg {
-    /// Only chunks of this selection, such as `near:spawn:500 AND block = Ore_*`; docs/select.md
-    /// describes the language
+    /// Only chunks of this selection, such as `near:spawn:500 AND block = Ore_*`;
+    /// `hyworld select --help` describes the language
     #[arg(long, value_name = "QUERY", conflicts_with = "query_file")]
     pub(crate) select: Option<String>,
     /// Read the selection from this file; - is stdin

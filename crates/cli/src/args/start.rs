@@ -9,7 +9,7 @@ use clap::{Command, CommandFactory, FromArgMatches};
 use super::{Cli, shapes};
 
 /// The verbs on the first screen.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Inspect",
         &[
@@ -27,11 +27,12 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "resource",
         ],
     ),
+    ("Search and compare", &["find", "stats", "select", "diff"]),
     (
         "Check and repair",
         &["verify", "repair", "restore", "undelete", "undo", "seal", "unseal", "region"],
     ),
-    ("Change", &["world", "upgrade", "compact", "pregen"]),
+    ("Change", &["world", "trim", "upgrade", "compact", "pregen"]),
     ("Convert", &["convert", "migrate", "snapshot"]),
     ("Measure and try out", &["bench", "stress", "demo"]),
     ("Help", &["completions", "man", "help"]),

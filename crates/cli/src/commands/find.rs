@@ -33,15 +33,8 @@ struct Count {
 
 pub(super) fn run(args: &FindArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let location = Location::source(&args.path)?;
-    let selection = select::chosen(&args.selection, &location)?;
     let storage = location.open()?;
-    let (chosen, mut exit) = match &selection {
-        Some(selection) => {
-            let (chunks, exit) = select::chunks(selection, &*storage, console);
-            (Some(chunks), exit)
-        }
-        None => (None, Exit::Clean),
-    };
+    let (chosen, mut exit) = select::chosen_chunks(&args.selection, &location, &*storage, console)?;
     let wanted = wanted(args);
     let mut output = Output::new(args);
     let mut written = Ok(());

@@ -86,6 +86,18 @@ pub(super) fn chosen(
     parse(&query, location).map(Some)
 }
 
+/// Returns the chunks of the selection of the command line; `None` if there is none.
+pub(super) fn chosen_chunks(
+    args: &SelectionArg,
+    location: &Location,
+    storage: &dyn ChunkStorage,
+    console: &Console,
+) -> anyhow::Result<(Option<ChunkSet>, Exit)> {
+    let Some(selection) = chosen(args, location)? else { return Ok((None, Exit::Clean)) };
+    let (chunks, exit) = chunks(&selection, storage, console);
+    Ok((Some(chunks), exit))
+}
+
 /// Returns the chosen chunks of a verb: those of its other options that are selected too.
 pub(super) fn positions(
     (wanted, selection): (&ChosenChunks, &SelectionArg),

@@ -34,15 +34,8 @@ struct Report<'a> {
 
 pub(super) fn run(args: &StatsArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let location = Location::source(&args.path)?;
-    let selection = select::chosen(&args.selection, &location)?;
     let storage = location.open()?;
-    let (chosen, mut exit) = match &selection {
-        Some(selection) => {
-            let (chunks, exit) = select::chunks(selection, &*storage, console);
-            (Some(chunks), exit)
-        }
-        None => (None, Exit::Clean),
-    };
+    let (chosen, mut exit) = select::chosen_chunks(&args.selection, &location, &*storage, console)?;
     let (counted, problems) = count(args, &*storage, chosen.as_ref(), console);
     if problems > 0 {
         exit = exit.max(Exit::Problems);

@@ -102,3 +102,15 @@ fn huge_documents_are_decoded_without_a_copy() {
     run_bounded(&sandbox, &["info", "huge", "-j", "8"], &[0]);
     run_bounded(&sandbox, &["fingerprint", "huge", "-j", "8"], &[0, 1]);
 }
+
+#[test]
+fn queries_survive_decompression_bombs() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    write_bombs(&sandbox, "bombs", b"");
+    run_bounded(&sandbox, &["stats", "bombs", "-j", "8"], &[1]);
+    run_bounded(&sandbox, &["find", "bombs", "--block", "*", "--item", "*", "-j", "8"], &[1]);
+    run_bounded(&sandbox, &["select", "bombs", "block = Rock OR item", "-j", "8"], &[1]);
+}

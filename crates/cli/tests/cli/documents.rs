@@ -46,9 +46,9 @@ fn man_pages_are_generated() {
 const GLOBAL: [&str; 5] = ["--jobs", "--quiet", "--verbose", "--world", "--help"];
 
 /// Commands of one word.
-const PLAIN: [&str; 13] = [
-    "info", "saves", "chunk", "dump", "block", "demo", "ls", "verify", "convert", "migrate",
-    "upgrade", "pregen", "stress",
+const PLAIN: [&str; 18] = [
+    "info", "saves", "chunk", "dump", "block", "select", "find", "stats", "diff", "trim", "demo",
+    "ls", "verify", "convert", "migrate", "upgrade", "pregen", "stress",
 ];
 
 /// Returns the section of the manual about one command.
@@ -62,7 +62,8 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 fn the_manual_has_every_option_and_refers_to_the_json() {
     let sandbox = Sandbox::new();
     let manual = manual();
-    let benches = ["region", "chunk", "providers", "store", "verify"].map(|verb| ["bench", verb]);
+    let benches = ["region", "chunk", "providers", "store", "verify", "query"];
+    let benches = benches.map(|verb| ["bench", verb]);
     let of_worlds = ["list", "create", "copy", "delete"].map(|verb| ["world", verb]);
     let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches).chain(of_worlds);
     let commands = commands.map(|words| words.to_vec());
@@ -87,7 +88,14 @@ fn help_and_version_are_printed() {
     let sandbox = Sandbox::new();
     let help = sandbox.run(&["--help"]).ok();
     assert!(help.contains("Exit codes:"), "{help}");
-    for group in ["Inspect:", "Check and repair:", "Change:", "Convert:", "Measure and try out:"] {
+    for group in [
+        "Inspect:",
+        "Search and compare:",
+        "Check and repair:",
+        "Change:",
+        "Convert:",
+        "Measure and try out:",
+    ] {
         assert!(help.contains(group), "{help}");
     }
     assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");

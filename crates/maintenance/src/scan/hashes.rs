@@ -60,7 +60,7 @@ mod tests {
 
     fn hashes(storage: &dyn ChunkStorage) -> BTreeMap<ChunkPos, ShortHash> {
         let mut found = BTreeMap::new();
-        let add = |at, hash: Option<ShortHash>| drop(found.insert(at, hash.unwrap()));
+        let add = |at, hash: Option<ShortHash>| found.extend([(at, hash.unwrap())]);
         let completion = scan_hashes(storage, storage.positions(), &ScanOptions::new(), add);
         assert_eq!(completion, Completion::Complete);
         found

@@ -118,19 +118,18 @@ impl Run<'_> {
         at: ChunkPos,
         document: hyworld_providers::Result<Option<Vec<u8>>>,
     ) -> (Truth, Option<Finding>) {
-        let mut finding = None;
-        let document = document.unwrap_or_else(|error| {
-            finding = Some(Finding::of_chunk(at, &error));
-            Some(Vec::new())
-        });
-        // Removed after it was listed.
-        let Some(document) = document else { return (Truth::No, None) };
-        let chunk = match Chunk::decode(document) {
-            Ok(chunk) => Some(chunk),
-            Err(error) => {
-                finding = finding.or(Some(Finding::at(Class::Document, at, error)));
-                None
+        let decoded = match document {
+            // An empty document is a missing chunk, and others were removed after the listing.
+            Ok(None) => return (Truth::No, None),
+            Ok(Some(document)) if document.is_empty() => return (Truth::No, None),
+            Ok(Some(document)) => {
+                Chunk::decode(document).map_err(|error| Finding::at(Class::Document, at, error))
             }
+            Err(error) => Err(Finding::of_chunk(at, &error)),
+        };
+        let (chunk, finding) = match decoded {
+            Ok(chunk) => (Some(chunk), None),
+            Err(finding) => (None, Some(finding)),
         };
         let mut facts = self.stored(at);
         (facts.chunk, facts.is_unreadable) = (chunk.as_ref(), chunk.is_none());

@@ -80,19 +80,7 @@ impl Sums {
                 self.block_entities.add(chunk.block(at)?.name(), 1);
             }
         }
-        self.chunks = self.chunks.saturating_add(1);
-        let region = ChunkPos::new(size.x, size.z).region();
-        let of_region = self.regions.entry(region).or_insert_with(|| RegionStats::new(region));
-        let air = sections.iter().flat_map(|section| &section.blocks);
-        let blocks = air.filter(|(name, _)| name != AssetKey::EMPTY_NAME);
-        of_region.add(&RegionStats {
-            chunks: 1,
-            stored: size.stored,
-            raw: size.raw,
-            blocks: blocks.map(|(_, count)| u64::from(*count)).sum(),
-            entities: entities.len() as u64,
-            ..RegionStats::new(region)
-        });
+        self.add_region(size, &sections, entities.len());
         self.add_size(size);
         for section in &sections {
             self.add_section(chunk, section, wanted)?;
@@ -108,6 +96,22 @@ impl Sums {
             cells_by_environment(chunk, environments, &mut self.by_environment)?;
         }
         Ok(())
+    }
+
+    fn add_region(&mut self, size: ChunkStats, sections: &[SectionSummary<'_>], entities: usize) {
+        self.chunks = self.chunks.saturating_add(1);
+        let region = ChunkPos::new(size.x, size.z).region();
+        let of_region = self.regions.entry(region).or_insert_with(|| RegionStats::new(region));
+        let blocks = sections.iter().flat_map(|section| &section.blocks);
+        let blocks = blocks.filter(|(name, _)| name != AssetKey::EMPTY_NAME);
+        of_region.add(&RegionStats {
+            chunks: 1,
+            stored: size.stored,
+            raw: size.raw,
+            blocks: blocks.map(|(_, count)| u64::from(*count)).sum(),
+            entities: entities as u64,
+            ..RegionStats::new(region)
+        });
     }
 
     fn add_section(

@@ -104,6 +104,24 @@ pub(super) fn many(fixture: &dyn StorageFixture) {
     }
 }
 
+pub(super) fn regions(fixture: &dyn StorageFixture) {
+    let storage = fixture.open();
+    let all = [(0, 0), (31, 31), (32, 0), (-1, 0), (-40, -40)].map(|(x, z)| ChunkPos::new(x, z));
+    for at in all {
+        storage.write(at, &document(at)).unwrap();
+    }
+    for wanted in all.map(ChunkPos::region) {
+        let is_wanted = |region| region == wanted;
+        let listed = storage.positions_in(&is_wanted).collect::<Result<Vec<_>, _>>();
+        let mut listed = listed.unwrap();
+        listed.sort_unstable();
+        let mut expected: Vec<_> = all.into_iter().filter(|at| at.region() == wanted).collect();
+        expected.sort_unstable();
+        assert_eq!(listed, expected);
+    }
+    assert_eq!(storage.positions_in(&|_| false).count(), 0);
+}
+
 pub(super) fn batches(fixture: &dyn StorageFixture) {
     let storage = fixture.open();
     assert!(storage.write_many(&[]).is_empty() && storage.read_many(&[]).is_empty());
