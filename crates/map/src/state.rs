@@ -5,7 +5,7 @@
 //! painted with the same settings from chunks with the same hashes, and its file still has the
 //! recorded length.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,8 @@ pub struct MapState {
     pub positions: u128,
     /// The format and scale of the tiles of all layers.
     pub look: String,
+    /// The names of the environments on all tiles that were painted.
+    pub environments: BTreeSet<String>,
 }
 
 /// The file: numbers of 128 bits are written in hexadecimal digits.
@@ -74,6 +76,7 @@ struct File {
     version: u32,
     positions: String,
     look: String,
+    environments: BTreeSet<String>,
     regions: Vec<(i32, i32, u64, u64, String)>,
     layers: BTreeMap<String, LayerFile>,
 }
@@ -106,6 +109,7 @@ impl MapState {
             version: VERSION,
             positions: hex(self.positions),
             look: self.look.clone(),
+            environments: self.environments.clone(),
             regions: regions.collect(),
             layers: layers.collect(),
         };
@@ -127,6 +131,7 @@ impl MapState {
         Some(Self {
             positions: parse(&file.positions)?,
             look: file.look,
+            environments: file.environments,
             regions: regions.collect::<Option<_>>()?,
             layers: layers
                 .map(|(name, layer)| Some((name, LayerState::from_file(layer)?)))
@@ -174,6 +179,7 @@ mod tests {
             regions: [((-1, 0), stamp)].into(),
             positions: 3,
             look: "webp 1".to_owned(),
+            environments: ["Env_Forest".to_owned()].into(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_files::{FileError, with_suffix};
 use hyworld_maintenance::Progress;
-use hyworld_map::{ArchiveSink, MapState, write_map_file};
+use hyworld_map::{ArchiveSink, MapState, environment_color, write_map_file};
 
 use super::folder::{MapFolder, WorldPage};
 use super::markers::Marker;
@@ -56,9 +56,9 @@ impl MapFolder {
         }
         let report = draw_tiles(run, state, progress, &mut save)?;
         let mut page = WorldPage::new(&id, &newest, run.positions);
-        page.legend = self.legend(&id);
-        let colors = report.legend.iter().map(|(name, color)| (name.clone(), color.to_string()));
-        page.legend.extend(colors);
+        let environments = newest.environments.iter();
+        let color = |name: &String| (name.clone(), environment_color(name).to_string());
+        page.legend = environments.map(color).collect();
         (page.name, page.path, page.markers) = (texts.name, texts.path, texts.markers);
         (page.format, page.scale) = (run.options.format.ending(), run.options.grid.scale());
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -169,18 +169,6 @@ impl MapFolder {
         }
     }
 
-    /// Returns the colours of environments that the page of a world has.
-    pub(super) fn legend(&self, id: &str) -> BTreeMap<String, String> {
-        #[derive(serde::Deserialize)]
-        struct Page {
-            legend: BTreeMap<String, String>,
-        }
-        let text = fs::read_to_string(self.page_path(id)).unwrap_or_default();
-        let json = text.trim().strip_prefix("hyworldWorld(").and_then(|it| it.strip_suffix(')'));
-        let page = json.and_then(|json| serde_json::from_str::<Page>(json).ok());
-        page.map(|page| page.legend).unwrap_or_default()
-    }
-
     fn page_path(&self, id: &str) -> PathBuf {
         self.folder.join("worlds").join(format!("{id}.js"))
     }

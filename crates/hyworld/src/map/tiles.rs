@@ -101,8 +101,8 @@ pub struct TileRun<'a> {
 /// whenever tiles are complete.
 ///
 /// # Errors
-/// Returns an error if tiles cannot be written, or the scan was cancelled. A chunk that cannot be read is hatched and
-/// reported.
+/// Returns an error if tiles cannot be written, or the scan was cancelled. A chunk that cannot be
+/// read is hatched and reported.
 pub fn draw_tiles(
     run: TileRun<'_>,
     state: MapState,
@@ -331,6 +331,7 @@ impl<'a> Drawing<'a> {
         };
         run.paint(dirty, &mut counts, progress, &store)?;
         let drawing = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        drawing.state.environments.extend(counts.legend.keys().cloned());
         drawing.counts = counts;
         // Tiles whose chunks were all removed meanwhile are not painted.
         for (tile, key) in dirty {
