@@ -6,8 +6,7 @@ use crate::output::Console;
 
 /// Says that this build has no server.
 #[cfg(not(feature = "serve"))]
-pub(super) fn run(args: &ServeArgs, _console: &mut Console) -> anyhow::Result<Exit> {
-    let _not_used = args;
+pub(super) fn run(_args: &ServeArgs, _console: &mut Console) -> anyhow::Result<Exit> {
     let text = "this build has no `serve`; build it with `--features serve`";
     Err(exit::usage(text.to_owned()))
 }
