@@ -9,9 +9,7 @@ use hyworld::{MapFolder, MapInput, PageTexts, TileOptions, TileRun, World};
 use hyworld_assets::Colors;
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_maintenance::{NoProgress, ScanOptions};
-use hyworld_map::{
-    FolderSink, Layer, Needs, Palette, TileFormat, TileGrid, TileMemo, TilePainter, TileReader,
-};
+use hyworld_map::{Layer, Needs, Palette, TileFormat, TileGrid, TileMemo, TilePainter, TileReader};
 use hyworld_providers::ChunkStorageExt;
 use serde::Serialize;
 
@@ -139,7 +137,6 @@ impl Drawing<'_> {
             beside: &[],
             regions: self.files,
             options: &options,
-            sink: &FolderSink::new(folder, "webp"),
             scan: &scan,
         };
         let texts = PageTexts { name: "bench".to_owned(), ..PageTexts::default() };

@@ -70,15 +70,12 @@ impl World {
         let regions: Vec<_> =
             files.map(|region| (region, self.folder.join(region.file_name()))).collect();
         let (colors, scan) = (Colors::default(), ScanOptions::new());
-        // Replaced by the callers.
-        let sink = hyworld::map_layers::FolderSink::new(&self.folder, "webp");
         draw(TileRun {
             input: MapInput::new(&self.storage, &colors),
             positions: &positions,
             beside: &[],
             regions: &regions,
             options,
-            sink: &sink,
             scan: &scan,
         })
     }

@@ -122,7 +122,7 @@ pub struct ChunkDiff {
     pub x: i32,
     /// The z coordinate of the chunk.
     pub z: i32,
-    /// What happened to it. The rest is empty for added and removed chunks.
+    /// Whether it was added, removed or changed. The other fields are empty unless it was changed.
     pub change: Change,
     /// The sections with changed cells.
     pub sections: Vec<u8>,

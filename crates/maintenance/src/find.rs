@@ -24,7 +24,7 @@ pub struct Wanted {
     pub blocks: Vec<Glob>,
     /// Fluids by name.
     pub fluids: Vec<Glob>,
-    /// Block entities by block or component.
+    /// Block entities whose block, or one of whose components, has the name.
     pub block_entities: Vec<Glob>,
     /// Items by id: in containers, in entities and on the ground.
     pub items: Vec<Glob>,

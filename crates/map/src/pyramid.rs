@@ -86,6 +86,17 @@ impl TileGrid {
             ChunkPos::new(last(tile.x), last(tile.z)),
         )
     }
+
+    /// Returns the chunks that a tile of level 0 is painted from: its own, and one more on each
+    /// side for shading.
+    pub fn chunks_around(self, tile: TilePos) -> ChunkRect {
+        let own = self.chunks_of(tile);
+        let (min, max) = (own.min(), own.max());
+        ChunkRect::new(
+            ChunkPos::new(min.x.saturating_sub(1), min.z.saturating_sub(1)),
+            ChunkPos::new(max.x.saturating_add(1), max.z.saturating_add(1)),
+        )
+    }
 }
 
 /// Returns the number of levels that reduce some tiles of level 0 to at most four around the

@@ -11,7 +11,7 @@ pub enum ApiError {
     Failed(String),
 }
 
-/// Answers questions with JSON. Methods may be called from several threads and may take long.
+/// Answers questions with JSON. Methods are called from several threads, and may block.
 pub trait Api: Send + Sync + 'static {
     /// Describes the world.
     ///

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use hyworld::providers::ChunkStorage;
 use hyworld::{
     LayerPage, Location, MapFolder, MapInput, MarkerChoice, PageTexts, Result, TileOptions,
     TileRun, WorldPage, WorldSink, draw_tile, find_markers, find_worlds, load_colors,
 };
 use hyworld_assets::Colors;
-use hyworld_coords::{ChunkPos, ChunkRect};
+use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{NoProgress, ScanOptions};
 use hyworld_map::{Layer, MapState, Palette, Sink, TileFormat, TileGrid, TilePos, level_count};
 use tempfile::TempDir;
@@ -32,7 +33,7 @@ const INFO_LAYER: &str = "info";
 pub struct LiveOptions {
     /// The layers.
     pub layers: Vec<Layer>,
-    /// Which colours of blocks are drawn.
+    /// Whether blocks have the colours of the game's map or of their textures.
     pub palette: Palette,
     /// The game's assets, for colours.
     pub assets: Option<PathBuf>,
@@ -166,15 +167,11 @@ impl LiveMap {
         let files = world.location.region_files()?;
         let scan = ScanOptions::new().jobs(self.options.jobs).cancel(Arc::clone(stop));
         let run = TileRun {
-            input: MapInput {
-                palette: self.options.palette,
-                ..MapInput::new(&*storage, &world.colors)
-            },
+            input: self.input(world, &*storage),
             positions: &positions,
             beside: &[],
             regions: &files,
             options: &self.tiles,
-            sink: &world.sink,
             scan: &scan,
         };
         let report = self.folder.draw(run, texts, &NoProgress)?;
@@ -182,7 +179,7 @@ impl LiveMap {
         let path = self.folder.path().join("worlds").join(format!("{}.js", world.id));
         let page = std::fs::read(&path).map_err(hyworld::files::FileError::at(&path, "read"))?;
         *lock(&world.page) = page.into();
-        let numbers = Numbers::measure(&files, positions.len() as u64, &report);
+        let numbers = Numbers::measure(&files, positions.len() as u64);
         let version = numbers.scanned_ms;
         *lock(&world.numbers) = numbers;
         let event = serde_json::json!({ "world": world.id, "version": version });
@@ -247,16 +244,17 @@ impl LiveMap {
         Ok(files.into_iter().find(|(name, _)| name == layer).and_then(|(_, bytes)| bytes))
     }
 
+    fn input<'a>(&self, world: &'a LiveWorld, storage: &'a dyn ChunkStorage) -> MapInput<'a> {
+        MapInput { palette: self.options.palette, ..MapInput::new(storage, &world.colors) }
+    }
+
     /// Draws one tile of level 0.
     fn draw_now(&self, world: &LiveWorld, at: TilePos) -> Result<Vec<(String, Option<Vec<u8>>)>> {
         let storage = world.location.open()?;
         let own = self.tiles.grid.chunks_of(at);
-        let (min, max) = (own.min(), own.max());
-        let around = ChunkRect::new(
-            ChunkPos::new(min.x.saturating_sub(1), min.z.saturating_sub(1)),
-            ChunkPos::new(max.x.saturating_add(1), max.z.saturating_add(1)),
-        );
-        let is_stored = |at: &ChunkPos| storage.size(*at).is_ok_and(|size| size.is_some());
+        // A chunk that cannot be read is stored too, and is hatched.
+        let is_stored = |at: &ChunkPos| storage.size(*at).map_or(true, |size| size.is_some());
+        let around = self.tiles.grid.chunks_around(at);
         let stored: Vec<ChunkPos> = around.in_rows().filter(is_stored).collect();
         let (mut positions, mut beside): (Vec<_>, Vec<_>) =
             stored.into_iter().partition(|at| own.contains(*at));
@@ -267,15 +265,11 @@ impl LiveMap {
         beside.sort_unstable();
         let scan = ScanOptions::new().jobs(NonZeroUsize::MIN);
         let run = TileRun {
-            input: MapInput {
-                palette: self.options.palette,
-                ..MapInput::new(&*storage, &world.colors)
-            },
+            input: self.input(world, &*storage),
             positions: &positions,
             beside: &beside,
             regions: &[],
             options: &self.tiles,
-            sink: &world.sink,
             scan: &scan,
         };
         self.drawn_tiles.fetch_add(1, Ordering::Relaxed);

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyworld::TileReport;
 use hyworld::indexed_storage::IndexedStorageFile;
 use hyworld_coords::RegionPos;
 
@@ -26,11 +25,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    pub(crate) fn measure(
-        files: &[(RegionPos, PathBuf)],
-        chunks: u64,
-        _report: &TileReport,
-    ) -> Self {
+    pub(crate) fn measure(files: &[(RegionPos, PathBuf)], chunks: u64) -> Self {
         let bytes = files.iter().filter_map(|(_, path)| path.metadata().ok());
         let bytes = bytes.map(|metadata| metadata.len()).sum();
         let damaged_slots = files.iter().map(|(_, path)| damaged(path)).sum();

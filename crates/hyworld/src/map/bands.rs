@@ -10,14 +10,13 @@ use hyworld_maintenance::{Progress, ScanOptions, Scanned, scan_positions};
 use hyworld_map::{Needs, PaintedTile, TilePainter, TilePos};
 
 use super::input::{Counts, InputReader};
-use super::keys::around;
 use super::tiles::TileRun;
 use crate::error::Result;
 
 /// The memory for the pixels of the tiles that are painted at the same time.
 const PIXELS_BYTES: usize = 24 << 20;
 
-/// The maximum number of tiles on a row of a band.
+/// The maximum width of a band, in tiles.
 const WIDTH_MAX: usize = 8;
 
 /// Returns the number of tiles on a row of a band.
@@ -106,7 +105,7 @@ impl TileRun<'_> {
     fn chunks_for(&self, tiles: &BTreeMap<TilePos, u128>) -> Vec<ChunkPos> {
         let mut needed: BTreeSet<(i32, i32)> = BTreeSet::new();
         for tile in tiles.keys() {
-            for at in around(self.options.grid, *tile).in_rows().filter(|at| self.has(*at)) {
+            for at in self.options.grid.chunks_around(*tile).in_rows().filter(|at| self.has(*at)) {
                 needed.insert((at.z, at.x));
             }
         }

@@ -1,11 +1,10 @@
 //! Tiles in a folder with a viewer, or in an archive.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyworld_files::{FileError, with_suffix};
+use hyworld_files::{remove_if_present, with_suffix};
 use hyworld_maintenance::Progress;
 use hyworld_map::{ArchiveSink, MapState, environment_color, write_map_file};
 
@@ -29,8 +28,7 @@ pub struct PageTexts {
 }
 
 impl MapFolder {
-    /// Draws a world into the folder: tiles that changed, and what the viewer shows. `run.sink` is
-    /// replaced by that of the folder.
+    /// Draws a world into the folder: tiles that changed, and what the viewer shows.
     ///
     /// # Errors
     /// Returns an error if files cannot be written. Chunks that cannot be read are hatched.
@@ -48,13 +46,12 @@ impl MapFolder {
             newest.clone_from(state);
             self.save_state(&id, state)
         };
-        let run = TileRun { sink: &sink, ..run };
         let mut state = self.state(&id);
         if state.look != run.look() {
             self.remove_tiles(&id)?;
             state = MapState { look: run.look(), ..MapState::default() };
         }
-        let report = draw_tiles(run, state, progress, &mut save)?;
+        let report = draw_tiles(run, &sink, state, progress, &mut save)?;
         let mut page = WorldPage::new(&id, &newest, run.positions);
         let environments = newest.environments.iter();
         let color = |name: &String| (name.clone(), environment_color(name).to_string());
@@ -68,8 +65,8 @@ impl MapFolder {
     }
 }
 
-/// Draws a world into a `PMTiles` archive with one layer. `run.sink` is replaced by the archive.
-/// The state is written beside it, so that a later run paints only what changed.
+/// Draws a world into a `PMTiles` archive with one layer. The state is written beside it, so that
+/// a later run paints only what changed.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be written. Chunks that cannot be read are hatched.
@@ -82,7 +79,7 @@ pub fn draw_archive(
     let state_path = with_suffix(path, STATE_SUFFIX);
     let state = fs::read_to_string(&state_path).ok();
     let state = state.and_then(|text| MapState::from_json(&text));
-    // An archive has one layer. Without its state, its tiles may be those of other chunks.
+    // Tiles are kept only if the state tells which layer and which chunks they show.
     let is_same = |state: &MapState| {
         let layers = run.options.layers.iter().map(|layer| layer.file_name());
         path.is_file() && state.look == run.look() && state.layers.keys().cloned().eq(layers)
@@ -98,8 +95,7 @@ pub fn draw_archive(
         newest.clone_from(state);
         Ok(())
     };
-    let run = TileRun { sink: &sink, ..run };
-    let report = draw_tiles(run, state, progress, &mut save)?;
+    let report = draw_tiles(run, &sink, state, progress, &mut save)?;
     let layer = run.options.layers.first().map(ToString::to_string).unwrap_or_default();
     let metadata = serde_json::json!({
         "name": name,
@@ -110,12 +106,7 @@ pub fn draw_archive(
         "pixels_per_block": run.options.grid.scale(),
     });
     // A process that is killed before the new state is written leaves none.
-    match fs::remove_file(&state_path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(FileError::at(&state_path, "remove")(error).into());
-        }
-        _ => {}
-    }
+    remove_if_present(&state_path)?;
     sink.finish(&metadata.to_string())?;
     write_map_file(&state_path, newest.to_json().as_bytes())?;
     Ok(report)

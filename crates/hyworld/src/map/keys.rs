@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hyworld_coords::{ChunkPos, ChunkRect};
+use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{ScanOptions, ShortHash, scan_hashes};
 use hyworld_map::{TileGrid, TilePos};
 use hyworld_providers::ChunkStorage;
@@ -43,16 +43,6 @@ fn hash_storage(
     });
 }
 
-/// Returns the chunks that a tile is painted from: its own, and one more on each side for shading.
-pub(super) fn around(grid: TileGrid, tile: TilePos) -> ChunkRect {
-    let own = grid.chunks_of(tile);
-    let (min, max) = (own.min(), own.max());
-    ChunkRect::new(
-        ChunkPos::new(min.x.saturating_sub(1), min.z.saturating_sub(1)),
-        ChunkPos::new(max.x.saturating_add(1), max.z.saturating_add(1)),
-    )
-}
-
 /// Returns the key of a tile. `is_drawn` tells which of the chunks are drawn.
 pub(super) fn tile_key(
     grid: TileGrid,
@@ -61,7 +51,7 @@ pub(super) fn tile_key(
     is_drawn: impl Fn(ChunkPos) -> bool,
 ) -> u128 {
     let mut bytes = Vec::new();
-    for at in around(grid, tile).in_rows() {
+    for at in grid.chunks_around(tile).in_rows() {
         let Some((here, there)) = hashes.get(&at) else { continue };
         bytes.extend(at.x.to_le_bytes());
         bytes.extend(at.z.to_le_bytes());

@@ -107,7 +107,7 @@ impl Drawing<'_> {
         let mut is_blank = true;
         for (quarter, child) in self.children(name, tile).into_iter().enumerate() {
             let Some((child, hash)) = child else { continue };
-            let bytes = self.run.sink.read(name, child)?;
+            let bytes = self.sink.read(name, child)?;
             // A file that another program changed is left out.
             let bytes = bytes.filter(|bytes| ShortHash::of(bytes).to_number() == hash);
             let Some(bytes) = bytes else { continue };

@@ -24,7 +24,7 @@ use hyworld_map::{
 use super::MapProblem;
 use super::bands::band_width;
 use super::input::{Counts, MapInput};
-use super::keys::{around, combined, hash_chunks, tile_key};
+use super::keys::{combined, hash_chunks, tile_key};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Changes whenever pixels of the same chunks change, so that old tiles are painted again.
@@ -91,26 +91,25 @@ pub struct TileRun<'a> {
     pub regions: &'a [(RegionPos, PathBuf)],
     /// How tiles are drawn.
     pub options: &'a TileOptions,
-    /// Where tiles are written.
-    pub sink: &'a dyn Sink,
     /// How chunks are scanned.
     pub scan: &'a ScanOptions,
 }
 
-/// Draws a world into tiles. `state` is that of the last run; `save` is called with the new state
-/// whenever tiles are complete.
+/// Draws a world into tiles, which are written to `sink`. `state` is that of the last run; `save`
+/// is called with the new state whenever tiles are complete.
 ///
 /// # Errors
 /// Returns an error if tiles cannot be written, or the scan was cancelled. A chunk that cannot be
 /// read is hatched and reported.
 pub fn draw_tiles(
     run: TileRun<'_>,
+    sink: &dyn Sink,
     state: MapState,
     progress: &dyn Progress,
     save: &mut dyn FnMut(&MapState) -> Result<()>,
 ) -> Result<TileReport> {
     let stamps = run.stamps();
-    let mut drawing = Drawing::new(run, state);
+    let mut drawing = Drawing::new(run, sink, state);
     let changed = drawing.changed_regions(&stamps);
     if changed.as_ref().is_none_or(|changed| !changed.is_empty()) {
         drawing.mark_other_layers();
@@ -203,6 +202,7 @@ impl TileRun<'_> {
 /// A drawing while tiles are painted.
 pub(super) struct Drawing<'a> {
     pub(super) run: TileRun<'a>,
+    pub(super) sink: &'a dyn Sink,
     /// The layers that are drawn, with the hashes of their settings.
     layers: Vec<(String, u128)>,
     pub(super) state: MapState,
@@ -211,7 +211,7 @@ pub(super) struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(run: TileRun<'a>, mut state: MapState) -> Self {
+    fn new(run: TileRun<'a>, sink: &'a dyn Sink, mut state: MapState) -> Self {
         let layers = run.settings();
         for (name, settings) in &layers {
             let layer = state.layers.entry(name.clone()).or_default();
@@ -225,7 +225,7 @@ impl<'a> Drawing<'a> {
                 state.regions.clear();
             }
         }
-        Self { run, layers, state, counts: Counts::default(), report: TileReport::default() }
+        Self { run, sink, layers, state, counts: Counts::default(), report: TileReport::default() }
     }
 
     /// Marks the layers that are not drawn, so that a later run compares all of their tiles.
@@ -275,7 +275,7 @@ impl<'a> Drawing<'a> {
     ) -> Result<bool> {
         let (grid, run) = (self.run.options.grid, self.run);
         let may_differ = |tile: &&TilePos| {
-            let regions = around(grid, **tile).regions();
+            let regions = grid.chunks_around(**tile).regions();
             let is_changed = changed.is_none_or(|changed| {
                 regions.in_rows().any(|region| changed.contains(&(region.x, region.z)))
             });
@@ -284,7 +284,7 @@ impl<'a> Drawing<'a> {
         let candidates: Vec<TilePos> = band.iter().filter(may_differ).copied().collect();
         let around_all: BTreeSet<ChunkPos> = candidates
             .iter()
-            .flat_map(|tile| around(grid, *tile).in_rows())
+            .flat_map(|tile| grid.chunks_around(*tile).in_rows())
             .filter(|at| run.has(*at))
             .collect();
         let mut positions: Vec<ChunkPos> = around_all.into_iter().collect();
@@ -362,7 +362,7 @@ impl<'a> Drawing<'a> {
     pub(super) fn has_file(&self, number: usize, tile: TilePos) -> bool {
         let Some((name, layer)) = self.layer(number) else { return false };
         layer.tiles.get(&tile).is_some_and(|state| {
-            state.file.is_none_or(|file| self.run.sink.has(name, tile, file.bytes))
+            state.file.is_none_or(|file| self.sink.has(name, tile, file.bytes))
         })
     }
 
@@ -387,7 +387,7 @@ impl<'a> Drawing<'a> {
             hash: ShortHash::of(bytes).to_number(),
             bytes: bytes.len() as u64,
         });
-        let sink = self.run.sink;
+        let sink = self.sink;
         match (bytes, file) {
             (Some(bytes), Some(new)) if old != file || !sink.has(name, tile, new.bytes) => {
                 sink.write(name, tile, bytes)?;
@@ -423,7 +423,7 @@ impl<'a> Drawing<'a> {
     pub(super) fn forget(&mut self, name: &str, tile: TilePos) -> Result<()> {
         let Some(layer) = self.state.layers.get_mut(name) else { return Ok(()) };
         if layer.tiles.remove(&tile).is_some_and(|state| state.file.is_some()) {
-            self.run.sink.remove(name, tile)?;
+            self.sink.remove(name, tile)?;
             self.report.removed += 1;
         }
         Ok(())

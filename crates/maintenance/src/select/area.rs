@@ -75,7 +75,7 @@ impl Window {
 /// A set of positions. A chunk belongs to it if it contains or touches a position of the area.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Area {
-    /// From one corner to the other, both included.
+    /// A rectangle with these two opposite corners, both included.
     Rect { unit: Unit, x: (i64, i64), z: (i64, i64) },
     /// All positions up to `radius` from the centre, measured in `unit`.
     Circle { unit: Unit, center: (i64, i64), radius: i64 },

@@ -44,7 +44,7 @@ impl Tally {
     }
 }
 
-/// The counts of some chunks.
+/// The sums of what some chunks contain.
 #[derive(Default)]
 pub(super) struct Sums {
     chunks: u64,

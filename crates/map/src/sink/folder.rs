@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hyworld_files::{FileError, with_suffix};
+use hyworld_files::{FileError, remove_if_present, with_suffix};
 
 use super::Sink;
 use crate::error::MapError;
@@ -61,11 +61,7 @@ impl Sink for FolderSink {
 
     fn remove(&self, layer: &str, at: TilePos) -> Result<(), MapError> {
         let path = self.path(layer, at);
-        match fs::remove_file(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(FileError::at(&path, "remove")(error).into()),
-        }
+        remove_if_present(&path)?;
         // Fails if other tiles are in the folder, which then stays.
         let _is_removed = path.parent().is_some_and(|folder| fs::remove_dir(folder).is_ok());
         Ok(())

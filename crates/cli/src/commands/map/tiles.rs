@@ -8,7 +8,7 @@ use hyworld::{
     find_worlds, stored_neighbours,
 };
 use hyworld_maintenance::ScanOptions;
-use hyworld_map::{FolderSink, Layer, TileGrid};
+use hyworld_map::{Layer, TileGrid};
 use serde::Serialize;
 
 use super::{Look, complain, say_colors};
@@ -45,7 +45,7 @@ pub(super) fn folder(
 ) -> anyhow::Result<Exit> {
     let options = options(args, layers, true)?;
     let worlds = find_worlds(&args.path)?;
-    // Wrong paths are found before the folder is created.
+    // Before the folder is created, so that a wrong path leaves nothing behind.
     let locations: Vec<Location> =
         worlds.iter().map(|world| Location::source(world)).collect::<Result<_, _>>()?;
     let folder = MapFolder::open(&args.output)?;
@@ -109,15 +109,12 @@ fn draw(
     let markers = find_markers(location, args.markers.unwrap_or_default());
     let texts = PageTexts { name, path: path.display().to_string(), markers };
     let scan = ScanOptions::new().jobs(console.jobs());
-    // The caller replaces it.
-    let sink = FolderSink::new(file, args.format.ending());
     let run = TileRun {
         input: look.input(&args.look, &*storage),
         positions: &positions,
         beside: &beside,
         regions: &location.region_files()?,
         options,
-        sink: &sink,
         scan: &scan,
     };
     let bar = ChunkProgress::new(console, "drawing", Some(positions.len() as u64));
