@@ -21,7 +21,7 @@ const BLOCKS_MAX: usize = 1 << 20;
 struct Asset<F> {
     /// In lower case.
     parent: Option<String>,
-    /// `None` if the item is not a block; its children may still be.
+    /// `None` if the item is not a block. Assets that inherit from it may still be blocks.
     fields: Option<F>,
     id: String,
     source: Source,
@@ -124,7 +124,7 @@ fn inherited<F: Clone>(assets: &Assets<F>, key: &str, over: impl Fn(F, &F) -> F)
             (Some(fields), Some(parent)) => Some(over(fields, parent)),
             (fields, parent) => fields.or_else(|| parent.clone()),
         };
-        // An asset may replace one of the same name and name it as its parent.
+        // An asset may replace another one with the same name and also inherit from it.
         next = asset.parent.as_deref().filter(|parent| Some(*parent) != next);
     }
     found

@@ -1,4 +1,4 @@
-//! [`Colors`]: what a map needs to know of every block, fluid and environment.
+//! [`Colors`]: what a map needs to know about every block, fluid and environment.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub enum Source {
     Mod,
     /// The family that the name belongs to, such as `Rock`.
     Family,
-    /// A hash of the name, which belongs to no known family.
+    /// A hash of the name, because the name belongs to no known family.
     Hash,
 }
 
@@ -63,7 +63,8 @@ impl BlockColor {
         }
     }
 
-    /// As [`with_tint`](Self::with_tint), with the average of the textures if it is known.
+    /// Like [`with_tint`](Self::with_tint), but uses the average colour of the textures if it is
+    /// known.
     pub fn textured(self, column: Rgb) -> Rgb {
         let tint = || self.tint.toward(column, self.biome_percent.into(), 100);
         self.texture.map_or_else(|| self.with_tint(column), |texture| tint().times(texture))
@@ -100,12 +101,12 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// Returns a builder, to read assets.
+    /// Returns a builder that reads the game's assets.
     pub fn builder() -> ColorsBuilder {
         ColorsBuilder::default()
     }
 
-    /// Returns whether no assets were read, so that all colours depend on names only.
+    /// Returns whether no assets were read. All colours then depend on names only.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.fluids.is_empty() && self.environments.is_empty()
     }

@@ -124,7 +124,7 @@ const WATER: [(&str, Rgb); 16] = [
 ];
 const OTHER_WATER: Rgb = Rgb([0x19, 0x83, 0xd9]);
 
-/// By how much a colour of a family differs between its names, per channel.
+/// How far the colour of a name may differ from that of its family, per channel.
 const JITTER: u32 = 6;
 
 /// Returns the colours of a block by its name.

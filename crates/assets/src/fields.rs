@@ -7,7 +7,8 @@ use crate::rgb::Rgb;
 /// The maximum depth of states in states. The game has two.
 const STATE_DEPTH_MAX: u32 = 4;
 
-/// The maximum number of states that are read of a block. The game has up to some tens.
+/// The maximum number of states that are read of a block. Blocks of the game have a few dozen at
+/// most.
 const STATES_MAX: usize = 1_000;
 
 /// The fields of a `BlockType`.

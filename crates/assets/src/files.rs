@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The maximum size of an asset in bytes. The game's have up to some hundred kilobytes.
+/// The maximum size of an asset in bytes. The game's assets have up to a few hundred kilobytes.
 const ASSET_BYTES_MAX: u64 = 4 << 20;
 
 /// The maximum size of all assets of one zip or folder together, in bytes.
@@ -144,7 +144,7 @@ fn too_many() -> io::Error {
     io::Error::other(format!("more than {FILES_MAX} files"))
 }
 
-/// Reads a text within the limits. Bytes that are not UTF-8 are replaced: they are not in colours.
+/// Reads a text within the limits. Replaces invalid UTF-8, which colours do not contain.
 fn read(file: impl Read, budget: &mut u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     let limit = ASSET_BYTES_MAX.min(*budget);

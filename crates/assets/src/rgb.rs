@@ -30,8 +30,8 @@ impl Rgb {
         self.zip(other, |a, b| a * b / 255)
     }
 
-    /// Returns the colour `numerator / denominator` of the way to `other`, rounded down. The way
-    /// is computed exactly, without floating point. A fraction above 1 is 1; a denominator of 0 is
+    /// Returns the colour `numerator / denominator` of the way to `other`, rounded down. The
+    /// arithmetic is exact, without floating point. A fraction above 1 is 1; a denominator of 0 is
     /// 1.
     #[must_use]
     pub fn toward(self, other: Self, numerator: u32, denominator: u32) -> Self {

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_come_back_as_they_were() {
+    fn tables_round_trip() {
         for colors in [sample(), Colors::default()] {
             assert_eq!(Colors::from_table(&colors.to_table()), Some(colors));
         }

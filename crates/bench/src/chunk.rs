@@ -24,13 +24,13 @@ pub struct ChunkReport {
     pub raw: u64,
     /// zstd alone, from memory.
     pub decompress_us: Micros,
-    /// Read, and find components and sections.
+    /// Reading, and finding components and sections.
     pub index_us: Micros,
-    /// Read, and decode every component.
+    /// Reading, and decoding every component.
     pub decode_us: Micros,
-    /// Read, and count the cells of every block.
+    /// Reading, and counting the cells of each kind of block.
     pub histogram_us: Micros,
-    /// Encode after one block was changed, without decoding and changing.
+    /// Encoding after one block was changed. Decoding and changing are not measured.
     pub encode_us: Micros,
     pub ratios: ChunkRatios,
 }

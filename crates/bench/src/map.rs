@@ -35,11 +35,11 @@ pub struct MapBench {
     pub tiles_us: Micros,
     /// `tiles_one_us` divided by `tiles_us`.
     pub scaling: f64,
-    /// Drawing it again, without changes.
+    /// Drawing the folder again when nothing has changed.
     pub again_us: Micros,
     /// `again_us` divided by `tiles_us`.
     pub again_ratio: f64,
-    /// The greatest memory of the process while it drew; `None` except on Linux.
+    /// The peak memory of the process while it drew; `None` except on Linux.
     pub peak_memory: Option<u64>,
 }
 
@@ -108,9 +108,10 @@ impl Drawing<'_> {
         let grid = TileGrid::new(1).ok_or_else(|| anyhow::anyhow!("no grid"))?;
         let mut painter = TilePainter::new(grid, &layers, &needs);
         let memo = TileMemo::default();
+        let mut document = Vec::new();
         for at in &self.positions {
-            if let Some(document) = self.world.storage().read(*at)? {
-                let (tile, error) = memo.tile(&reader, document);
+            if self.world.storage().read_into(*at, &mut document)? {
+                let (tile, error) = memo.tile(&reader, &mut document);
                 error.map_or(Ok(()), Err)?;
                 painter.add(*at, tile, true, &mut drop);
             }

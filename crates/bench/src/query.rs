@@ -36,7 +36,7 @@ pub struct QueryReport {
     pub find_us: Micros,
     /// `find_us` divided by `decompress_us`.
     pub find_ratio: f64,
-    /// The greatest memory of the process while it counted and searched; `None` except on Linux.
+    /// The peak memory of the process while it counted and searched; `None` except on Linux.
     pub peak_memory: Option<u64>,
 }
 

@@ -69,7 +69,8 @@ impl Zstd {
 /// The region files of a storage, with one plain read per chunk.
 pub(crate) struct RawRegions {
     regions: HashMap<RegionPos, RawRegion>,
-    /// Shared by all threads, because threads that live for one pass would create new ones.
+    /// Contexts for reuse, shared by all threads: each pass starts new threads, which would
+    /// otherwise create their own.
     idle: Mutex<Vec<Zstd>>,
 }
 

@@ -31,7 +31,8 @@ pub struct Passes {
     pub read_us: Micros,
     pub read_ratio: f64,
     pub raw_compress_us: Micros,
-    /// [`IndexedStorageFile::write_batch`] of 32 at a time into a new file, relaxed.
+    /// [`IndexedStorageFile::write_batch`] of 32 blobs at a time into a new file, with relaxed
+    /// durability.
     pub write_relaxed_us: Micros,
     pub write_relaxed_ratio: f64,
 }

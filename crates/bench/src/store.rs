@@ -70,7 +70,7 @@ impl Compared {
 /// Bytes per saved chunk.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct SavingMemory {
-    /// The document, which is written once into a reused buffer.
+    /// The length of the document, which is written once into a reused buffer.
     pub document: u64,
     pub allocated: u64,
 }

@@ -211,7 +211,7 @@ impl<'a> Load<'a> {
                 // The viewer is on an isolated chunk.
                 walker.jump(at);
             }
-            walker.look(self.store, self.options.radius, self.stored.is_none());
+            walker.request_view(self.store, self.options.radius, self.stored.is_none());
             self.report.steps = self.report.steps.saturating_add(1);
         }
     }

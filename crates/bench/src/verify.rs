@@ -28,7 +28,7 @@ pub struct VerifyReport {
     pub verify_us: Micros,
     /// `verify_us` divided by `decompress_us`.
     pub ratio: f64,
-    /// The greatest memory of the process while it checked; `None` except on Linux.
+    /// The peak memory of the process while it checked; `None` except on Linux.
     pub peak_memory: Option<u64>,
     pub errors: u64,
     pub warnings: u64,

@@ -40,7 +40,7 @@ pub struct NetworkId(pub u32);
 /// An entity's UUID, most significant byte first.
 pub type Uuid = [u8; 16];
 
-/// All live entities. Its lock is taken after that of a chunk.
+/// All live entities. Lock order: a chunk, then this index.
 #[derive(Default)]
 pub(crate) struct EntityIndex {
     inner: Mutex<Inner>,
@@ -58,7 +58,7 @@ struct Inner {
     last_network_id: u32,
     /// Entities whose position is in a chunk that is not in memory. They stay listed in their
     /// previous chunk until that one is loaded.
-    astray: BTreeSet<EntityId>,
+    stray: BTreeSet<EntityId>,
 }
 
 struct Live {
@@ -78,7 +78,7 @@ impl EntityIndex {
             inner.by_uuid.entry(uuid).or_insert(id);
         }
         if chunk_pos(&holder).is_some_and(|at| at != home) {
-            inner.astray.insert(id);
+            inner.stray.insert(id);
         }
         let network_id = inner.allocate_network_id();
         inner.by_network_id.insert(network_id, id);
@@ -91,7 +91,7 @@ impl EntityIndex {
         let Live { holder, network_id, home } = inner.live.remove(&id)?;
         inner.by_network_id.remove(&network_id);
         inner.free_network_ids.insert(network_id);
-        inner.astray.remove(&id);
+        inner.stray.remove(&id);
         if let Some(uuid) = Entity(&holder).uuid()
             && inner.by_uuid.get(&uuid) == Some(&id)
         {
@@ -112,15 +112,15 @@ impl EntityIndex {
         let mut inner = lock(&self.inner);
         let Some(live) = inner.live.get_mut(&id) else { return };
         live.home = home;
-        inner.astray.remove(&id);
+        inner.stray.remove(&id);
     }
 
-    pub(crate) fn set_astray(&self, id: EntityId, is_astray: bool) {
+    pub(crate) fn set_stray(&self, id: EntityId, is_stray: bool) {
         let mut inner = lock(&self.inner);
-        if is_astray {
-            inner.astray.insert(id);
+        if is_stray {
+            inner.stray.insert(id);
         } else {
-            inner.astray.remove(&id);
+            inner.stray.remove(&id);
         }
     }
 
@@ -163,12 +163,12 @@ impl EntityIndex {
     }
 
     /// Returns the stray entities whose position is in this chunk.
-    pub(crate) fn astray_in(&self, at: ChunkPos) -> Vec<EntityId> {
+    pub(crate) fn stray_in(&self, at: ChunkPos) -> Vec<EntityId> {
         let inner = lock(&self.inner);
         let is_inside = |id: &&EntityId| {
             inner.live.get(id).and_then(|live| chunk_pos(&live.holder)) == Some(at)
         };
-        inner.astray.iter().filter(is_inside).copied().collect()
+        inner.stray.iter().filter(is_inside).copied().collect()
     }
 
     /// Returns copies of the entities that are stored, in order, without transient components.

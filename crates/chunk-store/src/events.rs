@@ -25,7 +25,7 @@ pub enum SaveDecision {
 pub enum UnloadDecision {
     /// Unload the chunk.
     Unload,
-    /// Keep the chunk, and ask again after it was unused for the full time once more.
+    /// Keep the chunk, and ask again when it has been unused for the full time once more.
     Keep,
     /// Keep the chunk, and ask again in the next round.
     KeepForNow,

@@ -1,4 +1,4 @@
-//! Loading or generating many chunks to have them in the storage.
+//! Loads or generates many chunks, so that all of them are stored.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -226,7 +226,8 @@ impl LoadedChunk {
     /// Returns the current state of the chunk, for saving.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let body = lock(&self.body);
-        // Before the entities are copied: one that changes meanwhile increments it again.
+        // Read before the entities are copied: an entity that changes meanwhile increments it
+        // again.
         let generation = self.generation();
         body.snapshot(self.at, generation, &self.context)
     }

@@ -19,8 +19,8 @@ use crate::shared::Shared;
 use crate::store::ChunkStore;
 use crate::sync::lock;
 
-/// Components that every chunk must have. Other missing components read as the game's defaults; the
-/// game itself fails later without them.
+/// Components that every chunk must have. Any other missing component has the game's default values
+/// here, although the game fails later without it.
 const REQUIRED: [&str; 2] = ["WorldChunk", "BlockChunk"];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

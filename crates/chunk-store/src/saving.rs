@@ -46,8 +46,8 @@ pub(crate) struct Saver {
     /// A stack: the last chunk is saved first.
     queue: Vec<Arc<LoadedChunk>>,
     queued: HashSet<ChunkPos>,
-    /// The positions of chunks that are being written. While one is, another chunk that replaced it
-    /// is not written.
+    /// The positions of chunks that are being written. A chunk that replaced one of them is written
+    /// only after that write has ended.
     in_flight: HashSet<ChunkPos>,
     errors: HashMap<ChunkPos, Arc<SaveError>>,
     sync: SyncTimer,

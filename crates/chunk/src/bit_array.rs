@@ -50,7 +50,7 @@ impl TenBitArray {
         }
     }
 
-    /// Returns the bitwise or of all numbers, a cheap upper bound of the greatest one.
+    /// Returns the bitwise OR of all numbers, a cheap upper bound of the greatest one.
     pub(crate) fn bits_used(&self) -> u16 {
         /// The period after which numbers and 64-bit words start at the same bit again.
         const PERIOD_BYTES: usize = 40;
@@ -70,7 +70,7 @@ impl TenBitArray {
     pub(crate) fn unpack(&self) -> [u16; COUNT] {
         let mut numbers = [0; COUNT];
         let (unpacked, _) = numbers.as_chunks_mut();
-        for (four, numbers) in unpacked.iter_mut().zip(fours(&self.0)) {
+        for (four, numbers) in unpacked.iter_mut().zip(groups_of_four(&self.0)) {
             *four = numbers;
         }
         numbers
@@ -93,7 +93,7 @@ impl TenBitArray {
 }
 
 /// Returns the numbers of an array in its stored form, four at a time.
-pub(crate) fn fours(packed: &[u8; PACKED_BYTES]) -> impl Iterator<Item = [u16; 4]> {
+pub(crate) fn groups_of_four(packed: &[u8; PACKED_BYTES]) -> impl Iterator<Item = [u16; 4]> {
     packed.as_chunks::<5>().0.iter().map(|five| numbers_in(word(*five)))
 }
 
@@ -104,8 +104,8 @@ impl fmt::Debug for TenBitArray {
     }
 }
 
-/// Returns the first of the two bytes with the number of a column, and the bit in them at which it
-/// starts: 0, 2, 4 or 6, so the number never reaches a third byte.
+/// Returns the index of the first of the two bytes that hold the number of a column, and the bit at
+/// which the number starts: 0, 2, 4 or 6, so it never reaches a third byte.
 fn bit_offset(column: LocalColumn) -> (usize, u16) {
     let bit = column.index().saturating_mul(10);
     (usize::from(bit / 8), bit % 8)

@@ -126,7 +126,7 @@ impl BlockSection {
         skim_names(reader)
     }
 
-    /// Reads a section without requiring the end of the bytes after it.
+    /// Reads a section, which more bytes may follow.
     pub(crate) fn read(version: i32, reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         if !(0..=Self::VERSION).contains(&version) {
             let (what, expected) = ("the version of a block section", "0 to 6");

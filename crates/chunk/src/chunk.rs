@@ -68,7 +68,7 @@ pub struct Chunk {
     sections: Vec<Holder>,
     /// Sections of old versions, upgraded to the newest; `None` if there are none.
     old: OnceLock<Option<Arc<OldVersions>>>,
-    /// Blocks that do not count for heights, computed when a height first depends on it.
+    /// Blocks that do not count for heights, computed when a height first depends on them.
     transparent_blocks: OnceLock<Arc<HashSet<AssetKey>>>,
 }
 
@@ -95,6 +95,14 @@ impl Chunk {
             None => Vec::new(),
         };
         Ok(Self::from_parts(root, sections))
+    }
+
+    /// Returns the buffer that the chunk was decoded from, to be reused for another document.
+    /// Returns an empty one if a copy of the chunk shares the buffer, or after some changes.
+    pub fn into_buffer(self) -> Vec<u8> {
+        let source = self.root.into_source();
+        drop((self.sections, self.old));
+        source.and_then(SharedBytes::into_buffer).unwrap_or_default()
     }
 
     /// Returns the encoded document.
@@ -403,6 +411,20 @@ mod tests {
                 assert_eq!(chunk.encode(), flipped, "{position}");
             }
         }
+    }
+
+    #[test]
+    fn the_buffer_of_a_document_can_be_reused() {
+        let document = Chunk::new().encode();
+        let address = document.as_ptr();
+        let chunk = Chunk::decode(document.clone()).unwrap();
+        let copy = chunk.clone();
+        assert_eq!(chunk.into_buffer().capacity(), 0);
+        assert_eq!(copy.into_buffer(), document);
+        let chunk = Chunk::decode(document).unwrap();
+        assert!(chunk.block(hyworld_coords::ChunkBlock::new(0, 64, 0).unwrap()).unwrap().is_air());
+        let buffer = chunk.into_buffer();
+        assert_eq!(buffer.as_ptr(), address);
     }
 
     #[test]

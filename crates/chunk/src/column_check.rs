@@ -169,7 +169,7 @@ impl Chunk {
         differs.then_some(ColumnAnomaly::Migrations).into_iter().chain(in_air).collect()
     }
 
-    /// Counts the columns whose height is that of a cell of air.
+    /// Counts the columns that have air at their height.
     fn heights_in_air(&self, sections: &[Option<&BlockSection>]) -> Result<usize> {
         let Some(columns) = self.get::<BlockChunk>()? else { return Ok(0) };
         let is_in_air = |column: &LocalColumn| {

@@ -123,7 +123,8 @@ impl<'a> Stored<'a> {
 
 /// A decoded component of any type.
 pub(crate) trait Value: Any + Send + Sync + fmt::Debug {
-    /// Appends the elements of its document: those of `found`, with the component's own replaced.
+    /// Appends the elements of its document: those of `found`, except that the fields of this
+    /// component have their current values.
     fn write(
         &self,
         original: Option<&dyn Value>,

@@ -78,7 +78,7 @@ pub struct EnvironmentRun {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Column<'a> {
     max_ys: &'a [Word],
-    /// One more than `max_ys`.
+    /// Has one element more than `max_ys`.
     ids: &'a [Word],
 }
 

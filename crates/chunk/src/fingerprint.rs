@@ -142,14 +142,14 @@ impl CellDigests {
         let (blocks, fluids) = (blocks.as_slice(), fluids.as_slice());
         Ok(Self {
             blocks: names(blocks, BlockSection::blocks),
-            filler: wide(blocks, |section| values(section.fillers(), |filler| filler.bits())),
-            rotation: narrow(blocks, |section| {
+            filler: digest_u16(blocks, |section| values(section.fillers(), |filler| filler.bits())),
+            rotation: digest_u8(blocks, |section| {
                 values(section.rotations(), |rotation| rotation.index())
             }),
             fluids: names(fluids, FluidSection::fluids),
-            levels: narrow(fluids, levels),
-            light_local: wide(blocks, |section| light(&section.local_light)),
-            light_global: wide(blocks, |section| light(&section.global_light)),
+            levels: digest_u8(fluids, levels),
+            light_local: digest_u16(blocks, |section| light(&section.local_light)),
+            light_global: digest_u16(blocks, |section| light(&section.global_light)),
             height: finish(Sha256::new().chain_update(heights.collect::<Vec<_>>())),
             tint: finish(Sha256::new().chain_update(tints.collect::<Vec<_>>())),
         })
@@ -188,7 +188,7 @@ fn light(light: &Light) -> Option<Vec<u16>> {
 }
 
 /// Returns the digest of ten sections of 16-bit numbers.
-fn wide<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u16>>) -> Digest {
+fn digest_u16<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u16>>) -> Digest {
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     bytes(sections, CELLS * 2, &ZEROS, |section| {
         let mut bytes = Vec::with_capacity(CELLS * 2);
@@ -198,7 +198,7 @@ fn wide<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u16>>) -> Digest {
 }
 
 /// Returns the digest of ten sections of 8-bit numbers.
-fn narrow<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u8>>) -> Digest {
+fn digest_u8<S>(sections: &[&S], cells: impl Fn(&S) -> Option<Vec<u8>>) -> Digest {
     static ZEROS: OnceLock<Digest> = OnceLock::new();
     bytes(sections, CELLS, &ZEROS, cells)
 }

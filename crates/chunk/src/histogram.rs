@@ -30,7 +30,7 @@ impl Chunk {
     /// palette are not checked.
     pub fn histogram(&self) -> Result<Histogram<'_>> {
         let mut sums = Histogram::new();
-        // Chunks with old columns may store their sections there.
+        // Old columns may contain the sections of the chunk.
         let is_old = self.has_old_columns();
         for section in self.sections() {
             let y = section.y().index();
@@ -53,7 +53,8 @@ fn add_decoded<'a>(sums: &mut Histogram<'a>, section: &'a BlockSection) {
     }
 }
 
-/// Adds the counts of a section unless it is decoded or old. Returns whether it did.
+/// Adds the counts of a section, unless it is decoded already or has an old version. Returns
+/// whether they were added.
 fn add<'a>(sums: &mut Histogram<'a>, section: &'a Holder) -> Result<bool> {
     if section.decoded::<BlockSection>().is_some() {
         return Ok(false);

@@ -94,6 +94,11 @@ impl Holder {
         Ok(Self { source: Some(source), before, components, after })
     }
 
+    /// Returns the document as it was read, unless it was changed.
+    pub(crate) fn into_source(self) -> Option<SharedBytes> {
+        self.source
+    }
+
     fn find_components(source: &SharedBytes) -> Result<Vec<Entry>> {
         let mut found = Vec::with_capacity(4);
         let elements = RawDocument::new(source.as_slice())?.elements_with(&KNOWN_IDS);
@@ -112,6 +117,15 @@ impl Holder {
     /// that [`raw`](Self::raw) does not return: values that are not documents, and repeated ids.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, Kind, &[u8])> {
         self.components.iter().map(parts)
+    }
+
+    /// Returns the components that are not the game's known ones. See [`entries`](Self::entries).
+    pub(crate) fn unknown_entries(&self) -> impl Iterator<Item = (&str, Kind, &[u8])> {
+        let is_known = |entry: &&Entry| match &entry.key {
+            Cow::Borrowed(_) => true,
+            Cow::Owned(id) => KNOWN_IDS.contains(&id.as_str()),
+        };
+        self.components.iter().filter(move |entry| !is_known(entry)).map(parts)
     }
 
     /// Returns the fields of its document beside the components, in order.
@@ -151,7 +165,8 @@ impl Holder {
         self.get_as(C::ID)
     }
 
-    /// Returns a component that is stored under another id. See [`get`](Self::get).
+    /// Returns a component that is stored under `id` instead of the id of its type. See
+    /// [`get`](Self::get).
     pub(crate) fn get_as<C: Component>(&self, id: &str) -> Result<Option<&C>> {
         let found = self.document(id).map(Entry::get).transpose();
         found.map_err(|error| error.inside(id))
@@ -167,7 +182,7 @@ impl Holder {
         self.decoded_as(C::ID)
     }
 
-    /// Returns a decoded component that is stored under another id.
+    /// Returns a decoded component that is stored under `id` instead of the id of its type.
     pub(crate) fn decoded_as<C: Component>(&self, id: &str) -> Option<&C> {
         self.document(id).and_then(Entry::value)
     }
@@ -187,7 +202,7 @@ impl Holder {
         self.get_mut_as(C::ID)
     }
 
-    /// Returns a component that is stored under another id for mutation.
+    /// Returns, for mutation, a component that is stored under `id` instead of the id of its type.
     pub(crate) fn get_mut_as<C: Component>(&mut self, id: &str) -> Result<Option<&mut C>> {
         let Some(entry) = document_mut(&mut self.components, id) else { return Ok(None) };
         let component = entry.get_mut().map_err(|error| error.inside(id))?;
@@ -233,7 +248,7 @@ impl Holder {
         self.put_as(C::ID, component)
     }
 
-    /// Writes a component under another id. See [`put`](Self::put).
+    /// Writes a component under `id` instead of the id of its type. See [`put`](Self::put).
     pub(crate) fn put_as<C: Component>(&mut self, id: &str, component: &C) -> Result<()> {
         let encoded = component::encode(component, self.raw(id));
         let encoded = encoded.map_err(|error| error.inside(id))?;

@@ -9,6 +9,7 @@ mod container;
 mod container_path;
 mod field;
 mod nested;
+mod seen_keys;
 mod stack;
 
 pub use container::{ItemContainer, NoSuchSlot};

@@ -99,8 +99,8 @@ impl BlockMigrations {
         self.assets.insert(number, asset)
     }
 
-    /// Adds the assets of another list, which replace those with the same number. Assets of a mod
-    /// replace the game's in the same way.
+    /// Adds the assets of another list. They replace existing assets with the same number, as the
+    /// assets of a mod replace those of the game.
     pub fn extend(&mut self, other: Self) {
         self.assets.extend(other.assets);
         self.numbers.extend(other.numbers);

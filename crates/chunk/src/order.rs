@@ -14,8 +14,8 @@ pub enum HolderKind {
     Chunk,
     /// A section of a chunk.
     Section,
-    /// An entity or block entity. The game uses tables of 128 or 256 slots, which cannot be
-    /// determined from the stored data. This crate uses 256.
+    /// An entity or block entity. The game uses tables of 128 or 256 slots; the stored data does
+    /// not show which. This crate uses 256.
     Entity,
 }
 

@@ -23,6 +23,7 @@ use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock};
 
 use crate::wire::Reader;
 pub(crate) use bulk::in_box;
+pub(crate) use cell_runs::VisitRuns;
 use cells::Cells;
 use hyworld_documents::{Malformed, Problem};
 

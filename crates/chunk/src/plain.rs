@@ -51,7 +51,8 @@ pub struct PlainChunk {
     /// A bit for each section with blocks that fill more than one cell, the lowest section in the
     /// lowest bit.
     pub filler_sections: u16,
-    /// The number of lights that were computed for other blocks. The game computes them again.
+    /// The number of lights that were computed before the last change of a block. The game
+    /// recomputes them.
     pub stale_lights: usize,
 }
 

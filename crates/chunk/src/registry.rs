@@ -96,7 +96,7 @@ impl ComponentRegistry {
         !holder.contains(NOT_STORED_MARKER) && holder.ids().any(|id| !self.is_not_serialized(id))
     }
 
-    /// Removes the components that are never stored from a holder.
+    /// Removes from a holder the components that are never stored.
     pub fn strip(&self, holder: &mut Holder) {
         for id in self.stripped(holder) {
             holder.remove(&id);

@@ -19,6 +19,7 @@ impl SharedBytes {
     }
 
     /// Returns the bytes.
+    #[inline]
     pub fn as_slice(&self) -> &[u8] {
         self.all.get(self.range.clone()).unwrap_or_default()
     }
@@ -28,6 +29,11 @@ impl SharedBytes {
         let start = self.range.start.saturating_add(at).min(self.range.end);
         let end = start.saturating_add(len).min(self.range.end);
         Self { all: Arc::clone(&self.all), range: start..end }
+    }
+
+    /// Returns the whole buffer, unless another value shares it.
+    pub(crate) fn into_buffer(self) -> Option<Vec<u8>> {
+        Arc::into_inner(self.all)
     }
 
     /// Returns the bytes for mutation. Copies them unless this value owns the whole buffer.

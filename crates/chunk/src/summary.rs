@@ -1,4 +1,5 @@
-//! [`SectionSummary`]: what the start and the end of a section's bytes tell, without its cells.
+//! [`SectionSummary`]: a summary from the start and the end of a section's bytes, without its
+//! cells.
 
 use std::borrow::Cow;
 
@@ -37,7 +38,7 @@ pub struct SectionSummary<'a> {
 
 impl Chunk {
     /// Summarizes its ten sections from the bottom up. Reads only the start and the end of each
-    /// component, unless it is decoded or old.
+    /// component, unless it is decoded already or has an old version.
     ///
     /// ```
     /// use hyworld_chunk::Chunk;
@@ -56,7 +57,7 @@ impl Chunk {
     /// Returns an error if a section is malformed or a newer game wrote it. Cells and light are
     /// not checked.
     pub fn section_summaries(&self) -> Result<Vec<SectionSummary<'_>>> {
-        // Chunks with old columns may store their sections there.
+        // Old columns may contain the sections of the chunk.
         let is_old = self.has_old_columns();
         self.sections().map(|section| summarize(section, is_old)).collect()
     }
@@ -87,8 +88,8 @@ impl Chunk {
         Ok(found)
     }
 
-    /// Returns the sections with a fluid whose name is wanted, from the bottom up. `Empty` is the
-    /// name of no fluid.
+    /// Returns the sections with a fluid whose name is wanted, from the bottom up. `Empty` stands
+    /// for cells without a fluid.
     ///
     /// # Errors
     /// Same as [`section_summaries`](Self::section_summaries).
@@ -137,7 +138,8 @@ struct SkimmedBlocks<'a> {
     changes: u16,
 }
 
-/// Reads the start and the end of the stored blocks. Returns `None` if they are decoded or old.
+/// Reads the start and the end of the stored blocks. Returns `None` if they are decoded already or
+/// have an old version.
 fn skim_blocks(section: &Holder) -> Result<Option<SkimmedBlocks<'_>>> {
     if section.decoded::<BlockSection>().is_some() {
         return Ok(None);
@@ -159,7 +161,8 @@ fn skim_blocks(section: &Holder) -> Result<Option<SkimmedBlocks<'_>>> {
     Ok(Some(SkimmedBlocks { version, migration_version, blocks, changes }))
 }
 
-/// Summarizes the stored bytes of a section. Returns `None` if a component is decoded or old.
+/// Summarizes the stored bytes of a section. Returns `None` if a component is decoded already or
+/// has an old version.
 fn skim(y: SectionY, section: &Holder) -> Result<Option<SectionSummary<'_>>> {
     if section.decoded::<FluidSection>().is_some() {
         return Ok(None);

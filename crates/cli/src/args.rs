@@ -128,10 +128,10 @@ pub(crate) enum Command {
     /// The layer `surface` is the image of the game's own map: with the game's assets its colours
     /// and shading, without them colours by the names of blocks. The others: `height`;
     /// `environment`; `light`, the ground at night; `depth` of fluids; `slice` at a height;
-    /// `caves`; `changes`, how often blocks changed; `age`, how long a chunk is unchanged; `size`
-    /// in the storage; `damage`; and `diff`, what differs from another world. Missing chunks are
-    /// transparent. Damaged chunks are hatched in red, those of newer games in violet. North is up.
-    /// The world is only read, in bounded memory.
+    /// `caves`; `changes`, how often blocks changed; `age`, how long a chunk has been unchanged;
+    /// `size` in the storage; `damage`; and `diff`, what differs from another world. Missing chunks
+    /// are transparent. Damaged chunks are hatched in red, those of newer games in violet. North is
+    /// up. The world is only read, in bounded memory.
     ///
     /// Examples:
     ///   hyworld map SAVE -o map.png
@@ -139,7 +139,7 @@ pub(crate) enum Command {
     ///   hyworld map WORLD -o diff.png --layer diff --against backup.zip
     #[command(verbatim_doc_comment, after_long_help = shapes::of("map"))]
     Map(map::MapArgs),
-    /// Show the colours on a map of every block, fluid and environment of a world
+    /// Show the map colours of every block, fluid and environment of a world
     ///
     /// Shows the values that the game's assets have, and where each comes from: `assets`, `mod`,
     /// `family` (chosen by the start of the name, because no asset describes it) or `hash` (by the
@@ -151,7 +151,7 @@ pub(crate) enum Command {
     /// Serves the viewer of `map` over HTTP. Tiles are drawn when they are needed, and again when
     /// the world changes; pages that are open show changes after a few seconds, while the game's
     /// server runs. `/api/v1/info`, `/api/v1/chunk?x=X&z=Z` and `/api/v1/block?x=X&y=Y&z=Z` return
-    /// the JSON of the verbs `info --fast`, `chunk` and `block`, and `/metrics` numbers for
+    /// the JSON of the verbs `info --fast`, `chunk` and `block`, and `/metrics` returns numbers for
     /// Prometheus. Only this machine can connect unless --public is given. The world is only read.
     /// Part of builds with the feature `serve`.
     Serve(serve::ServeArgs),
@@ -210,11 +210,11 @@ pub(crate) enum Command {
     Diff(change::DiffArgs),
     /// Remove chunks that players have not touched, so that the game generates them again
     ///
-    /// Only chunks of --select, or of the whole world with --all, are removed, and never those that
-    /// are touched (`select --explain` prints why), around spawn, with players or respawn points,
-    /// claimed, or unreadable, nor a ring of chunks around them. Shows counts, bytes and a small
-    /// map, and asks.
-    /// What is removed goes into an undo bundle beside the world. Stop the server first.
+    /// Removes chunks of --select, or of the whole world with --all. Keeps chunks that are touched
+    /// (`select --explain` prints why), around spawn, claimed or unreadable, or that have players
+    /// or respawn points, and a ring of chunks around each of them. Shows counts, bytes and a small
+    /// map, and asks. What is removed goes into an undo bundle beside the world. Stop the server
+    /// first.
     ///
     /// Examples:
     ///   hyworld trim my-save --all --dry-run
@@ -226,9 +226,9 @@ pub(crate) enum Command {
     ///
     /// Creates a universe with a world in DIR, generates chunks through the chunk store, builds a
     /// hut, saves, opens the world again and compares it. Then runs info, chunk, block, verify and
-    /// convert on it, and on copies of its region file removes and recovers a chunk, seals,
-    /// damages and repairs. All numbers are measured during the run, which takes a few seconds.
-    /// Nothing outside DIR is changed, and DIR is kept.
+    /// convert on it. On copies of its region file, it removes and recovers a chunk, and seals,
+    /// damages and repairs the file. All numbers are measured during the run, which takes a few
+    /// seconds. Nothing outside DIR is changed, and DIR is kept.
     #[command(after_long_help = shapes::of("demo"))]
     Demo(DemoArgs),
     /// Print digests of every chunk that do not depend on how it is stored
@@ -377,7 +377,7 @@ pub(crate) enum Command {
     },
     /// Print the man page, or write all of them into a folder
     Man {
-        /// Write one page for each verb here [default: the main page to stdout]
+        /// Write one page for each verb into this folder [default: the main page to stdout]
         dir: Option<PathBuf>,
     },
 }

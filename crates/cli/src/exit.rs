@@ -40,37 +40,37 @@ impl From<Exit> for ExitCode {
 
 /// An error raised by the CLI itself, with its exit code.
 #[derive(Debug)]
-struct Complaint {
+struct CliError {
     exit: Exit,
     text: String,
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl std::error::Error for Complaint {}
+impl std::error::Error for CliError {}
 
 /// Returns an error about the command line.
 pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
-    Complaint { exit: Exit::Usage, text: text.into() }.into()
+    CliError { exit: Exit::Usage, text: text.into() }.into()
 }
 
 /// Returns an error about the data.
 pub(crate) fn problem(text: impl Into<String>) -> anyhow::Error {
-    Complaint { exit: Exit::Problems, text: text.into() }.into()
+    CliError { exit: Exit::Problems, text: text.into() }.into()
 }
 
 /// Returns an error about work that failed.
 pub(crate) fn failure(text: impl Into<String>) -> anyhow::Error {
-    Complaint { exit: Exit::Failure, text: text.into() }.into()
+    CliError { exit: Exit::Failure, text: text.into() }.into()
 }
 
 /// Returns a library error with advice appended.
 pub(crate) fn advise(error: &Error, advice: &str) -> anyhow::Error {
-    Complaint { exit: exit_of(error), text: format!("{error}; {advice}") }.into()
+    CliError { exit: exit_of(error), text: format!("{error}; {advice}") }.into()
 }
 
 /// Prints an error and returns its exit code. A closed stdout is not an error, so that
@@ -85,7 +85,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
 
 /// Returns the exit code of an error.
 pub(crate) fn code_of(error: &anyhow::Error) -> Exit {
-    let own = error.downcast_ref::<Complaint>().map(|own| own.exit);
+    let own = error.downcast_ref::<CliError>().map(|own| own.exit);
     let own = own.or(error.downcast_ref::<SelectError>().map(|_| Exit::Usage));
     let library = error.downcast_ref::<Error>().map(exit_of);
     let chunk = error.downcast_ref::<hyworld_chunk::Error>().map(|_| Exit::Problems);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_went_away_is_no_error() {
+    fn a_closed_pipe_is_not_an_error() {
         let error = io::Error::from(io::ErrorKind::BrokenPipe).into();
         assert_eq!(report(&error), Exit::Clean);
     }

@@ -82,7 +82,7 @@ impl Console {
     /// Prints one line to stderr, unless `--quiet`.
     pub(crate) fn say(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         if !self.quiet {
-            self.talk(line)?;
+            self.print_to_stderr(line)?;
         }
         Ok(())
     }
@@ -90,13 +90,13 @@ impl Console {
     /// Prints one line to stderr with `--verbose`.
     pub(crate) fn detail(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         if self.verbose {
-            self.talk(line)?;
+            self.print_to_stderr(line)?;
         }
         Ok(())
     }
 
     /// Prints a line to stderr, after flushing the data before it. Ignores a closed stderr.
-    fn talk(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
+    fn print_to_stderr(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         self.data.flush()?;
         writeln!(io::stderr(), "{}", text::printable(&line.to_string())).unwrap_or_default();
         Ok(())

@@ -43,6 +43,7 @@ impl ChunkBlock {
     ///
     /// The game is less strict: it applies [`HEIGHT_MASK`](crate::HEIGHT_MASK), so that every
     /// number gives some height from 0 to 511.
+    #[inline]
     pub fn from_index(index: u32) -> Option<Self> {
         let section = SectionY::new(u8::try_from(index >> 15).ok()?)?;
         let local = LocalBlock::from_index((index & 0x7fff) as u16)?;

@@ -48,13 +48,13 @@ pub const BLOCKS_PER_SECTION: u16 = 32_768;
 /// Blocks in a chunk.
 pub const BLOCKS_PER_CHUNK: u32 = 327_680;
 
-/// Bits between a block coordinate and its chunk or section coordinate.
+/// How far to shift a block coordinate right to get its chunk or section coordinate.
 pub(crate) const BLOCK_TO_CHUNK_BITS: u32 = 5;
 
-/// Bits between a chunk coordinate and its region coordinate.
+/// How far to shift a chunk coordinate right to get its region coordinate.
 pub(crate) const CHUNK_TO_REGION_BITS: u32 = 5;
 
-/// Bits between a block coordinate and its region coordinate.
+/// How far to shift a block coordinate right to get its region coordinate.
 pub(crate) const BLOCK_TO_REGION_BITS: u32 = BLOCK_TO_CHUNK_BITS + CHUNK_TO_REGION_BITS;
 
 /// Returns whether a coordinate is a position along a side of a chunk, section or region.

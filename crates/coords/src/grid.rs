@@ -65,6 +65,11 @@ impl<C: Cell, T> CellArray<C, T> {
         self.values.iter()
     }
 
+    /// Returns the values in cell order, to change them.
+    pub fn values_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.values.iter_mut()
+    }
+
     /// Returns every cell with its value, in order.
     pub fn cells(&self) -> impl Iterator<Item = (C, &T)> {
         C::cells().zip(&self.values)

@@ -126,7 +126,7 @@ impl<'a> Element<'a> {
         Ok((Self { kind, key, value, at: value_at }, after))
     }
 
-    /// Creates an element without a key or a check of its length.
+    /// Creates an element without a key. Does not check its length.
     pub(super) fn of(kind: Kind, value: &'a [u8]) -> Self {
         Self { kind, key: "", value, at: 0 }
     }

@@ -94,7 +94,7 @@ fn new_line(depth: usize, out: &mut String) {
 
 fn write_value(value: &Value, depth: usize, out: &mut String) {
     match value {
-        Value::Double(value) if is_odd_nan(*value) => {
+        Value::Double(value) if has_other_nan_bits(*value) => {
             write_other(Kind::DOUBLE, &value.to_le_bytes(), depth, out);
         }
         Value::Double(value) => number::write_double(*value, out),
@@ -133,8 +133,9 @@ fn write_other(kind: Kind, bytes: &[u8], depth: usize, out: &mut String) {
     write_document(&object, depth, out);
 }
 
-/// Returns whether this is a `NaN` other than the one that JSON text stands for.
-fn is_odd_nan(value: f64) -> bool {
+/// Returns whether this is a `NaN` whose bits differ from those that the JSON text `NaN` is parsed
+/// to.
+fn has_other_nan_bits(value: f64) -> bool {
     value.is_nan() && value.to_bits() != f64::NAN.to_bits()
 }
 

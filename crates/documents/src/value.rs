@@ -39,7 +39,7 @@ pub enum Value {
     Int32(i32),
     /// A 64-bit integer.
     Int64(i64),
-    /// A type without a representation here, as stored.
+    /// A value of a type that has no other variant here, as stored.
     Other {
         /// The type byte.
         kind: Kind,

@@ -26,7 +26,7 @@ pub struct UsedNames {
     name_bytes: usize,
 }
 
-/// The maximum size of all names in bytes. Real worlds have some hundred kilobytes.
+/// The maximum size of all names in bytes. Real worlds have a few hundred kilobytes.
 const NAME_BYTES_MAX: usize = 64 << 20;
 
 /// The maximum number of errors that are kept. The others are similar.

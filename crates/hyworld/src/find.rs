@@ -8,8 +8,8 @@ use hyworld_world::Universe;
 use crate::error::Result;
 use crate::players::PlayerInfo;
 
-/// Finds the wanted items in the inventories of all players of a universe. Those of players in
-/// another world than `world` have no position. Errors of single players are returned beside the
+/// Finds the wanted items in the inventories of all players of a universe. Items of players in
+/// other worlds than `world` have no position. Errors of single players are returned beside the
 /// matches.
 ///
 /// # Errors

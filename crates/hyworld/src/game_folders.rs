@@ -15,7 +15,7 @@ const ASSETS_FILE: &str = "Assets.zip";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GameFolders {
     homes: Vec<PathBuf>,
-    looked_in: Vec<PathBuf>,
+    searched: Vec<PathBuf>,
 }
 
 /// The assets of an installed game.
@@ -46,15 +46,15 @@ impl GameFolders {
             in_home(".var/app/com.hypixel.HytaleLauncher/data"),
             data,
         ];
-        let mut looked_in = Vec::new();
+        let mut searched = Vec::new();
         for candidate in candidates.into_iter().flatten() {
             let candidate = candidate.join("Hytale");
-            if !looked_in.contains(&candidate) {
-                looked_in.push(candidate);
+            if !searched.contains(&candidate) {
+                searched.push(candidate);
             }
         }
-        let homes = looked_in.iter().filter(|home| home.is_dir()).cloned().collect();
-        Self { homes, looked_in }
+        let homes = searched.iter().filter(|home| home.is_dir()).cloned().collect();
+        Self { homes, searched }
     }
 
     /// Returns the data folders that exist.
@@ -63,8 +63,8 @@ impl GameFolders {
     }
 
     /// Returns all folders that were searched.
-    pub fn looked_in(&self) -> &[PathBuf] {
-        &self.looked_in
+    pub fn searched(&self) -> &[PathBuf] {
+        &self.searched
     }
 
     /// Returns the saves in all data folders, sorted by path.
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn without_variables_no_folder_is_searched() {
         let none = GameFolders::with_variables(|_| None);
-        assert!(none.homes().is_empty() && none.looked_in().is_empty() && none.saves().is_empty());
+        assert!(none.homes().is_empty() && none.searched().is_empty() && none.saves().is_empty());
         let relative = GameFolders::with_variables(|_| Some("relative".into()));
-        assert!(relative.looked_in().is_empty());
+        assert!(relative.searched().is_empty());
     }
 }

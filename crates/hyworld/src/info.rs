@@ -222,9 +222,9 @@ fn part_of_world(
 
 impl UniverseInfo {
     fn of(universe: &Universe, findings: &mut Findings) -> Self {
-        let players = or_none(universe.players().list(), findings);
+        let players = or_empty(universe.players().list(), findings);
         let folder = backup_folder(universe.path());
-        let backups = or_none(find_backups(&folder), findings);
+        let backups = or_empty(find_backups(&folder), findings);
         let newest = backups.first().map(|backup| backup.path.as_path());
         let opened = newest.map(Backup::open).and_then(|opened| {
             opened.map_err(|error| findings.add(Finding::new(Class::WorldFile, error))).ok()
@@ -233,7 +233,7 @@ impl UniverseInfo {
             path: universe.path().display().to_string(),
             players: players.len(),
             players_only_backup: players.iter().filter(|player| player.is_only_backup).count(),
-            resources: or_none(universe.resources().ids(), findings),
+            resources: or_empty(universe.resources().ids(), findings),
             backups: BackupsInfo {
                 folder: folder.display().to_string(),
                 count: backups.len(),
@@ -248,11 +248,11 @@ impl UniverseInfo {
 }
 
 fn others(folder: &Path, kind: FolderKind, findings: &mut Findings) -> Vec<OtherInfo> {
-    let found = or_none(other_files(folder, kind), findings);
+    let found = or_empty(other_files(folder, kind), findings);
     found.into_iter().map(OtherInfo::from).collect()
 }
 
-fn or_none<T>(found: hyworld_world::Result<Vec<T>>, findings: &mut Findings) -> Vec<T> {
+fn or_empty<T>(found: hyworld_world::Result<Vec<T>>, findings: &mut Findings) -> Vec<T> {
     found.unwrap_or_else(|error| {
         findings.add(Finding::new(Class::WorldFile, error));
         Vec::new()

@@ -231,7 +231,7 @@ impl Location {
     }
 }
 
-/// Returns the provider of the chunks of a world, which need not exist yet.
+/// Returns the provider of the chunks of a world. The chunks need not exist yet.
 fn provider_of(folder: &Path) -> Result<ProviderConfig> {
     if !folder.is_dir() {
         return Ok(ProviderConfig::hytale());

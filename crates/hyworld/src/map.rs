@@ -9,6 +9,7 @@ mod keys;
 mod markers;
 mod overviews;
 mod picture;
+mod run;
 mod tiles;
 
 pub use compare::PastState;
@@ -17,7 +18,8 @@ pub use folder::{LayerPage, MapFolder, WorldPage, WorldSink};
 pub use input::MapInput;
 pub use markers::{Marker, MarkerChoice, MarkerKind, find_markers};
 pub use picture::{MapReport, draw_map, stored_neighbours};
-pub use tiles::{TileOptions, TileReport, TileRun, draw_tile, draw_tiles};
+pub use run::{TileOptions, TileRun};
+pub use tiles::{TileReport, draw_tile, draw_tiles};
 
 use hyworld_coords::ChunkPos;
 use hyworld_map::MapError;
@@ -27,7 +29,7 @@ use crate::error::{Error, ErrorKind};
 /// The maximum number of chunks whose problem is described. All are counted.
 const PROBLEMS_MAX: usize = 1_000;
 
-/// The maximum number of environments in a legend. The game has some hundred.
+/// The maximum number of environments in a legend. The game has a few hundred.
 const LEGEND_MAX: usize = 10_000;
 
 /// Why a chunk is hatched.

@@ -109,9 +109,9 @@ pub struct SealReport {
     pub unchanged: usize,
     /// Damaged slots, which are left unchanged.
     pub findings: Vec<Finding>,
-    /// The length of the file before, in bytes.
+    /// The length of the file before the change, in bytes.
     pub before: u64,
-    /// The length of the file after, in bytes; `None` in a dry run.
+    /// The length of the file after the change, in bytes; `None` in a dry run.
     pub after: Option<u64>,
 }
 

@@ -229,7 +229,7 @@ fn uuid_of(location: &Location) -> Option<Uuid> {
     world.config().ok()?.settings.uuid
 }
 
-/// Returns the time of a source: of a backup the one in its name, otherwise the newest modification
+/// Returns the time of a source: the one in the name of a backup, otherwise the newest modification
 /// time of its files.
 pub(crate) fn time_of(location: &Location) -> Option<u64> {
     if let Location::Backup { zip, .. } = location {

@@ -77,7 +77,7 @@ pub struct Trim {
     pub pointing: Vec<(&'static str, NamedPosition)>,
     /// Whether the spawn point is known. If not, nothing around it is kept.
     pub is_spawn_known: bool,
-    /// Problems of files with positions.
+    /// Problems with files that contain positions.
     pub problems: Vec<String>,
 }
 
@@ -190,7 +190,8 @@ impl Trim {
         self.removed.subtract(&kept);
     }
 
-    /// Determines bytes, whole files, and what points into the chunks to remove.
+    /// Determines the size of the chunks to remove, the region files that become empty, and the
+    /// markers that point into these chunks.
     fn weigh(&mut self, storage: &dyn ChunkStorage, landmarks: &Landmarks) -> Result<()> {
         for at in self.removed.iter() {
             let size = storage.size(at).ok().flatten().and_then(|size| size.stored);

@@ -139,27 +139,28 @@ impl EncodedBlob {
         Ok(document)
     }
 
-    /// Decompresses the document and checks everything: lengths, frames, and the seal including the
-    /// hash of the document. Also returns damage that the game ignores when it reads the
-    /// blob; the document then ends with its contents, without the zeros that the game appends.
+    /// Decompresses the document into `document`, replacing its contents, and checks everything:
+    /// lengths, frames, and the seal including the hash of the document. Returns damage that the
+    /// game ignores when it reads the blob; the document then ends with its contents, without the
+    /// zeros that the game appends.
     ///
     /// # Errors
     /// Returns the damage if the blob cannot be read from `slot`.
-    pub fn verify(&self, slot: Slot) -> Result<(Vec<u8>, Option<Damage>), Damage> {
-        let (mut document, expected) = (Vec::new(), self.header.raw_bytes);
-        let found = compression::decompress(self.frames(), expected, &mut document)?;
+    pub fn verify(&self, slot: Slot, document: &mut Vec<u8>) -> Result<Option<Damage>, Damage> {
+        let expected = self.header.raw_bytes;
+        let found = compression::decompress(self.frames(), expected, document)?;
         let shorter = (found < expected).then_some(Damage::DocumentShorter { expected, found });
         if let Some(damage) = shorter.filter(|damage| !damage.is_readable()) {
             return Err(damage);
         }
         document.truncate(found as usize);
-        // As in reading: only sealed blobs have a checksum.
+        // Only sealed blobs have a checksum, so unsealed ones skip this check, as when reading.
         if frame::has_checksum(self.frames())
             && let Some(seal) = checked_seal(slot, self.header, self.frames())?
         {
-            seal.check_document(&document).map_err(Damage::Seal)?;
+            seal.check_document(document).map_err(Damage::Seal)?;
         }
-        Ok((document, shorter))
+        Ok(shorter)
     }
 
     pub(crate) fn decompress_into(&self, document: &mut Vec<u8>) -> Result<(), Damage> {

@@ -26,9 +26,9 @@ pub struct CompactOptions {
 /// The result of [`compact`] or [`plan_compact`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompactReport {
-    /// Length of the file before, in bytes.
+    /// Length of the file before compacting, in bytes.
     pub bytes_before: u64,
-    /// Length of the file after, in bytes.
+    /// Length of the file after compacting, in bytes.
     pub bytes_after: u64,
     /// Number of blobs in the new file that slots refer to.
     pub blobs: u32,

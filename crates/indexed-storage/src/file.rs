@@ -10,7 +10,9 @@ mod verify;
 mod write;
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub use create::remove_unfinished;
@@ -58,6 +60,9 @@ pub struct IndexedStorageFile {
     version: FormatVersion,
     geometry: Geometry,
     slots: Box<[RwLock<SlotEntry>]>,
+    /// The length of the file when it was last needed, so that inspecting a slot does not ask for
+    /// it again.
+    known_bytes: AtomicU64,
     /// Set once all slots have been inspected and overlaps recorded.
     overlaps_known: OnceLock<()>,
     /// Version 0: the writes that the journal table lists as unfinished.
@@ -168,10 +173,21 @@ impl IndexedStorageFile {
     /// Follows an index entry to its blob. An I/O error becomes damage of this slot, so that the
     /// other slots stay readable.
     fn inspect(&self, entry: Entry) -> SlotState {
-        let file_bytes = self.raw.len();
-        file_bytes
-            .and_then(|bytes| slot::inspect(&*self.raw, self.geometry, bytes, entry))
-            .unwrap_or_else(|error| SlotState::Broken(Damage::Unreadable { kind: error.kind() }))
+        let inspect = |bytes| slot::inspect(&*self.raw, self.geometry, bytes, entry);
+        let found = match inspect(self.known_bytes.load(Ordering::Relaxed)) {
+            // The file may have grown since its length was read.
+            Ok(SlotState::Broken(Damage::PastEnd { .. } | Damage::CutOff { .. })) => {
+                self.read_length().and_then(inspect)
+            }
+            found => found,
+        };
+        found.unwrap_or_else(|error| SlotState::Broken(Damage::Unreadable { kind: error.kind() }))
+    }
+
+    fn read_length(&self) -> io::Result<u64> {
+        let bytes = self.raw.len()?;
+        self.known_bytes.store(bytes, Ordering::Relaxed);
+        Ok(bytes)
     }
 
     /// Records which blobs share segments, which requires inspecting all slots. For version 0 this
@@ -216,7 +232,7 @@ impl IndexedStorageFile {
     }
 
     /// Builds an error for `map_err`. Clones the path only if there is an error.
-    fn io_error(&self, action: &'static str) -> impl Fn(std::io::Error) -> Error + '_ {
+    fn io_error(&self, action: &'static str) -> impl Fn(io::Error) -> Error + '_ {
         move |source| Error::Io { path: self.path.clone(), action, source }
     }
 }

@@ -59,4 +59,4 @@ pub const SALVAGE_READ_FACTOR: u64 = 16;
 
 /// Adjacent payloads are combined into writes of at most this size, 128 KiB: 32 of the smallest
 /// blobs.
-pub const WRITTEN_TOGETHER_MAX: usize = 128 << 10;
+pub const COMBINED_WRITE_BYTES_MAX: usize = 128 << 10;

@@ -39,7 +39,7 @@ pub struct RebuildChange {
 }
 
 impl RebuildPlan {
-    /// Drops the changes that would bring back removed chunks.
+    /// Drops the changes that would restore removed chunks.
     pub fn leave_removed(&mut self) {
         self.changes.retain(|change| !change.is_removed);
     }

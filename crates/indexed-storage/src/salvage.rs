@@ -23,7 +23,7 @@ const WINDOW_BYTES: u64 = 64 * 1024;
 /// Bytes needed to recognise a blob: its lengths and the magic number of its frame.
 const START_BYTES: usize = 12;
 
-/// Bytes after a damaged index entry or header that are searched for the frame it belongs to.
+/// How many bytes are searched for the frame of a slot whose index entry or header is damaged.
 /// Chunks of the game have less than 40 KB.
 const FRAME_BYTES_MAX: u64 = 16 << 20;
 
@@ -97,8 +97,8 @@ impl IndexedStorageFile {
         })
     }
 
-    /// Reads the blob that the index entry of a slot points to by its frames, whatever lengths its
-    /// header states. Returns `None` if no complete and intact frame begins there.
+    /// Reads the blob that the index entry of a slot points to. Uses only its frames, and ignores
+    /// the lengths in its header. Returns `None` if no complete and intact frame begins there.
     ///
     /// # Errors
     /// Returns [`Error::NoSuchSlot`] or an I/O error.
@@ -106,7 +106,7 @@ impl IndexedStorageFile {
         let Some(run) = self.run_behind_entry(slot)? else { return Ok(None) };
         let mut search = Search::new(self, 1, u64::MAX);
         let room = u64::from(run.count).saturating_mul(search.payload_bytes());
-        let found = search.headless(run, room.min(FRAME_BYTES_MAX))?;
+        let found = search.read_without_header(run, room.min(FRAME_BYTES_MAX))?;
         let intact = found.filter(|blob| blob.check_intact().is_ok());
         Ok(intact.map(|blob| (run.start, blob)))
     }
@@ -231,7 +231,7 @@ impl<'a> Search<'a> {
             let is_complete = bytes.len() as u64 == len;
             return Ok(is_complete.then(|| EncodedBlob::from_stored(header, bytes)));
         }
-        self.headless(run, room)
+        self.read_without_header(run, room)
     }
 
     /// Reads the first bytes of a run, padded with zeros at the end of the file. With small
@@ -258,7 +258,7 @@ impl<'a> Search<'a> {
 
     /// Reads a frame without a valid header. Headers are zeroed when space is freed under relaxed
     /// durability; the frame itself stores both lengths.
-    fn headless(&mut self, run: SegmentRun, room: u64) -> Result<Option<EncodedBlob>> {
+    fn read_without_header(&mut self, run: SegmentRun, room: u64) -> Result<Option<EncodedBlob>> {
         let mut window = WINDOW_BYTES.min(room);
         loop {
             let bytes = self.read(run, window)?;
@@ -315,8 +315,9 @@ struct Start {
 
 /// Returns whether part of `blob` was overwritten later: another blob begins inside it.
 ///
-/// If `blob` ends within the first bytes of such a segment, the rest of those bytes can belong to
-/// an earlier blob that `blob` itself overwrote. Then only a clean header counts.
+/// If `blob` ends within the first bytes of a segment, the bytes after its end can belong to an
+/// earlier blob that `blob` itself overwrote. Such a segment counts only if it begins with a valid
+/// header.
 fn is_overwritten(blob: &SalvagedBlob, starts: &[Start], segment_bytes: u64) -> bool {
     let first = blob.segment.get();
     let inside = starts.partition_point(|start| start.segment <= first);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hyworld_indexed_storage::{EncodedBlob, IndexedStorageFile, Slot};
+use hyworld_indexed_storage::{Damage, EncodedBlob, Error, IndexedStorageFile, Slot};
 use hyworld_testkit::{Random, sample};
 
 const SLOTS: u32 = 1024;
@@ -110,4 +110,22 @@ fn a_reader_can_refresh_the_used_slots() {
     assert_eq!(reader.read(added).unwrap().unwrap(), b"added");
     writer.refresh().unwrap();
     assert_eq!(writer.occupied(), [kept, added]);
+}
+
+#[test]
+fn a_reader_sees_that_the_file_was_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("0.0.region.bin");
+    let writer = IndexedStorageFile::create(&path).unwrap();
+    writer.write(Slot::new(1), &sample(1, 20_000)).unwrap();
+    writer.close().unwrap();
+    let [reader, refreshed] = [(); 2].map(|()| IndexedStorageFile::open_read_only(&path).unwrap());
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() - 10).unwrap();
+    let is_cut_off = |damage: &Damage| matches!(damage, Damage::CutOff { .. });
+    let error = reader.read(Slot::new(1)).unwrap_err();
+    assert!(matches!(&error, Error::Damaged { damage, .. } if is_cut_off(damage)), "{error}");
+    refreshed.refresh().unwrap();
+    assert!(refreshed.damage().iter().all(|found| is_cut_off(&found.damage)));
+    assert_eq!(refreshed.damage().len(), 1);
 }

@@ -68,7 +68,7 @@ fn area(x: i64, z: i64, unit: u32) -> Option<ChunkRect> {
     Some(BlockRect::new(ColumnPos::new(left, top), ColumnPos::new(right, bottom)).chunks())
 }
 
-/// Returns the numbers at a path, by what its `*` stood for.
+/// Returns the numbers at a path, by the keys that its `*` stood for.
 fn numbers(root: &Value, path: &str) -> Result<BTreeMap<Trail, i64>, String> {
     let keys: Vec<&str> = path.split('.').collect();
     let mut found = BTreeMap::new();
@@ -79,7 +79,7 @@ fn numbers(root: &Value, path: &str) -> Result<BTreeMap<Trail, i64>, String> {
     Ok(found)
 }
 
-/// Follows a path. Its depth is that of the path, not of the file.
+/// Follows a path. The recursion is as deep as the path, however deep the file is.
 fn walk(value: &Value, keys: &[&str], trail: &mut Trail, found: &mut BTreeMap<Trail, i64>) {
     let Some((key, rest)) = keys.split_first() else {
         let number = value.as_i64().or_else(|| whole(value.as_f64()?));

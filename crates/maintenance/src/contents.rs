@@ -85,7 +85,8 @@ fn item<'a>(
     FoundItem { id: stack.id().to_owned(), count: stack.quantity().into(), location, role }
 }
 
-/// Returns the id of an entity for reports: its role, its item, its model, or what else it has.
+/// Returns the id of an entity for reports: its role, its item, its model, its block, its spawn
+/// marker, or its first component.
 pub(crate) fn entity_id(entity: Entity<'_>) -> Cow<'_, str> {
     let dropped = || ItemStack::of_dropped(entity.0).ok().flatten();
     if let Some(role) = entity.role_name() {

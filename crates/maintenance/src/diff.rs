@@ -74,7 +74,7 @@ pub struct CellsDiff {
     pub min: Option<[i64; 3]>,
     /// The highest coordinates of changed cells.
     pub max: Option<[i64; 3]>,
-    /// What was replaced by what, the most common first.
+    /// Which name was replaced by which, the most common replacement first.
     pub replaced: Vec<Replaced>,
     /// The cells, if they were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -247,7 +247,7 @@ fn add_new_chunks(
 ) {
     for at in second.positions() {
         match at {
-            // Chunks that the first cannot read were reported before.
+            // Chunks that the first storage cannot read were reported before.
             Ok(at) if is_wanted(&at) && matches!(first.contains(at), Ok(false)) => {
                 let diff = ChunkDiff::new(at, Change::Added);
                 report.add(&diff);

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::contents::{FoundItem, Location, entity_id, entity_names, items, texts};
 use crate::finding::{Class, Finding};
 use crate::progress::Progress;
-use crate::scan::{ScanOptions, Scanned, scan_positions};
+use crate::scan::{ScanOptions, Scanned, reuse_buffer, scan_positions};
 use crate::select::Glob;
 
 /// What to find. Patterns of the same kind are alternatives.
@@ -110,7 +110,7 @@ pub fn find(
             progress.advance(1);
             match result {
                 Ok(of_chunk) => {
-                    if !stop.load(Ordering::Relaxed) && !of_chunk.tell(at, matched) {
+                    if !stop.load(Ordering::Relaxed) && !of_chunk.report(at, matched) {
                         stop.store(true, Ordering::Relaxed);
                     }
                 }
@@ -137,6 +137,7 @@ fn search(
         matches.add_entities(&chunk, wanted)?;
         matches.add_texts(at, &chunk, wanted)
     });
+    reuse_buffer(chunk.into_buffer());
     searched.map_err(|error| Finding::of_component(at, &error))?;
     Ok(matches)
 }
@@ -263,8 +264,8 @@ impl ChunkMatches {
     }
 
     /// Passes on every match. Returns whether to continue.
-    fn tell(self, at: ChunkPos, matched: &mut dyn FnMut(&Match) -> bool) -> bool {
-        let mut found = nowhere(MatchKind::Block, String::new());
+    fn report(self, at: ChunkPos, matched: &mut dyn FnMut(&Match) -> bool) -> bool {
+        let mut found = match_without_position(MatchKind::Block, String::new());
         for run in self.runs {
             found.kind = run.kind;
             found.id.clone_from(self.names.get(run.name).unwrap_or(&String::new()));
@@ -284,7 +285,7 @@ fn any(globs: &[Glob], name: &str) -> bool {
     globs.iter().any(|glob| glob.matches(name))
 }
 
-fn nowhere(kind: MatchKind, id: String) -> Match {
+fn match_without_position(kind: MatchKind, id: String) -> Match {
     Match { kind, id, x: None, y: None, z: None, count: 1, holder: None }
 }
 
@@ -296,7 +297,7 @@ fn set_block(found: &mut Match, at: ChunkPos, block: ChunkBlock) {
 }
 
 fn at_block(kind: MatchKind, id: String, at: ChunkPos, block: ChunkBlock) -> Match {
-    let mut found = nowhere(kind, id);
+    let mut found = match_without_position(kind, id);
     set_block(&mut found, at, block);
     found
 }
@@ -313,10 +314,10 @@ fn of_entity(kind: MatchKind, id: String, entity: Entity<'_>) -> Match {
         Some(position) => position.map(block_of),
         None => [None; 3],
     };
-    Match { x, y, z, ..nowhere(kind, id) }
+    Match { x, y, z, ..match_without_position(kind, id) }
 }
 
-/// Returns the block coordinate of a position of any size.
+/// Returns the block coordinate of a position, however large it is.
 pub(crate) fn block_of(coordinate: f64) -> Option<i64> {
     /// All integers up to this one are exact.
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;

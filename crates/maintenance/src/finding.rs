@@ -60,7 +60,7 @@ pub enum Class {
     Position,
     /// A cell of a multi-block object whose base cell has another block.
     OrphanFiller,
-    /// Light that was computed for other blocks.
+    /// Light that was computed before the last change of a block.
     StaleLight,
     /// Data that the game can read but not save again.
     Unsavable,
@@ -82,7 +82,7 @@ pub enum Class {
     Different,
     /// A world file other than the chunks, such as its configuration, is damaged.
     WorldFile,
-    /// A file or chunk was changed since, so an undo leaves it as it is.
+    /// A file or chunk was changed after the verb that an undo reverts, so it is left as it is.
     Conflict,
     /// The configuration, the resource `ChunkStorage` and the stored chunks name different
     /// providers.

@@ -71,7 +71,8 @@ pub use repair::{
 };
 pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{
-    Completion, ScanOptions, Scanned, scan, scan_hashes, scan_items, scan_positions, scan_slots,
+    Completion, ScanOptions, Scanned, reuse_buffer, scan, scan_hashes, scan_items, scan_positions,
+    scan_slots,
 };
 pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,

@@ -7,6 +7,7 @@
 mod documents;
 mod gate;
 mod hashes;
+mod spare;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use hyworld_providers::{ChunkStorage, Error, Positions};
 use gate::Gate;
 
 pub use hashes::scan_hashes;
+pub use spare::reuse_buffer;
 
 pub(crate) use documents::{Batch, Form, Group, Reader, Verified};
 
@@ -136,7 +138,7 @@ pub fn scan_positions<R: Send>(
     let batches = reader.batches(positions, Form::Documents);
     let map_batch = |batch: Batch| {
         let mut results = Vec::with_capacity(batch.positions.len());
-        reader.documents(&batch.positions, |group| {
+        reader.documents(&batch.positions, &batch.weights, |group| {
             results.extend(group.into_iter().map(|(at, document)| (at, map(at, document))));
         });
         (results, batch.errors)
@@ -165,7 +167,7 @@ pub(crate) fn scan_verified<R: Send>(
     let batches = reader.batches(positions, Form::Documents);
     let map_batch = |batch: Batch| {
         let mut results = Vec::with_capacity(batch.positions.len());
-        reader.verified(&batch.positions, has_hashes, |verified| {
+        reader.verified(&batch, has_hashes, |verified| {
             results.push((verified.at, map(verified)));
         });
         (results, batch.errors)

@@ -41,8 +41,8 @@ pub use edges::Edges;
 /// The minimum [`Fit::detail`] of a border that is evidence of a position.
 pub const DETAIL_MIN: u32 = 10;
 
-/// A score from which a border belongs to two neighbours in natural terrain. See the table of the
-/// module.
+/// In natural terrain, chunks with at least this score are neighbours. The table of the module has
+/// the scores of real worlds.
 pub const NEIGHBOUR_SCORE: f64 = 0.65;
 
 /// A side of a chunk. North is towards smaller z, west towards smaller x.

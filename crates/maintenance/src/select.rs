@@ -40,7 +40,7 @@ pub use glob::Glob;
 pub use run::select;
 pub use truth::Truth;
 
-/// The maximum length of the text of a selection. Lists belong into files.
+/// The maximum length of the text of a selection. Longer lists belong in files.
 const TEXT_BYTES_MAX: usize = 1 << 16;
 
 /// The maximum distance from a border: 33 x 33 chunks are looked up for each chunk.
@@ -128,7 +128,7 @@ impl Selection {
         Self { text: "a list of chunks".to_owned(), root, rules: TouchedRules::default() }
     }
 
-    /// Returns whether the touched score is tested, which needs a look at all chunks first.
+    /// Returns whether the touched score is tested, which requires reading all chunks first.
     pub fn needs_survey(&self) -> bool {
         self.root.any(&|node| {
             matches!(node, Node::Test(Condition::Number { number: Number::Touched, .. }))

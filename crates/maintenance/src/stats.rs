@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::finding::{Class, Finding};
 use crate::progress::Progress;
-use crate::scan::{ScanOptions, Scanned, scan_positions};
+use crate::scan::{ScanOptions, Scanned, reuse_buffer, scan_positions};
 use crate::select::Glob;
 
 use sums::Sums;
@@ -147,6 +147,7 @@ pub fn stats(
         let mut sums = lock().pop().unwrap_or_default();
         let added = sums.add(&chunk, wanted, ChunkStats { x: at.x, z: at.z, stored, raw });
         lock().push(sums);
+        reuse_buffer(chunk.into_buffer());
         added.map_err(|error| Box::new(Finding::of_component(at, &error)))
     };
     let mut unreadable = 0_u64;

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::scan::{ScanOptions, Scanned, scan, scan_positions};
 use crate::select::{self, ChunkSet, Landmark, SelectContext};
 
-/// The maximum number of block names that are remembered as natural. The game has some thousand.
+/// The maximum number of block names that are remembered as natural. The game has a few thousand.
 const NAMES_MAX: usize = 100_000;
 
 /// The maximum number of block names that a reason lists.
@@ -40,7 +40,7 @@ pub enum Signal {
     NamedEntity,
     /// Its change counters are not 0.
     Changes,
-    /// It has blocks that occur in no chunk without changes.
+    /// It has blocks that do not occur in any unchanged chunk.
     UnusualBlocks,
     /// An item lies on the ground.
     GroundItem,
@@ -82,13 +82,13 @@ pub struct TouchedRules {
     pub respawn: ChunkSet,
     /// Chunks that are claimed.
     pub claims: ChunkSet,
-    /// Blocks of chunks without changes; empty if that is not known.
+    /// The names of the blocks in unchanged chunks; empty if no such chunk was found.
     natural_blocks: BTreeSet<String>,
     /// The number of block migrations of most sections.
     migration: Option<i32>,
 }
 
-/// What one chunk tells about the others.
+/// What is learned from one chunk about the whole world.
 struct Survey {
     natural_blocks: Vec<String>,
     migrations: Vec<i32>,

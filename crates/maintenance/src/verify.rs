@@ -20,7 +20,7 @@ use hyworld_providers::{ChunkStorage, Positions};
 use crate::finding::{Finding, Findings, Severity};
 use crate::manifest::{ChunkRecord, ShortHash};
 use crate::progress::Progress;
-use crate::scan::{Completion, ScanOptions, Scanned, Verified, scan_verified};
+use crate::scan::{Completion, ScanOptions, Scanned, Verified, reuse_buffer, scan_verified};
 use chunk::Checks;
 use entities::{Entities, EntityRecord};
 use fillers::Fillers;
@@ -121,7 +121,9 @@ pub fn verify_chunks(
             hash: ShortHash::of(document),
             stored,
         });
-        Checked { record, ..check(verified, &fillers) }
+        let (checked, buffer) = check(verified, &fillers);
+        reuse_buffer(buffer);
+        Checked { record, ..checked }
     };
     let completion = scan_verified(storage, positions, options, has_hashes, map, reduce);
     if completion == Completion::Complete {
@@ -134,7 +136,7 @@ pub fn verify_chunks(
 /// Checks the document of a chunk without its neighbours, and returns the findings.
 pub fn check_chunk(at: ChunkPos, document: Vec<u8>) -> Vec<Finding> {
     let verified = Verified { at, document: Ok(Some(document)), damage: None, stored: None };
-    check(verified, &Fillers::default()).findings
+    check(verified, &Fillers::default()).0.findings
 }
 
 /// Returns whether the document of a chunk has errors; warnings are allowed.
@@ -142,19 +144,20 @@ pub fn has_errors(at: ChunkPos, document: Vec<u8>) -> bool {
     check_chunk(at, document).iter().any(|finding| finding.severity == Severity::Error)
 }
 
-fn check(verified: Verified, fillers: &Fillers) -> Checked {
+/// Also returns a buffer for reuse.
+fn check(verified: Verified, fillers: &Fillers) -> (Checked, Vec<u8>) {
     let Verified { at, document, damage, .. } = verified;
-    let mut checked = Checked::default();
+    let (mut checked, mut buffer) = (Checked::default(), Vec::new());
     checked.findings.extend(damage.map(|damage| Finding::of_blob(at, damage)));
     match document {
         Ok(Some(document)) => {
             checked.raw_bytes = document.len() as u64;
             let plain = PlainChunk::recognize(&document);
-            Checks::run(at, document, plain, fillers, &mut checked);
+            buffer = Checks::run(at, document, plain, fillers, &mut checked);
         }
         // The chunk was removed after it was listed.
         Ok(None) => {}
         Err(error) => checked.findings.push(Finding::of_chunk(at, &error)),
     }
-    checked
+    (checked, buffer)
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkBlock, ChunkPos, RegionPos, RegionSlot};
@@ -15,8 +15,8 @@ use hyworld_providers::{ChunkStorage, MemoryStorage};
 use hyworld_testkit::{Random, region_files};
 
 /// Reads chunks of a real world, in file order.
-fn chunks(world: &str, max: usize) -> Option<HashMap<ChunkPos, Vec<u8>>> {
-    let mut found = HashMap::new();
+fn chunks(world: &str, max: usize) -> Option<BTreeMap<ChunkPos, Vec<u8>>> {
+    let mut found = BTreeMap::new();
     for path in region_files(world)? {
         let region = RegionPos::from_file_name(path.file_name().unwrap().to_str().unwrap());
         let file = IndexedStorageFile::open_read_only(&path).unwrap();
@@ -35,7 +35,7 @@ fn edges(document: &[u8]) -> Edges {
     Edges::of(&Chunk::decode(document.to_vec()).unwrap()).unwrap()
 }
 
-fn storage(chunks: &HashMap<ChunkPos, Vec<u8>>, shift: i32) -> MemoryStorage {
+fn storage(chunks: &BTreeMap<ChunkPos, Vec<u8>>, shift: i32) -> MemoryStorage {
     let storage = MemoryStorage::new();
     for (at, document) in chunks {
         storage.write(ChunkPos::new(at.x + shift, at.z - shift), document).unwrap();
@@ -76,7 +76,7 @@ fn true_neighbours_fit_better_than_other_chunks() {
     let limits = [("explored-2026-01", 0.98, 0.02), ("ocean-2026-01", 0.98, 0.12)];
     for (world, true_min, wrong_max) in limits {
         let Some(chunks) = chunks(world, usize::MAX) else { return };
-        let chunks: HashMap<_, _> =
+        let chunks: BTreeMap<_, _> =
             chunks.into_iter().map(|(at, document)| (at, edges(&document))).collect();
         let all: Vec<_> = chunks.values().collect();
         let mut random = Random::new(3);

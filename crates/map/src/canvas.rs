@@ -13,10 +13,10 @@ use crate::rows::{Brush, PIXEL, Rows, chunk_pixels};
 use crate::style::Style;
 
 /// The maximum width and height of a PNG in pixels. Many programs do not open larger ones, and
-/// three rows of so many chunks need about 70 MB.
+/// three rows of chunks of that width need about 70 MB.
 pub const PICTURE_SIDE_MAX: u32 = 1 << 15;
 
-/// The maximum number of pixels of a `WebP` picture, which is in memory as a whole: 100 MB.
+/// The maximum number of pixels of a `WebP` picture, which is held in memory completely: 100 MB.
 pub const WEBP_PIXELS_MAX: u64 = 25_000_000;
 
 /// The maximum width and height of a `WebP` picture, which the format sets.
@@ -45,7 +45,7 @@ impl PictureSize {
     /// Returns the size of a picture of all chunks of a rectangle.
     ///
     /// # Errors
-    /// Returns an error if the format cannot have such a picture.
+    /// Returns an error if the format does not support a picture of that size.
     pub fn of(area: ChunkRect, scale: u8, format: PictureFormat) -> Result<Self, MapError> {
         let chunk = u64::from(chunk_pixels(scale));
         let sides = [area.width(), area.depth()].map(|chunks| chunks.saturating_mul(chunk));

@@ -1,10 +1,10 @@
-//! [`ColumnTile`]: what is seen of a chunk from above. The only place of this crate that decodes.
+//! [`ColumnTile`]: what is seen of a chunk from above. No other module of this crate decodes
+//! chunks.
 
 mod below;
 mod changes;
 mod fluids;
 mod memo;
-mod repeat;
 mod table;
 
 use std::collections::HashMap;
@@ -12,21 +12,20 @@ use std::sync::Arc;
 
 use hyworld_assets::{BlockColor, Colors, Rgb};
 use hyworld_chunk::{BlockChunk, Chunk, EnvironmentChunk, PaletteType, Result};
-use hyworld_coords::{ChunkBlock, ColumnArray, LocalColumn, SECTIONS_PER_CHUNK, SectionY};
+use hyworld_coords::{ChunkBlock, ColumnArray, LocalColumn, SectionY};
 
 use crate::layers::environment::color as environment_color;
 use crate::needs::Needs;
 use crate::style::Palette;
 use fluids::Fluids;
-use repeat::Repeats;
-use table::Blocks;
+use table::{BlockColors, Sections};
 
 pub use changes::{Difference, Other};
 pub use memo::TileMemo;
 
 /// The tint of columns in chunks that store none: the default of the game's generator.
-const DEFAULT_TINT: Rgb = Rgb([0x5b, 0x9e, 0x28]);
 const DEFAULT_ARGB: i32 = 0x5b_9e28;
+const DEFAULT_TINT: Rgb = Rgb::from_argb(DEFAULT_ARGB);
 
 /// The maximum number of names of one kind in a tile, and the maximum length of a name. Real chunks
 /// have fewer than a hundred blocks on their surface and fewer than ten environments.
@@ -177,8 +176,8 @@ impl<'a> TileReader<'a> {
         let slices = self.needs.slices.iter().map(|y| reader.slice(*y)).collect::<Result<_>>()?;
         Ok(ColumnTile {
             columns,
-            blocks: reader.block_names,
-            environments: reader.environment_names,
+            blocks: reader.block_names.0,
+            environments: reader.environment_names.0,
             slices,
             caves,
             light,
@@ -211,6 +210,15 @@ fn count_changes(chunk: &Chunk) -> Result<u32> {
     Ok(changes)
 }
 
+/// What the colour of the ground depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Ground {
+    /// The index of the section, also beyond the world.
+    section: i16,
+    id: u16,
+    tint: i32,
+}
+
 /// Decodes the columns of one chunk, with the colours that were looked up so far.
 struct ColumnReader<'a> {
     chunk: &'a Chunk,
@@ -219,14 +227,11 @@ struct ColumnReader<'a> {
     /// The stored heights and tints.
     heights: Option<(ColumnArray<i16>, ColumnArray<i32>)>,
     reader: TileReader<'a>,
-    /// The blocks of the sections that were needed so far.
-    sections: [Option<Blocks<'a>>; SECTIONS_PER_CHUNK as usize],
-    known: HashMap<&'a str, BlockColor>,
-    /// The last ground: neighbours often have the same block and tint.
-    last: Option<(BlockColor, Rgb, Rgb)>,
+    sections: Sections<'a>,
+    colors: BlockColors<'a>,
     fluids: Fluids<'a>,
-    block_names: Vec<String>,
-    environment_names: Vec<String>,
+    block_names: Names,
+    environment_names: Names,
     environment_ids: HashMap<i32, u16>,
 }
 
@@ -240,62 +245,74 @@ impl<'a> ColumnReader<'a> {
             chunk,
             stored,
             reader: *reader,
-            sections: Default::default(),
-            known: HashMap::new(),
-            last: None,
+            sections: Sections::new(chunk),
+            colors: BlockColors::new(reader.colors),
             fluids: Fluids::new(chunk, reader.colors, heights.as_ref().map(|(it, _)| it))?,
             heights,
-            block_names: Vec::new(),
-            environment_names: Vec::new(),
+            block_names: Names::default(),
+            environment_names: Names::default(),
             environment_ids: HashMap::new(),
         })
     }
 
     fn columns(&mut self) -> Result<ColumnArray<Column>> {
-        let stored = self.heights.take();
-        // Fluids and environments differ between columns with the same ground.
+        let (heights, tints) = match self.heights.take() {
+            Some(stored) => stored,
+            None => (self.scan_all()?, ColumnArray::filled(DEFAULT_ARGB)),
+        };
+        let ids = self.sections.ids(&heights)?;
+        let mut columns = self.grounds(&heights, &tints, &ids);
         let needs = self.reader.needs;
-        let can_repeat = self.fluids.is_empty() && !needs.names && !needs.environments;
-        let (mut found, mut repeats) =
-            (Vec::with_capacity(LocalColumn::all().len()), Repeats::default());
-        let stored = stored.as_ref().map(|(heights, tints)| heights.values().zip(tints.values()));
-        let mut stored = stored.map(Iterator::fuse);
-        for at in LocalColumn::all() {
-            let next = stored.as_mut().and_then(Iterator::next);
-            let (height, tint) = match next {
-                Some((height, tint)) => (*height, *tint),
-                None => (self.scan(at)?, DEFAULT_ARGB),
-            };
-            if let Some(column) = repeats.column(at.index(), height, tint) {
-                found.push(column);
-                continue;
+        if !self.fluids.is_empty() || needs.names || needs.environments {
+            for (at, column) in LocalColumn::all().zip(columns.values_mut()) {
+                self.add_details(at, column)?;
             }
-            let column = self.column(at, height, Rgb::from_argb(tint))?;
-            if can_repeat && let Some((_, cell)) = cell(at, height) {
-                let palette = self.chunk.section(cell.section()).blocks()?.blocks();
-                repeats.set(column, tint, palette, cell);
-            }
-            found.push(column);
         }
-        // The number of columns always matches the array.
-        let columns = ColumnArray::from_vec(found);
-        Ok(columns.unwrap_or_else(|| ColumnArray::filled(Column::default())))
+        Ok(columns)
     }
 
-    fn column(&mut self, at: LocalColumn, height: i16, tint: Rgb) -> Result<Column> {
-        let none = Column { height, ..Column::default() };
-        let Some((y, cell)) = cell(at, height) else { return Ok(none) };
-        let Some((number, color)) = self.block(cell)? else { return Ok(none) };
-        let ground = match self.last {
-            Some((block, column, ground)) if (block, column) == (color, tint) => ground,
-            _ => self.tinted(color, tint),
-        };
-        self.last = Some((color, tint, ground));
-        let fluid = self.fluids.top(at, y)?;
-        let block = if self.reader.needs.names { self.block_name(cell, number)? } else { NO_NAME };
-        let has_environment = self.reader.needs.names || self.reader.needs.environments;
-        let environment = if has_environment { self.environment(at, y)? } else { NO_NAME };
-        Ok(Column { height, ground: Some(ground), fluid, block, environment })
+    /// Returns columns with heights and colours.
+    fn grounds(
+        &mut self,
+        heights: &ColumnArray<i16>,
+        tints: &ColumnArray<i32>,
+        ids: &ColumnArray<u16>,
+    ) -> ColumnArray<Column> {
+        let mut columns = ColumnArray::filled(Column::default());
+        let stored = heights.values().zip(tints.values()).zip(ids.values());
+        // Neighbours often have the same block and tint.
+        let (mut last, mut color) = (None, None);
+        for (column, ((height, tint), id)) in columns.values_mut().zip(stored) {
+            let ground = Ground { section: *height >> 5, id: *id, tint: *tint };
+            if last != Some(ground) {
+                color = self.color(ground);
+                last = Some(ground);
+            }
+            (column.height, column.ground) = (*height, color);
+        }
+        columns
+    }
+
+    /// Returns the colour of a block of a section that was read; `None` if it is air.
+    #[inline(never)]
+    fn color(&mut self, ground: Ground) -> Option<Rgb> {
+        let section = SectionY::new(u8::try_from(ground.section).ok()?)?;
+        let color = self.sections.get(section)?.color(ground.id, &mut self.colors)?;
+        Some(self.tinted(color, Rgb::from_argb(ground.tint)))
+    }
+
+    /// Adds the fluid and the names of a column that has ground.
+    fn add_details(&mut self, at: LocalColumn, column: &mut Column) -> Result<()> {
+        let ground = cell(at, column.height).filter(|_| column.ground.is_some());
+        let Some((y, cell)) = ground else { return Ok(()) };
+        column.fluid = self.fluids.top(at, y)?;
+        if self.reader.needs.names {
+            column.block = self.block_name(cell);
+        }
+        if self.reader.needs.names || self.reader.needs.environments {
+            column.environment = self.environment(at, y)?;
+        }
+        Ok(())
     }
 
     fn tinted(&self, color: BlockColor, tint: Rgb) -> Rgb {
@@ -310,33 +327,18 @@ impl<'a> ColumnReader<'a> {
         self.stored.map_or(DEFAULT_TINT, |stored| Rgb::from_argb(stored.tints.value(at)))
     }
 
-    /// Returns the blocks of a section, with their colours by id.
-    fn section(&mut self, y: SectionY) -> Result<Option<&mut Blocks<'a>>> {
-        let slot = self.sections.get_mut(usize::from(y.index()));
-        let Some(slot) = slot else { return Ok(None) };
-        if slot.is_none() {
-            let palette = self.chunk.section(y).blocks()?.blocks();
-            *slot = Some(Blocks::new(palette, self.reader.colors, &mut self.known));
-        }
-        Ok(slot.as_mut())
+    /// Returns the colours of a block; `None` if it is air.
+    fn block(&mut self, cell: ChunkBlock) -> Result<Option<BlockColor>> {
+        let blocks = self.sections.read(cell.section())?;
+        Ok(blocks.color(blocks.id(cell.local()), &mut self.colors))
     }
 
-    /// Returns the id and the colours of a block; `None` if it is air.
-    fn block(&mut self, cell: ChunkBlock) -> Result<Option<(u16, BlockColor)>> {
-        let blocks = self.section(cell.section())?;
-        Ok(blocks.and_then(|blocks| blocks.get(cell.local())))
-    }
-
-    /// Returns the number of the name of a block.
-    fn block_name(&mut self, cell: ChunkBlock, id: u16) -> Result<u16> {
-        let names = std::mem::take(&mut self.block_names);
-        let mut names = Names(names);
-        let number = match self.section(cell.section())? {
-            Some(blocks) => blocks.number_of(id, |name| names.add(name)),
-            None => NO_NAME,
-        };
-        self.block_names = names.0;
-        Ok(number)
+    /// Returns the number of the name of a block whose section was read.
+    fn block_name(&mut self, cell: ChunkBlock) -> u16 {
+        let (blocks, names) = (self.sections.get(cell.section()), &mut self.block_names);
+        blocks.map_or(NO_NAME, |blocks| {
+            blocks.number_of(blocks.id(cell.local()), |name| names.add(name))
+        })
     }
 
     /// Returns the number of the environment of a cell.
@@ -346,13 +348,20 @@ impl<'a> ColumnReader<'a> {
         if let Some(number) = self.environment_ids.get(&id) {
             return Ok(*number);
         }
-        let mut names = Names(std::mem::take(&mut self.environment_names));
-        let number = names.add(environments.name_of(id));
-        self.environment_names = names.0;
+        let number = self.environment_names.add(environments.name_of(id));
         if self.environment_ids.len() < NAMES_MAX {
             self.environment_ids.insert(id, number);
         }
         Ok(number)
+    }
+
+    /// Returns the heights of a chunk that stores none.
+    fn scan_all(&mut self) -> Result<ColumnArray<i16>> {
+        let mut heights = ColumnArray::filled(0);
+        for at in LocalColumn::all() {
+            heights[at] = self.scan(at)?;
+        }
+        Ok(heights)
     }
 
     /// Returns the greatest height with a block that is neither air nor transparent; 0 if there is
@@ -366,7 +375,7 @@ impl<'a> ColumnReader<'a> {
             for y in (y.first_y().max(1)..=y.last_y()).rev() {
                 let y = i16::try_from(y).unwrap_or_default();
                 let Some((_, cell)) = cell(at, y) else { continue };
-                if self.block(cell)?.is_some_and(|(_, color)| !color.is_transparent) {
+                if self.block(cell)?.is_some_and(|color| !color.is_transparent) {
                     return Ok(y);
                 }
             }
@@ -376,6 +385,7 @@ impl<'a> ColumnReader<'a> {
 }
 
 /// Names, each once, within limits.
+#[derive(Default)]
 struct Names(Vec<String>);
 
 impl Names {
@@ -401,9 +411,10 @@ impl ColumnTile {
 }
 
 /// Returns the height and the cell of a column at a stored height; `None` outside of the world.
+#[inline]
 fn cell(at: LocalColumn, height: i16) -> Option<(u16, ChunkBlock)> {
     let y = u16::try_from(height).ok()?;
-    Some((y, ChunkBlock::new(at.x(), y, at.z())?))
+    Some((y, ChunkBlock::from_index(u32::from(y) << 10 | u32::from(at.index()))?))
 }
 
 #[cfg(test)]

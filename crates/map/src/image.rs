@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_come_back_as_they_were() {
+    fn tiles_round_trip() {
         for format in [TileFormat::Webp, TileFormat::Png] {
             for pixels in [sample(0), sample(255), vec![0; TILE_BYTES]] {
                 let bytes = format.encode(&pixels).unwrap();

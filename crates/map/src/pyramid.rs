@@ -107,21 +107,31 @@ pub fn level_count(tiles: impl Iterator<Item = TilePos>) -> u8 {
     u8::try_from(most).unwrap_or(u8::MAX).saturating_add(1)
 }
 
-/// Draws a tile into a quarter of the tile of the next level, with half of its resolution. The
-/// quarters are numbered like [`TilePos::children`].
-pub fn draw_quarter(pixels: &[u8], quarter: usize, parent: &mut [u8]) {
+/// Returns the pixels of a tile at half its resolution.
+pub fn halved(pixels: &[u8]) -> Vec<u8> {
     let side = TILE_PIXELS as usize;
-    let half = side / 2;
-    let source = pixels.as_chunks::<4>().0;
-    let target = parent.as_chunks_mut::<4>().0;
-    let origin = (quarter / 2) * half * side + (quarter % 2) * half;
-    for row in 0..half {
-        let north = source.get(2 * row * side..(2 * row + 1) * side).unwrap_or_default();
-        let south = source.get((2 * row + 1) * side..(2 * row + 2) * side).unwrap_or_default();
-        let line = target.get_mut(origin + row * side..).unwrap_or_default();
+    let rows = pixels.as_chunks::<4>().0.chunks_exact(2 * side);
+    let mut half = vec![0; TILE_BYTES / 4];
+    let lines = half.as_chunks_mut::<4>().0.chunks_exact_mut(side / 2);
+    for (line, (north, south)) in lines.zip(rows.filter_map(|rows| rows.split_at_checked(side))) {
         let pairs = north.as_chunks::<2>().0.iter().zip(south.as_chunks::<2>().0);
         for (pixel, ([a, b], [c, d])) in line.iter_mut().zip(pairs) {
             *pixel = mean([*a, *b, *c, *d]);
+        }
+    }
+    half
+}
+
+/// Copies a tile with half of its resolution into a quarter of the tile of the next level. The
+/// quarters are numbered like [`TilePos::children`].
+pub fn place_quarter(half: &[u8], quarter: usize, parent: &mut [u8]) {
+    let line_bytes = 4 * TILE_PIXELS as usize;
+    let half_bytes = line_bytes / 2;
+    let origin = (quarter / 2) * (TILE_BYTES / 2) + (quarter % 2) * half_bytes;
+    let lines = parent.get_mut(origin..).unwrap_or_default().chunks_mut(line_bytes);
+    for (line, row) in lines.zip(half.chunks_exact(half_bytes)) {
+        if let Some(line) = line.get_mut(..half_bytes) {
+            line.copy_from_slice(row);
         }
     }
 }
@@ -203,7 +213,7 @@ mod tests {
         let mut parent = vec![0; TILE_BYTES];
         for quarter in 0..4_u8 {
             let pixels = [quarter, 0, 0, 255].repeat(TILE_BYTES / 4);
-            draw_quarter(&pixels, usize::from(quarter), &mut parent);
+            place_quarter(&halved(&pixels), usize::from(quarter), &mut parent);
         }
         let at = |x: usize, z: usize| parent[4 * (z * TILE_PIXELS as usize + x)];
         assert_eq!([at(0, 0), at(256, 0), at(0, 256), at(511, 511)], [0, 1, 2, 3]);

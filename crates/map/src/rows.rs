@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hyworld_assets::Rgb;
 use hyworld_coords::{CHUNK_SIDE_BLOCKS, ChunkPos, LocalColumn};
 
-use crate::column::{Column, Tile};
+use crate::column::Tile;
 use crate::layers::{self, Part};
 use crate::needs::Needs;
 use crate::style::{Layer, SCALE_MAX};
@@ -107,7 +106,8 @@ impl Painted<'_> {
     /// Writes one line of pixels, counted from the northern border, to the start of `line`.
     pub(crate) fn write_line(&self, brush: Brush<'_>, row: u32, line: &mut [u8]) {
         let pixels = line.as_chunks_mut::<PIXEL>().0;
-        if self.write_flat_line(brush, row, pixels).is_some() {
+        if let (Layer::Surface, false, Some(view)) = (brush.layer, brush.has_grid, &self.view) {
+            layers::surface::write_line(view, row, brush.scale.clamp(1, SCALE_MAX), pixels);
             return;
         }
         for (x, pixel) in (0..chunk_pixels(brush.scale)).zip(pixels) {
@@ -117,29 +117,6 @@ impl Painted<'_> {
                 *pixel = color;
             }
         }
-    }
-
-    /// Writes a line of the layer `surface` on flat ground, where all parts of a block have the
-    /// same colour. Returns `None` if the line is not flat, or other lines are drawn over it.
-    fn write_flat_line(&self, brush: Brush<'_>, row: u32, pixels: &mut [[u8; 4]]) -> Option<()> {
-        let scale = usize::from(brush.scale.clamp(1, SCALE_MAX));
-        let z = u8::try_from(usize::try_from(row).ok()? / scale).ok()?;
-        let view = self.view.as_ref()?;
-        if brush.layer != Layer::Surface || brush.has_grid || !view.is_flat_row(z) {
-            return None;
-        }
-        let columns = view.tile().columns.values().as_slice();
-        let columns = columns.chunks(SIDE as usize).nth(z.into())?;
-        let mut last: Option<(&Column, [u8; 4])> = None;
-        for (column, pixels) in columns.iter().zip(pixels.chunks_mut(scale)) {
-            let color = match last {
-                Some((before, color)) if is_same_ground(before, column) => color,
-                _ => layers::surface::flat_color(column).map_or(layers::TRANSPARENT, Rgb::opaque),
-            };
-            last = Some((column, color));
-            pixels.fill(color);
-        }
-        Some(())
     }
 
     fn pixel(&self, brush: Brush<'_>, x: u32, row: u32) -> Option<[u8; 4]> {
@@ -159,9 +136,4 @@ impl Painted<'_> {
         let is_chunk = is_line.contains(&true);
         is_chunk.then_some(if is_region { REGION_LINE } else { CHUNK_LINE })
     }
-}
-
-/// Returns whether two columns have the same ground and no fluid.
-fn is_same_ground(a: &Column, b: &Column) -> bool {
-    a.ground == b.ground && a.fluid.is_none() && b.fluid.is_none()
 }

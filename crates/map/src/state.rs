@@ -70,7 +70,7 @@ pub struct MapState {
     pub environments: BTreeSet<String>,
 }
 
-/// The file: numbers of 128 bits are written in hexadecimal digits.
+/// The form of the file, in which numbers of 128 bits are written in hexadecimal digits.
 #[derive(Serialize, Deserialize)]
 struct File {
     version: u32,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn states_come_back_as_they_were() {
+    fn states_round_trip() {
         let text = sample().to_json();
         assert_eq!(MapState::from_json(&text), Some(sample()));
     }

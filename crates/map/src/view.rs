@@ -72,14 +72,13 @@ impl<'a> View<'a> {
         self.tile.columns[at]
     }
 
-    /// Returns whether a row of columns, the rows beside it, and the columns at its ends all have
-    /// the same height.
-    pub(crate) fn is_flat_row(&self, z: u8) -> bool {
-        let z = usize::from(z);
-        let rows = self.heights.get(z..z.saturating_add(3)).unwrap_or_default();
-        let heights = rows.as_flattened();
-        // Each height equals the one before.
-        heights.get(1..) == heights.get(..heights.len().saturating_sub(1))
+    /// Returns a row of columns, and the heights of the rows from the one in the north to the one
+    /// in the south, each with one more height at both ends. `None` beyond the chunk.
+    pub(crate) fn row(&self, z: u32) -> Option<(&'a [Column], [&[i16; SIDE]; 3])> {
+        let z = usize::try_from(z).ok()?;
+        let columns = self.tile.columns.values().as_slice();
+        let heights = self.heights.get(z..)?.first_chunk::<3>()?;
+        Some((columns.chunks_exact(SIDE - 2).nth(z)?, heights.each_ref()))
     }
 
     /// Returns the heights of a column and of the eight around it, in rows from the north.

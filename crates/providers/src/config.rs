@@ -187,12 +187,12 @@ impl ProviderConfig {
         Self::from_json(self.get(SAVER_KEY).ok_or_else(missing)?)
     }
 
-    /// Returns whether both configurations refer to the same storage, so that nothing need be
+    /// Returns whether both configurations refer to the same storage, so that no chunks have to be
     /// moved.
     ///
-    /// `Hytale` and `IndexedStorage` are the same. (The game disagrees in one of the two orders,
-    /// and newer versions then delete the world.) Migrations are the same if their parts are, other
-    /// types if all their keys are.
+    /// `Hytale` and `IndexedStorage` are the same. (The game treats one of the two changes as a
+    /// migration, and newer versions then delete the world.) Migrations are the same if their parts
+    /// are, other types if all their keys are.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self.kind(), other.kind()) {
             (a, b) if a.is_region_files() && b.is_region_files() => true,

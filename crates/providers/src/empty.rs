@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::storage::{ChunkSize, ChunkStorage, Positions};
 
 /// A storage that holds nothing and discards writes without an error. A world with this provider is
-/// generated anew each time; as the saver of a migration it makes a world read-only.
+/// generated anew each time. A migration that writes to it is read-only in effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EmptyStorage;
 

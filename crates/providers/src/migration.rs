@@ -11,9 +11,9 @@ use crate::storage::{
 
 /// Reads from several storages in order and writes to one.
 ///
-/// A chunk is read from the first loader that has it. Unlike in the game, an error of a loader is
-/// an error: a damaged chunk is never treated as missing, because the game would generate a new
-/// chunk over it. Written chunks go to the saver and are read back only if the saver is also a
+/// A chunk is read from the first loader that has it. Unlike the game, this storage reports the
+/// error of a loader: a damaged chunk must not count as missing, because a new chunk would then be
+/// generated over it. Written chunks go to the saver and are read back only if the saver is also a
 /// loader, as in the game.
 #[derive(Debug)]
 pub struct MigrationStorage {

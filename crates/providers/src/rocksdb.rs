@@ -174,8 +174,8 @@ impl RocksDbStorage {
     /// Rewrites the database without removed and replaced chunks. This takes a while and needs disk
     /// space for a second copy. The storage can be used in the meantime.
     ///
-    /// The game does less: it rewrites only the oldest quarter of the blob files, and deletes those
-    /// of the others that are not needed at all.
+    /// The game does less: it rewrites only the oldest quarter of the blob files, and deletes other
+    /// files only if they contain no current chunk.
     ///
     /// # Errors
     /// Returns an error if the database is read-only or a write fails. Nothing is lost then.

@@ -96,6 +96,15 @@ pub trait BatchStorage: ChunkStorage {
         positions.iter().map(|at| self.read(*at)).collect()
     }
 
+    /// Reads a document into `document`, replacing its contents, and returns `true`. If the chunk
+    /// is missing, leaves `document` unchanged and returns `false`.
+    ///
+    /// # Errors
+    /// As for [`read`](ChunkStorage::read); the contents of `document` are then unspecified.
+    fn read_into(&self, at: ChunkPos, document: &mut Vec<u8>) -> Result<bool> {
+        Ok(self.read(at)?.map(|found| *document = found).is_some())
+    }
+
     /// Writes several documents and returns one result for each. If a position is given twice, the
     /// last document is kept.
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>>;
@@ -130,6 +139,19 @@ pub trait ChunkStorageExt: ChunkStorage {
         match self.batches() {
             Some(batches) => batches.read_many(positions),
             None => positions.iter().map(|at| self.read(*at)).collect(),
+        }
+    }
+
+    /// Reads a document into `document`, replacing its contents, and returns `true`. If the chunk
+    /// is missing, leaves `document` unchanged and returns `false`. Reusing one buffer for many
+    /// reads saves the cost of fresh memory.
+    ///
+    /// # Errors
+    /// As for [`read`](ChunkStorage::read); the contents of `document` are then unspecified.
+    fn read_into(&self, at: ChunkPos, document: &mut Vec<u8>) -> Result<bool> {
+        match self.batches() {
+            Some(batches) => batches.read_into(at, document),
+            None => Ok(self.read(at)?.map(|found| *document = found).is_some()),
         }
     }
 

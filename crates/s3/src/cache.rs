@@ -22,9 +22,9 @@ use index::Index;
 /// Suffix of the cache files. Other files in the folder are left alone.
 const FILE_END: &str = ".hywcache";
 /// Suffix of cache files that are being written.
-const PART_END: &str = ".hywpart";
+const PARTIAL_FILE_SUFFIX: &str = ".hywpart";
 /// A partial file older than this was left by a killed program.
-const PART_AGE: Duration = Duration::from_hours(1);
+const PARTIAL_FILE_AGE_MAX: Duration = Duration::from_hours(1);
 
 /// Statistics of a cache since it was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -111,7 +111,7 @@ impl Cache {
         let path = self.path(id);
         let folder = path.parent().unwrap_or(&self.folder);
         std::fs::create_dir_all(folder)?;
-        let mut part = tempfile::Builder::new().suffix(PART_END).tempfile_in(folder)?;
+        let mut part = tempfile::Builder::new().suffix(PARTIAL_FILE_SUFFIX).tempfile_in(folder)?;
         part.write_all(file)?;
         part.persist(&path)?;
         Ok(())
@@ -163,7 +163,8 @@ fn scan(folder: &Path, bytes_max: u64) -> std::io::Result<Index> {
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             if let Some(id) = name.strip_suffix(FILE_END) {
                 files.push((modified, id.to_owned(), metadata.len()));
-            } else if name.ends_with(PART_END) && modified.elapsed().is_ok_and(|age| age > PART_AGE)
+            } else if name.ends_with(PARTIAL_FILE_SUFFIX)
+                && modified.elapsed().is_ok_and(|age| age > PARTIAL_FILE_AGE_MAX)
             {
                 drop(std::fs::remove_file(entry.path()));
             }

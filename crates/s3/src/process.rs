@@ -67,7 +67,7 @@ impl Process {
     }
 }
 
-/// The state of a process id, according to Linux.
+/// What Linux reports about a process id.
 enum State {
     Since(u64),
     Gone,

@@ -2,7 +2,7 @@
 
 use hyworld_coords::{BlockPos, ChunkPos};
 
-/// Why a question has no answer.
+/// The reason why a request for JSON fails.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ApiError {
     /// There is nothing at the position.
@@ -11,7 +11,7 @@ pub enum ApiError {
     Failed(String),
 }
 
-/// Answers questions with JSON. Methods are called from several threads, and may block.
+/// Answers requests with JSON. Methods are called from several threads and may block.
 pub trait Api: Send + Sync + 'static {
     /// Describes the world.
     ///
@@ -32,7 +32,7 @@ pub trait Api: Send + Sync + 'static {
     fn block(&self, at: BlockPos) -> Result<Vec<u8>, ApiError>;
 }
 
-/// Answers nothing.
+/// An API that rejects all requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoApi;
 

@@ -22,7 +22,7 @@ use tokio::sync::broadcast;
 use crate::metrics::Numbers;
 use crate::watch::Watch;
 
-/// The number of changes that a slow client may miss before it is told only the last one.
+/// The number of changes that are kept for a slow client. Older ones are not sent to it.
 const EVENTS: usize = 16;
 
 /// The layer with heights and names of columns.
@@ -152,7 +152,7 @@ impl LiveMap {
         }
     }
 
-    /// Draws what changed in a world, and tells the clients.
+    /// Draws what changed in a world, and notifies the clients.
     fn update(&self, world: &LiveWorld, stop: &Arc<AtomicBool>) -> Result<()> {
         let storage = world.location.open()?;
         let mut positions: Vec<ChunkPos> =
@@ -183,7 +183,7 @@ impl LiveMap {
         let version = numbers.scanned_ms;
         *lock(&world.numbers) = numbers;
         let event = serde_json::json!({ "world": world.id, "version": version });
-        // Fails if there are no clients.
+        // Sending fails if there are no clients.
         let _receivers = self.events.send(event.to_string());
         Ok(())
     }

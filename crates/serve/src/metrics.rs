@@ -54,7 +54,7 @@ pub(crate) struct Counters {
 pub(crate) fn text(map: &LiveMap, counters: &Counters) -> String {
     let mut out = String::new();
     let mut family = |name: &str, kind: &str, help: &str, values: &[(String, f64)]| {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _written = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for (labels, value) in values {
             let _written = writeln!(out, "{name}{labels} {value}");

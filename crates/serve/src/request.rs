@@ -1,4 +1,4 @@
-//! [`Request`]: what a client asks for, checked. The only place that reads paths.
+//! [`Request`]: what a client asks for, checked. No other module parses the paths of requests.
 
 use hyper::{Method, Uri};
 use hyworld_coords::{BlockPos, ChunkPos};
@@ -30,7 +30,7 @@ pub(crate) enum Request {
     Metrics,
 }
 
-/// Why a request is refused: the status, and a reason for people.
+/// Why a request is refused: the status, and the reason as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal(pub(crate) u16, pub(crate) &'static str);
 
@@ -90,7 +90,7 @@ fn number(text: &str) -> Option<i32> {
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// Returns the numbers of a query, each of which must be there once.
+/// Returns the numbers of a query, each of which must occur once.
 fn numbers<const N: usize>(query: &str, names: [&str; N]) -> Result<[i32; N], Refusal> {
     let bad = Refusal(400, "the query needs whole numbers, such as x=1&z=-2");
     let mut found = [None; N];

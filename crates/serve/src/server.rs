@@ -44,8 +44,9 @@ const HEAD_SECONDS: u64 = 5;
 /// How long a connection stays open, unless it listens for changes.
 const CONNECTION_SECONDS: u64 = 120;
 
-/// How often a client that listens for changes gets a sign of life.
-const SIGN_SECONDS: u64 = 15;
+/// How often a comment is sent to clients that listen for changes, which keeps their connections
+/// open.
+const KEEP_ALIVE_SECONDS: u64 = 15;
 
 /// The maximum length of the head of a request.
 const HEAD_BYTES_MAX: usize = 16 << 10;
@@ -128,7 +129,7 @@ impl Server {
             .build()?;
         std::thread::scope(|scope| {
             let map = Arc::clone(&self.shared.map);
-            // Also ends a drawing, which may need minutes.
+            // Also ends a drawing, which may take minutes.
             let is_stopped = Arc::new(AtomicBool::new(false));
             let flag = Arc::clone(&is_stopped);
             let watch = move || map.watch(&flag);
@@ -153,7 +154,7 @@ impl Server {
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        // Never closed.
+        // Always succeeds, because the semaphore is never closed.
         let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -190,7 +191,7 @@ async fn serve_connection(stream: TcpStream, shared: &Arc<Shared>) {
     tokio::pin!(connection);
     loop {
         tokio::select! {
-            // Errors are those of the client.
+            // Errors are ignored, because the client caused them.
             _ended = connection.as_mut() => return,
             () = tokio::time::sleep(Duration::from_secs(CONNECTION_SECONDS)) => {
                 if !is_stream.load(Ordering::Relaxed) {
@@ -308,14 +309,14 @@ impl Shared {
                 if sender.send(Bytes::from(text)).await.is_err() {
                     break;
                 }
-                let sign = tokio::time::sleep(Duration::from_secs(SIGN_SECONDS));
+                let keep_alive = tokio::time::sleep(Duration::from_secs(KEEP_ALIVE_SECONDS));
                 text = tokio::select! {
                     change = changes.recv() => match change {
                         Ok(change) => format!("event: changed\ndata: {change}\n\n"),
                         Err(broadcast::error::RecvError::Lagged(_)) => continue_text(),
                         Err(broadcast::error::RecvError::Closed) => break,
                     },
-                    () = sign => continue_text(),
+                    () = keep_alive => continue_text(),
                     () = sender.closed() => break,
                 };
             }

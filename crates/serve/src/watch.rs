@@ -2,7 +2,7 @@
 //!
 //! The game writes a blob, and then changes the index table through a mapping of the file, which
 //! raises no event of the file system. So the tables are compared instead. Worlds in other storages
-//! are looked at once a minute.
+//! are drawn again once a minute.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use hyworld_maintenance::RegionRecord;
 /// How often worlds without region files are drawn again.
 const OTHER_STORAGES: Duration = Duration::from_mins(1);
 
-/// What the region files were when they were last looked at.
+/// The state of the region files at the last call.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     files: BTreeMap<PathBuf, Option<RegionRecord>>,

@@ -22,7 +22,7 @@ pub use region::RegionBytes;
 pub use section::{BlockData, LightField, PaletteField};
 pub use world::{copy_folder, edit_any_chunk};
 
-/// The location of a damage, as a finding must name it.
+/// The location of the damage, as a finding must report it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DamageLocation {
     /// The file. `None` if the finding is about the world as a whole.
@@ -64,7 +64,7 @@ impl Level {
     }
 }
 
-/// What a damage changes.
+/// The part of a world that is damaged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Part {
     /// A region file: header, index table, lengths, frames, seals.
@@ -73,7 +73,7 @@ pub enum Part {
     Document,
     /// A component of a chunk.
     Component,
-    /// The agreement of chunks, entities and blocks with each other.
+    /// Chunks, entities and blocks that contradict each other.
     Cross,
     /// The other files of a world: configuration, resources, players, backups.
     File,
@@ -95,7 +95,7 @@ pub struct Damage {
 
 impl Damage {
     /// Damages the world in a folder `<save>/universe/worlds/<name>`, which must be a copy: some
-    /// damages change the other files of the save. Returns the location, or `None` if the world
+    /// kinds of damage change other files of the save. Returns the location, or `None` if the world
     /// has nothing that this damage could change.
     ///
     /// # Panics

@@ -117,8 +117,8 @@ impl WorldConfig {
         self.settings != self.stored
     }
 
-    /// Returns the document: unchanged if no setting was changed, otherwise in the newest version
-    /// with only the changed keys changed.
+    /// Returns the document. It is unchanged if no setting was changed; otherwise it has the newest
+    /// version, and only the changed keys differ.
     pub fn to_document(&self) -> Document {
         if self.is_changed() { self.upgraded() } else { self.document.clone() }
     }

@@ -117,13 +117,13 @@ fn list(folder: &Path, kind: FolderKind) -> Result<Vec<OtherFile>> {
             (files, bytes) = (size.files, size.bytes);
             name.push('/');
         }
-        let what = what(&name, &entry.path(), kind);
+        let what = description(&name, &entry.path(), kind);
         found.push(OtherFile { name, what, files, bytes });
     }
     Ok(found)
 }
 
-fn what(name: &str, path: &Path, kind: FolderKind) -> Option<&'static str> {
+fn description(name: &str, path: &Path, kind: FolderKind) -> Option<&'static str> {
     let mut known = KNOWN.iter().filter(|known| known.0 == kind && known.1 == name);
     let known = known.next().map(|(_, _, what)| *what);
     if kind == FolderKind::World && name.starts_with(UNDO_PREFIX) {

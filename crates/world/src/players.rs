@@ -83,8 +83,8 @@ impl<'a> Players<'a> {
         self.file(uuid).save(document)
     }
 
-    /// Removes a player with the backup. The game leaves the backup, which restores the player.
-    /// Returns whether the player existed.
+    /// Removes the file of a player and its backup. The game keeps the backup, and later restores
+    /// the player from it. Returns whether the player existed.
     ///
     /// # Errors
     /// Returns an error if a file could not be removed.

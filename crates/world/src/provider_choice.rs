@@ -25,7 +25,7 @@ impl ProviderChoice {
         let found = match current {
             Some(current) if reaches(configured, current) => None,
             Some(current) => Some(current.clone()),
-            None if has_chunks(world, configured.kind()) == Some(false) => elsewhere(world),
+            None if has_chunks(world, configured.kind()) == Some(false) => other_with_chunks(world),
             None => None,
         };
         match found {
@@ -45,7 +45,7 @@ fn reaches(configured: &ProviderConfig, current: &ProviderConfig) -> bool {
 }
 
 /// Returns another provider of the game that has chunks in this world.
-fn elsewhere(world: &Path) -> Option<ProviderConfig> {
+fn other_with_chunks(world: &Path) -> Option<ProviderConfig> {
     let mut others = [ProviderConfig::hytale(), ProviderConfig::new("RocksDb")].into_iter();
     others.find(|other| has_chunks(world, other.kind()) == Some(true))
 }

@@ -122,7 +122,7 @@ impl Journal {
         self.inner().log_error.is_some()
     }
 
-    /// Takes the error of writing the log.
+    /// Returns the error from writing the log, and clears it.
     pub fn take_log_error(&self) -> Option<io::Error> {
         self.inner().log_error.take()
     }

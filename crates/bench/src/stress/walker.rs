@@ -70,7 +70,7 @@ impl Walker {
     }
 
     /// Requests all chunks in view of the current position.
-    pub(super) fn look(&mut self, store: &ChunkStore, radius: u32, generates: bool) {
+    pub(super) fn request_view(&mut self, store: &ChunkStore, radius: u32, generates: bool) {
         store.move_viewer(self.id, self.at, radius);
         let flags =
             if generates { RequestFlags::POLL_STILL_NEEDED } else { RequestFlags::NO_GENERATE };

@@ -131,7 +131,7 @@ impl ChunkStore {
         let moved = match at {
             Some(at) if at != home => self.relocate(id, home, at),
             _ => {
-                self.entity_index().set_astray(id, false);
+                self.entity_index().set_stray(id, false);
                 EntityMove::Stayed
             }
         };
@@ -149,7 +149,7 @@ impl ChunkStore {
     fn relocate(&self, id: EntityId, from: ChunkPos, to: ChunkPos) -> EntityMove {
         let index = self.entity_index();
         let Some(target) = self.loaded(to) else {
-            index.set_astray(id, true);
+            index.set_stray(id, true);
             return EntityMove::Astray(to);
         };
         let source = self.loaded(from);
@@ -166,7 +166,7 @@ impl ChunkStore {
             }
             Ok(false) => self.move_to_document(id, &target, unlist),
             Err(_) => {
-                index.set_astray(id, true);
+                index.set_stray(id, true);
                 EntityMove::Astray(to)
             }
         }
@@ -182,7 +182,7 @@ impl ChunkStore {
         let (index, to) = (self.entity_index(), target.at());
         let is_stored = index.get(id).is_some_and(|holder| target.store_entity(&holder).is_ok());
         if !is_stored {
-            index.set_astray(id, true);
+            index.set_stray(id, true);
             return EntityMove::Astray(to);
         }
         unlist();
@@ -195,7 +195,7 @@ impl ChunkStore {
 
     /// Moves stray entities into the chunk that was just added.
     pub(crate) fn adopt_stray_entities(&self, chunk: &Arc<LoadedChunk>) {
-        for id in self.entity_index().astray_in(chunk.at()) {
+        for id in self.entity_index().stray_in(chunk.at()) {
             if let Some(home) = self.entity_index().home(id).filter(|home| *home != chunk.at()) {
                 self.relocate(id, home, chunk.at());
             }

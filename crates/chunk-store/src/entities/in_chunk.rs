@@ -14,8 +14,9 @@ use crate::loaded_chunk::{Body, LoadedChunk};
 pub(crate) type Entities = Vec<(EntityId, Holder)>;
 
 impl LoadedChunk {
-    /// Starts ticking: the holders become live entities, which does not mark the chunk dirty.
-    /// Leftovers are dropped, which does. Returns `None` if the chunk ticks already or is unloaded.
+    /// Starts ticking: the holders become live entities. This marks the chunk dirty only if
+    /// leftover entities, which have nothing but a nameplate, are dropped. Returns `None` if the
+    /// chunk ticks already or is unloaded.
     pub(crate) fn start_ticking(&self, mut body: MutexGuard<'_, Body>) -> Option<Entities> {
         if self.is_ticking() || !self.is_loaded() {
             return None;
@@ -52,7 +53,7 @@ impl LoadedChunk {
         Some(removed.collect())
     }
 
-    /// Adds a live entity to the list. Returns false if the chunk has no live entities list.
+    /// Adds a live entity to the list. Returns false if the chunk has no list of live entities.
     pub(crate) fn list_entity(&self, id: EntityId) -> Result<bool, ChunkError> {
         let mut body = self.lock_loaded()?;
         let Some(live) = &mut body.live else { return Ok(false) };

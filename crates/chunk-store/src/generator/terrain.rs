@@ -162,7 +162,7 @@ impl Work {
         let height = self.surface.height(column);
         let is_dry = height > SEA_LEVEL + 4;
         let top = if is_dry { height } else { height - 8 };
-        for y in caves.hollow(column, 3, top) {
+        for y in caves.cave_heights(column, 3, top) {
             self.blocks.set(column, y, block::AIR);
             if y < LAVA_LEVEL {
                 self.fluids.set(column, y, LAVA);

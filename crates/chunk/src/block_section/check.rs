@@ -47,7 +47,7 @@ pub enum SectionAnomaly {
         /// The number of such nodes.
         idle: usize,
     },
-    /// A light was computed for other blocks. The game computes it again.
+    /// A light was computed before the last change of a block. The game recomputes it.
     StaleLight {
         /// The name of the light: `local` or `global`.
         light: &'static str,
@@ -137,8 +137,8 @@ impl SectionAnomaly {
         !matches!(self, Self::LongName { .. })
     }
 
-    /// Returns whether healthy worlds have it too: the game saves chunks before their light is
-    /// computed.
+    /// Returns whether this anomaly also occurs in healthy worlds, because the game saves chunks
+    /// before their light is computed.
     pub fn is_natural(&self) -> bool {
         matches!(self, Self::StaleLight { .. })
     }

@@ -32,7 +32,7 @@ impl Filler {
         if !fits(x) || !fits(y) || !fits(z) {
             return None;
         }
-        Some(Self(five(y) << 10 | five(z) << 5 | five(x)))
+        Some(Self(five_bits(y) << 10 | five_bits(z) << 5 | five_bits(x)))
     }
 
     /// Creates an offset from its stored form. Every value is valid, and all bits are kept.
@@ -71,7 +71,7 @@ const fn fits(offset: i8) -> bool {
     -16 <= offset && offset <= 15
 }
 
-const fn five(offset: i8) -> u16 {
+const fn five_bits(offset: i8) -> u16 {
     (offset.cast_unsigned() & 31) as u16
 }
 

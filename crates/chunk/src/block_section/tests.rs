@@ -101,7 +101,7 @@ fn unknown_versions_are_rejected() {
         error.to_string(),
         "at byte 0: the version of a block section is -1; expected 0 to 6"
     );
-    // A version with more or fewer fields is detected at the end at the latest.
+    // Decoding with the wrong version fails at the end of the bytes, if not before.
     assert!(BlockSection::decode(5, &bytes).is_err() && BlockSection::decode(4, &bytes).is_err());
 }
 
@@ -140,7 +140,7 @@ fn blocks_are_set_and_read() {
     assert_eq!(section.set_block(cell(5), key("Door"), rotation, filler), Ok(false));
     assert_eq!((section.block(cell(5)).as_str(), section.rotation(cell(5))), ("Door", rotation));
     assert_eq!((section.filler(cell(5)), section.filler(cell(6))), (filler, Filler::BASE));
-    // A change of any of the three counts.
+    // Changing the name, the rotation or the filler counts as a change.
     assert_eq!(section.set_block(cell(5), key("Gate"), rotation, filler), Ok(true));
     assert_eq!(section.set_block(cell(5), key("Gate"), Rotation::NONE, filler), Ok(true));
     assert_eq!(section.set_block(cell(5), key("Gate"), Rotation::NONE, Filler::BASE), Ok(true));

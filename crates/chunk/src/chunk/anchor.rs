@@ -56,7 +56,8 @@ impl Anchor {
         (self.x.div_euclid(CHUNK_SIDE_BLOCKS), self.z.div_euclid(CHUNK_SIDE_BLOCKS))
     }
 
-    /// Returns the position in the world if this chunk is at `chunk`, or `None` out of range.
+    /// Returns the position in the world if this chunk is at `chunk`, or `None` if it is out of
+    /// range.
     pub fn in_world(self, chunk: ChunkPos) -> Option<BlockPos> {
         let first = chunk.first_block()?;
         let (x, z) = (first.x.checked_add(self.x)?, first.z.checked_add(self.z)?);

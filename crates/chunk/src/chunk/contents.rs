@@ -50,7 +50,7 @@ impl Chunk {
     /// those of its sections (since 0.6).
     ///
     /// # Errors
-    /// Returns an error if they are malformed or a newer game wrote them.
+    /// Returns an error if the entities are malformed or a newer game wrote them.
     pub fn entities(&self) -> Result<impl Iterator<Item = Entity<'_>>> {
         let sections = self.in_sections::<EntitySection>()?;
         let of_chunk = self.get::<EntityChunk>()?.into_iter().flat_map(EntityChunk::iter);
@@ -61,7 +61,7 @@ impl Chunk {
     /// list, then those of its sections. Skips those whose key is not a block.
     ///
     /// # Errors
-    /// Returns an error if they are malformed or a newer game wrote them.
+    /// Returns an error if the block entities are malformed or a newer game wrote them.
     pub fn block_entities(&self) -> Result<impl Iterator<Item = (ChunkBlock, &Holder)>> {
         let sections = self.in_sections::<BlockComponentSection>()?;
         let of_chunk = self.get::<BlockComponentChunk>()?;
@@ -75,7 +75,7 @@ impl Chunk {
     /// chunk-level list.
     ///
     /// # Errors
-    /// Returns an error if they are malformed or a newer game wrote them.
+    /// Returns an error if the block entities are malformed or a newer game wrote them.
     pub fn block_entity(&self, at: ChunkBlock) -> Result<Option<&Holder>> {
         let sections = self.in_sections::<BlockComponentSection>()?;
         let here = sections.into_iter().find(|(y, _)| *y == at.section());
@@ -87,7 +87,7 @@ impl Chunk {
     /// Returns the number of block entities, including those whose key is not a block.
     ///
     /// # Errors
-    /// Returns an error if they are malformed or a newer game wrote them.
+    /// Returns an error if the block entities are malformed or a newer game wrote them.
     pub fn block_entity_count(&self) -> Result<usize> {
         let of_chunk = self.get::<BlockComponentChunk>()?.map_or(0, BlockComponentChunk::len);
         let sections = self.in_sections::<BlockComponentSection>()?;

@@ -78,7 +78,7 @@ impl BlockEntitiesMut<'_> {
     /// Returns the block entity at a block for mutation.
     ///
     /// # Errors
-    /// Returns an error if they are malformed or a newer game wrote them.
+    /// Returns an error if block entities are malformed or a newer game wrote them.
     pub fn get_mut(&mut self, at: ChunkBlock) -> Result<Option<&mut Holder>> {
         if self.is_in_section(at)? {
             let list = self.0.list_mut::<BlockComponentSection>(at.section())?;
@@ -195,7 +195,7 @@ impl EntitiesMut<'_> {
     /// Adds an entity.
     ///
     /// # Errors
-    /// Returns an error if they are malformed or a newer game wrote them.
+    /// Returns an error if the entities are malformed or a newer game wrote them.
     pub fn push(&mut self, entity: Holder) -> Result<()> {
         match self.new_home(&entity) {
             Home::Section(y) => self.0.list_or_new::<EntitySection>(y)?.entities.push(entity),

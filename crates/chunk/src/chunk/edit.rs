@@ -33,8 +33,8 @@ impl Chunk {
     /// Updates counts, ticking, change counters and the height of the column. The rule for heights
     /// needs no game files: a block above the stored height raises it, and removing the block at
     /// the stored height lowers it to the next block below. Air does not count, and neither do
-    /// transparent blocks. Those are the blocks that were above the height of a column, and never
-    /// at one, when the chunk was read.
+    /// transparent blocks. A block counts as transparent if, when the chunk was read, it was above
+    /// the height of a column and never at one.
     ///
     /// The other cells of a multi-block object are not changed, and the outcome reports it. A
     /// section of an old version is upgraded to the newest one.

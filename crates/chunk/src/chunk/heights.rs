@@ -99,8 +99,8 @@ impl Chunk {
         Ok(original.block(at.local()) == self.block(at)?.key())
     }
 
-    /// Returns the blocks of a section as they were read. Returns `None` for a section of an old
-    /// version, which was not changed.
+    /// Returns the blocks of a section as they were read. Returns `None` if the section still has
+    /// an old version, because a change would have upgraded it.
     fn original_blocks(&self, y: SectionY) -> Result<Option<&BlockSection>> {
         self.section_holder(y).map_or(Ok(None), Holder::original)
     }
@@ -121,7 +121,8 @@ impl Chunk {
         Ok(0)
     }
 
-    /// Returns the transparent blocks other than air, as far as the chunk shows which ones are.
+    /// Returns the transparent blocks other than air, as far as the chunk shows which blocks are
+    /// transparent.
     fn transparent_blocks(&self) -> Result<&HashSet<AssetKey>> {
         if let Some(known) = self.transparent_blocks.get() {
             return Ok(known);

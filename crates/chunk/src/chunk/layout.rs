@@ -1,5 +1,5 @@
-//! Where a chunk stores its entities and block entities: in chunk-level lists, as up to game 0.5,
-//! or in its sections, as since 0.6.
+//! Where a chunk stores its entities and block entities: in chunk-level lists (games up to 0.5) or
+//! in its sections (games since 0.6).
 
 use std::fmt;
 
@@ -20,9 +20,9 @@ use crate::holder::Holder;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntityLayout {
-    /// In `EntityChunk` and `BlockComponentChunk`, as up to game 0.5.
+    /// In `EntityChunk` and `BlockComponentChunk`: games up to 0.5.
     Chunk,
-    /// In `EntitySection` and `BlockComponentSection` of its sections, as since game 0.6.
+    /// In `EntitySection` and `BlockComponentSection` of its sections: games since 0.6.
     Sections,
     /// In both: game 0.6 or newer has not moved all of them yet.
     Both,

@@ -135,7 +135,7 @@ impl Chunk {
         let inline = match self.inline_sections() {
             Ok(inline) => inline,
             Err(error) => {
-                // The blocks are in there, and not in the sections of `ChunkColumn`.
+                // The blocks are in the `BlockChunk` that cannot be read, and not in `ChunkColumn`.
                 let sections = SectionY::all().map(|_| Err(error.clone())).collect();
                 return OldVersions { inline: 0, sections };
             }
@@ -165,7 +165,8 @@ impl Chunk {
         };
         for number in 0..inline.count() {
             let section = BlockSection::read(inline.version(), &mut reader).map_err(inside)?;
-            // Keep ten, the number in a chunk: an empty section uses far more memory than bytes.
+            // Keep only the ten that a chunk has: a decoded empty section needs far more memory
+            // than its stored bytes.
             if number < usize::from(SECTIONS_PER_CHUNK) {
                 sections.push(section);
             }
@@ -174,8 +175,8 @@ impl Chunk {
         Ok(sections)
     }
 
-    /// Stores a section of an old version in the newest one. If the `BlockChunk` contains the
-    /// sections, all of them are stored.
+    /// Upgrades a stored section to the newest version. If the `BlockChunk` contains the sections,
+    /// all of them are upgraded.
     pub(super) fn upgrade_section(&mut self, y: SectionY) -> Result<()> {
         let Some(old) = self.old_versions() else { return Ok(()) };
         if old.is_inline() {

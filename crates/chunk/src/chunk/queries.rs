@@ -88,8 +88,8 @@ impl Chunk {
         Ok(cells)
     }
 
-    /// Returns the cells of this chunk with this block that point to an anchor, which may be in a
-    /// neighbouring chunk. Decodes only the sections within reach.
+    /// Returns the cells of this chunk that have this block and point to an anchor. The anchor may
+    /// be in a neighbouring chunk. Decodes only the sections within reach.
     ///
     /// # Errors
     /// Returns an error if a section that had to be decoded is malformed or a newer game wrote it.
@@ -120,7 +120,8 @@ impl Chunk {
 /// The maximum distance of a filler, in blocks along each axis.
 const REACH: i32 = 16;
 
-/// Returns the cell that points to `anchor` with this filler, or `None` outside of the chunk.
+/// Returns the cell that points to `anchor` with this filler, or `None` if it is outside of the
+/// chunk.
 fn shifted(anchor: Anchor, filler: Filler) -> Option<ChunkBlock> {
     let x = u8::try_from(anchor.x.checked_add(filler.x().into())?).ok()?;
     let z = u8::try_from(anchor.z.checked_add(filler.z().into())?).ok()?;

@@ -56,7 +56,7 @@ impl HolderMap {
         self.0.retain_mut(|(_, holder)| keep(holder));
     }
 
-    /// Removes entries whose key is not an index below `end`. Returns how many there were.
+    /// Removes entries whose key is not an index below `end`. Returns how many were removed.
     pub(crate) fn drop_invalid(&mut self, end: u32) -> usize {
         let before = self.0.len();
         self.0.retain(|(key, _)| index_of_key(key).is_some_and(|index| index < end));
@@ -88,8 +88,8 @@ pub(crate) fn index_of_key(key: &str) -> Option<u32> {
 
 /// The block entities of a chunk: chests, benches, crops, beds and those that mods add.
 ///
-/// Since game 0.6 sections store them: [`Chunk::block_entities`](crate::Chunk::block_entities)
-/// returns both.
+/// Since game 0.6 sections store them. [`Chunk::block_entities`](crate::Chunk::block_entities)
+/// returns those of the chunk and of its sections.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BlockComponentChunk(HolderMap);
 
@@ -134,7 +134,7 @@ impl BlockComponentChunk {
         self.0.retain(keep);
     }
 
-    /// Removes block entities with an invalid key. Returns how many there were.
+    /// Removes block entities with an invalid key. Returns how many were removed.
     pub(crate) fn drop_invalid(&mut self) -> usize {
         self.0.drop_invalid(BLOCKS_PER_CHUNK)
     }

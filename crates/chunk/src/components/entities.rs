@@ -13,7 +13,8 @@ pub(super) const ENTITIES_KEY: &str = "Entities";
 
 /// The entities of a chunk, in stored order.
 ///
-/// Since game 0.6 sections store them: [`Chunk::entities`](crate::Chunk::entities) returns both.
+/// Since game 0.6 sections store them. [`Chunk::entities`](crate::Chunk::entities) returns the
+/// entities of the chunk and of its sections.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EntityChunk {
     /// The holders of the entities.

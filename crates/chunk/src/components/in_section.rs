@@ -122,18 +122,14 @@ pub(crate) enum FoundInSection<'a> {
 impl<'a> FoundInSection<'a> {
     /// Finds the component of a section that is a list of this type.
     pub(crate) fn find<L: SectionList>(section: &'a Holder) -> Option<Self> {
-        let mut by_shape = None;
-        for (id, kind, bytes) in section.entries().filter(|(_, kind, _)| *kind == Kind::DOCUMENT) {
-            if id == L::ID {
-                return Some(Self::ById(id));
-            }
-            // Plugin ids have a prefix. The shapes of the game's known components are fixed.
-            let may_be = by_shape.is_none() && !id.contains(':') && Holder::known_id(id).is_none();
-            if may_be && kind == Kind::DOCUMENT && has_shape::<L>(bytes) {
-                by_shape = Some(Self::ByShape(id));
-            }
+        let is_document = |(_, kind, _): &(&str, Kind, &[u8])| *kind == Kind::DOCUMENT;
+        if section.entries().filter(is_document).any(|(id, ..)| id == L::ID) {
+            return Some(Self::ById(L::ID));
         }
-        by_shape
+        // Plugin ids have a prefix. The shapes of the game's known components are fixed.
+        let mut others = section.unknown_entries().filter(is_document);
+        let found = others.find(|(id, _, bytes)| !id.contains(':') && has_shape::<L>(bytes));
+        found.map(|(id, ..)| Self::ByShape(id))
     }
 
     pub(crate) fn id(self) -> &'a str {

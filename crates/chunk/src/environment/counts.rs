@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hyworld_coords::{LocalColumn, MAX_Y, MIN_Y};
+use hyworld_coords::{COLUMNS_PER_CHUNK, LocalColumn, MAX_Y, MIN_Y};
 
 use super::{EnvironmentChunk, Word};
 
@@ -19,13 +19,16 @@ impl EnvironmentChunk {
     pub fn cell_counts(&self) -> Vec<(i32, u64)> {
         let mut counts = Counts { small: [0; SMALL_IDS], others: BTreeMap::new() };
         let mut rest = self.words();
-        let (mut last, mut columns): (&[Word], u64) = (&[], 0);
+        let (first, after) = split_column(rest);
+        // Equal columns have equal words at the same distance: one comparison of all of them.
+        let is_uniform = after == rest.get(..after.len()).unwrap_or_default();
+        if is_uniform && rest.len() == first.len().saturating_mul(COLUMNS_PER_CHUNK.into()) {
+            counts.add(first, COLUMNS_PER_CHUNK.into());
+            return counts.sorted();
+        }
+        let (mut last, mut columns): (&[Word], u32) = (&[], 0);
         for _ in LocalColumn::all() {
-            let runs = rest.first().map_or(0, |&count| i32::from_be_bytes(count));
-            let runs = usize::try_from(runs).unwrap_or_default();
-            let words = runs.saturating_add(1).saturating_mul(2);
-            // The columns were checked when they were read or built.
-            let (column, after) = rest.split_at_checked(words).unwrap_or_default();
+            let (column, after) = split_column(rest);
             rest = after;
             if column == last {
                 columns += 1;
@@ -39,42 +42,62 @@ impl EnvironmentChunk {
     }
 }
 
-/// Ids below this are counted in an array. Real chunks have up to some hundred.
+/// Returns the words of the first column, and those of the others.
+#[inline]
+fn split_column(words: &[Word]) -> (&[Word], &[Word]) {
+    let runs = words.first().map_or(0, |&count| i32::from_be_bytes(count));
+    let runs = usize::try_from(runs).unwrap_or_default();
+    let len = runs.saturating_add(1).saturating_mul(2);
+    // The columns were checked when they were read or built.
+    words.split_at_checked(len).unwrap_or_default()
+}
+
+/// Ids below this are counted in an array. Real chunks have up to a few hundred.
 const SMALL_IDS: usize = 256;
 
 /// The number of cells of each id.
 struct Counts {
-    small: [u64; SMALL_IDS],
-    others: BTreeMap<i32, u64>,
+    small: [u32; SMALL_IDS],
+    others: BTreeMap<i32, u32>,
 }
 
 impl Counts {
     /// Adds the cells of equal columns.
-    fn add(&mut self, column: &[Word], columns: u64) {
+    fn add(&mut self, column: &[Word], columns: u32) {
         let Some((_, rest)) = column.split_first() else { return };
         let (max_ys, ids) = rest.split_at_checked(rest.len() / 2).unwrap_or_default();
-        let max_ys = max_ys.iter().map(|&max_y| i32::from_be_bytes(max_y)).chain([i32::MAX]);
-        let mut next = Some(i32::MIN);
-        for (max_y, &id) in max_ys.zip(ids) {
+        let mut counted_to = MIN_Y - 1;
+        for (max_y, id) in max_ys.iter().zip(ids) {
             // A run that does not end above the previous one has no cells.
-            let Some(min_y) = next.filter(|&min_y| min_y <= max_y) else { continue };
-            next = max_y.checked_add(1);
-            let heights = max_y.min(MAX_Y).saturating_sub(min_y.max(MIN_Y)).saturating_add(1);
-            let cells = u64::try_from(heights).unwrap_or_default().saturating_mul(columns);
-            let id = i32::from_be_bytes(id);
-            let small = usize::try_from(id).ok().and_then(|id| self.small.get_mut(id));
-            let sum = match small {
-                Some(sum) => sum,
-                None if cells > 0 => self.others.entry(id).or_default(),
-                None => continue,
-            };
-            *sum = sum.saturating_add(cells);
+            let top = i32::from_be_bytes(*max_y).min(MAX_Y).max(counted_to);
+            self.add_cells(i32::from_be_bytes(*id), top.abs_diff(counted_to), columns);
+            counted_to = top;
+        }
+        // The last run has no greatest height.
+        if let Some(id) = ids.last() {
+            self.add_cells(i32::from_be_bytes(*id), MAX_Y.abs_diff(counted_to), columns);
+        }
+    }
+
+    /// Adds the cells of a run. All columns together have 327,680.
+    #[inline]
+    fn add_cells(&mut self, id: i32, heights: u32, columns: u32) {
+        let cells = heights.wrapping_mul(columns);
+        let small = usize::try_from(id).ok().and_then(|id| self.small.get_mut(id));
+        match small {
+            Some(sum) => *sum = sum.wrapping_add(cells),
+            None if cells > 0 => {
+                let sum = self.others.entry(id).or_default();
+                *sum = sum.wrapping_add(cells);
+            }
+            None => {}
         }
     }
 
     fn sorted(self) -> Vec<(i32, u64)> {
         let small = (0..).zip(self.small).filter(|(_, count)| *count > 0);
-        let mut all: Vec<(i32, u64)> = small.chain(self.others).collect();
+        let all = small.chain(self.others).map(|(id, count)| (id, u64::from(count)));
+        let mut all: Vec<(i32, u64)> = all.collect();
         all.sort_unstable_by_key(|(id, _)| *id);
         all
     }

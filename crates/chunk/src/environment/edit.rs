@@ -69,8 +69,8 @@ impl EnvironmentChunk {
         Ok(true)
     }
 
-    /// Renames every listed environment with a name. Returns how many there were. Columns refer to
-    /// environments by id, so they follow.
+    /// Renames every listed environment that has this name. Returns how many were renamed. Columns
+    /// refer to environments by id, so they need no change.
     ///
     /// # Errors
     /// Returns an error if the new name is too long.

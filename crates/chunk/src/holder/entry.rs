@@ -31,6 +31,7 @@ pub(super) const KNOWN_IDS: [&str; 14] = [
 /// A keyed value of a holder's document.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
+    /// Borrowed if it was read and is one of [`KNOWN_IDS`].
     pub(super) key: Cow<'static, str>,
     pub(super) kind: Kind,
     /// The value as it was read or last set.

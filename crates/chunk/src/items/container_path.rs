@@ -1,11 +1,11 @@
 //! [`ContainerPath`]: the location of a container in a holder, in every generation of the format.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use super::container::{CAPACITY_KEY, ITEMS_KEY, ItemContainer};
 use super::field::{self, INT32};
 use super::nested;
+use super::seen_keys::SeenKeys;
 use crate::error::Result;
 use crate::holder::Holder;
 use hyworld_documents::{Kind, RawDocument};
@@ -62,7 +62,7 @@ impl ContainerRole {
 
 /// The last two keys of the path to every known container.
 const KNOWN: [(&str, &str, ContainerRole); 15] = [
-    // Blocks since June 2026, and before.
+    // Blocks: first the path since June 2026, then those before.
     ("ItemContainerBlock", "ItemContainer", ContainerRole::Block),
     ("container", "ItemContainer", ContainerRole::Block),
     ("processingBench", "InputContainer", ContainerRole::Input),
@@ -73,7 +73,7 @@ const KNOWN: [(&str, &str, ContainerRole); 15] = [
     ("StorageInventory", "Inventory", ContainerRole::Storage),
     ("ArmorInventory", "Inventory", ContainerRole::Armor),
     ("UtilityInventory", "Inventory", ContainerRole::Utility),
-    // Inventories of creatures and players before.
+    // Inventories of creatures and players before June 2026.
     ("Inventory", "HotBar", ContainerRole::Hotbar),
     ("Inventory", "Storage", ContainerRole::Storage),
     ("Inventory", "Armor", ContainerRole::Armor),
@@ -125,8 +125,8 @@ impl ContainerPath {
     /// Returns an error if a component is malformed.
     pub fn find(holder: &Holder) -> Result<Vec<Self>> {
         let mut found = Vec::new();
-        let mut seen = HashSet::new();
-        for id in holder.ids().filter(|id| seen.insert(*id)) {
+        let mut seen = SeenKeys::default();
+        for id in holder.ids().filter(|id| seen.insert(id)) {
             let Some(document) = holder.raw(id) else { continue };
             // Limits the depth, so that the recursive walk is safe.
             document.check().map_err(|malformed| crate::Error::from(malformed).inside(id))?;
@@ -198,7 +198,7 @@ fn walk<'a>(
     path: &mut Vec<&'a str>,
     found: &mut Vec<ContainerPath>,
 ) -> Result<()> {
-    let mut seen = HashSet::new();
+    let mut seen = SeenKeys::default();
     for element in document.elements() {
         let element = element?;
         // Only the first of duplicate fields can be read by key.

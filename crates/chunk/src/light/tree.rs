@@ -93,7 +93,7 @@ impl LightTree {
         runs
     }
 
-    /// Returns the light of all cells if they have the same.
+    /// Returns the light of all cells if it is the same everywhere.
     pub fn uniform(&self) -> Option<LightValue> {
         let first = walk::value_at(self.as_bytes(), 0);
         let mut same = true;

@@ -93,14 +93,14 @@ impl Children {
     }
 }
 
-/// Returns the document with its length and end corrected to the bytes that exist. A document whose
-/// length is smaller ends there.
+/// Returns the document with its length and end corrected to the bytes that exist. If its stored
+/// length is smaller, the document ends there.
 fn with_own_length(bytes: &[u8]) -> Option<Vec<u8>> {
     let stated = i32::from_le_bytes(*bytes.first_chunk()?);
     let stated = usize::try_from(stated).ok().filter(|stated| *stated >= 5);
     let mut copy = match stated {
         Some(stated) if stated <= bytes.len() => bytes.get(..stated)?.to_vec(),
-        // A byte is appended for the end mark, which replaces the last byte below.
+        // Append a byte, so that the end mark written below does not replace one of the document.
         _ => [bytes, &[0]].concat(),
     };
     let length = i32::try_from(copy.len()).ok()?;
@@ -109,7 +109,7 @@ fn with_own_length(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(copy)
 }
 
-/// Returns an element that is a document and ends behind the end of `bytes`.
+/// Returns an element that is a document and ends past the end of `bytes`.
 fn cut_off(bytes: &[u8]) -> Option<(String, Kind, Vec<u8>)> {
     let (kind, rest) = bytes.split_first()?;
     let kind = Some(Kind(*kind)).filter(|kind| [Kind::DOCUMENT, Kind::ARRAY].contains(kind))?;

@@ -62,6 +62,7 @@ impl Cells {
     }
 
     /// Returns the id of one cell; 0 if no cells are stored.
+    #[inline]
     pub(super) fn id(&self, index: u16) -> u16 {
         match self {
             Self::Empty => 0,

@@ -12,10 +12,10 @@ use crate::error::Error;
 
 /// A byte palette with this many entries or fewer becomes a half-byte palette. Less than 16, so
 /// that a section at the limit does not change its type repeatedly.
-const HALF_BYTE_AGAIN_MAX: usize = 14;
+const SHRINK_TO_HALF_BYTE_MAX: usize = 14;
 
 /// A short palette with this many entries or fewer becomes a byte palette.
-const BYTE_AGAIN_MAX: usize = 251;
+const SHRINK_TO_BYTE_MAX: usize = 251;
 
 /// The reason why a section was not changed. The section is as it was before.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -64,9 +64,9 @@ impl<K: PaletteKey> Palette<K> {
     /// game writes. A value that no cell has any more is removed. The other entries keep their ids
     /// and order, unless the palette shrinks to a smaller type, which renumbers and reorders them.
     ///
-    /// Setting a cell and setting it back restores every byte, unless the palette changed its type
-    /// in between, or a value was removed and added again and either its id was not the lowest
-    /// free one or the list was not in a recognised order.
+    /// Setting a cell and setting it back restores every byte, with two exceptions: the palette
+    /// changed its type in between; or a value was removed and added again, and its id was not the
+    /// lowest free one or the list was not in a recognised order.
     ///
     /// The first change of a decoded palette repairs everything that [`check`](Self::check) reports
     /// without changing the value of any cell: counts are corrected, duplicate values get the id of
@@ -155,7 +155,7 @@ impl<K: PaletteKey> Palette<K> {
                 *slot = true;
             }
         }
-        // There is one more id here than entries, so one is free.
+        // `used` has one element more than there are entries, so one id is free.
         let free = used.iter().position(|used| !used).unwrap_or(0);
         while free >= self.kind().id_space() {
             self.grow();
@@ -182,10 +182,10 @@ impl<K: PaletteKey> Palette<K> {
     /// Changes to the next smaller type if there are few enough entries. Returns whether it did.
     pub(super) fn shrink(&mut self) -> bool {
         match (self.kind(), &*self.entries) {
-            (PaletteType::Short, entries) if entries.len() <= BYTE_AGAIN_MAX => {
+            (PaletteType::Short, entries) if entries.len() <= SHRINK_TO_BYTE_MAX => {
                 self.renumber(PaletteType::Byte);
             }
-            (PaletteType::Byte, entries) if entries.len() <= HALF_BYTE_AGAIN_MAX => {
+            (PaletteType::Byte, entries) if entries.len() <= SHRINK_TO_HALF_BYTE_MAX => {
                 self.renumber(PaletteType::HalfByte);
             }
             (PaletteType::HalfByte, [only]) if only.key == *K::default_key() => {

@@ -12,11 +12,7 @@ impl Cells {
     /// Returns one bit for each cell of a layer, set if the cell has this id. Without stored cells,
     /// all have the id 0.
     pub(super) fn layer_cells(&self, y: u8, id: u16) -> [u64; LAYER_WORDS] {
-        let bytes = self.as_bytes();
-        let layer = bytes.len() / 32;
-        let start = usize::from(y).saturating_mul(layer);
-        let cells = bytes.get(start..start.saturating_add(layer)).unwrap_or_default();
-        let words = cells.as_chunks::<8>().0;
+        let words = self.layer_bytes(y).as_chunks::<8>().0;
         match (self, u8::try_from(id)) {
             (Self::Empty, _) => [if id == 0 { u64::MAX } else { 0 }; LAYER_WORDS],
             (Self::HalfByte(_), Ok(id)) if id < 16 => collect::<4>(words, |word| half(word, id)),
@@ -24,6 +20,29 @@ impl Cells {
             (Self::HalfByte(_) | Self::Byte(_), _) => [0; LAYER_WORDS],
             (Self::Short(_), _) => self.short_layer(y, id),
         }
+    }
+
+    /// Returns the ids of the cells of a layer. Without stored cells, all are 0.
+    pub(super) fn layer_ids(&self, y: u8) -> Vec<u16> {
+        let bytes = self.layer_bytes(y);
+        match self {
+            Self::Empty => vec![0; LAYER_CELLS],
+            Self::HalfByte(_) => {
+                bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(u16::from).collect()
+            }
+            Self::Byte(_) => bytes.iter().map(|byte| u16::from(*byte)).collect(),
+            Self::Short(_) => {
+                bytes.as_chunks().0.iter().map(|short| u16::from_be_bytes(*short)).collect()
+            }
+        }
+    }
+
+    /// Returns the bytes of a layer; none beyond the section.
+    fn layer_bytes(&self, y: u8) -> &[u8] {
+        let bytes = self.as_bytes();
+        let len = bytes.len() / 32;
+        let start = usize::from(y).saturating_mul(len);
+        bytes.get(start..start.saturating_add(len)).unwrap_or_default()
     }
 
     /// Tests cell by cell: no real chunk has cells of 16 bits.

@@ -29,6 +29,7 @@ impl Nibbles {
         Self(SharedBytes::new(pairs.iter().map(byte).collect()))
     }
 
+    #[inline]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.0.as_slice()
     }
@@ -42,6 +43,7 @@ impl Nibbles {
         self.as_bytes().iter().flat_map(|byte| [byte >> 4, byte & 15])
     }
 
+    #[inline]
     pub(crate) fn get(&self, index: u16) -> u8 {
         let byte = self.as_bytes().get(usize::from(index >> 1)).copied().unwrap_or(0);
         if index & 1 == 0 { byte >> 4 } else { byte & 15 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::iter::FusedIterator;
 
-use hyworld_coords::{BLOCKS_PER_SECTION, LocalBlock, SectionArray};
+use hyworld_coords::{BLOCKS_PER_SECTION, ColumnArray, LocalBlock, SectionArray};
 
-use super::cell_runs::CellRuns;
+use super::cell_runs::{CellRuns, VisitRuns};
 use super::cells::CELLS;
 use super::layer::LAYER_WORDS;
 use super::{Palette, PaletteKey, PaletteType};
@@ -18,7 +18,7 @@ pub struct Run<'a, K> {
     pub key: &'a K,
     /// The first cell.
     pub start: LocalBlock,
-    /// The number of cells, in index order: 1 to 32,768.
+    /// The number of consecutive cells in index order: 1 to 32,768.
     pub len: u16,
 }
 
@@ -65,18 +65,26 @@ impl<K: PaletteKey> Palette<K> {
         key == K::default_key() || self.entries.iter().any(|entry| entry.key == *key)
     }
 
-    /// Returns the value of all cells if they have the same one.
+    /// Returns the value of all cells if it is the same everywhere.
     pub fn uniform(&self) -> Option<&K> {
         self.runs().next().filter(|run| run.len == BLOCKS_PER_SECTION).map(|run| run.key)
     }
 
     /// Returns the id that a cell stores; 0 if no cells are stored. An id without an entry has the
     /// default value. With a table by id, this is the fastest way to read single cells.
+    #[inline]
     pub fn id(&self, cell: LocalBlock) -> u16 {
         self.cells.id(cell.index())
     }
 
-    /// Returns the id of all cells of a horizontal layer if they have the same one.
+    /// Returns the ids of the cells of a horizontal layer. Faster than calling [`id`](Self::id).
+    pub fn layer_ids(&self, y: u8) -> ColumnArray<u16> {
+        // The number of cells always matches the array.
+        let ids = ColumnArray::from_vec(self.cells.layer_ids(y));
+        ids.unwrap_or_else(|| ColumnArray::filled(0))
+    }
+
+    /// Returns the id of all cells of a horizontal layer if it is the same everywhere.
     pub fn layer_id(&self, y: u8) -> Option<u16> {
         let first = self.id(LocalBlock::new(0, y, 0)?);
         self.layer_cells(y, first).iter().all(|bits| *bits == u64::MAX).then_some(first)
@@ -124,38 +132,29 @@ impl<K: PaletteKey> Palette<K> {
 
     /// Returns the values and the runs of [`indices`](Self::indices), as pairs of index and length.
     fn index_runs(&self) -> (Vec<&K>, Vec<(u16, u32)>) {
-        let mut runs = Vec::with_capacity(RUNS);
-        let keys = self.for_each_index_run(|index, len| runs.push((index, len)));
-        (keys, runs)
+        self.visit_index_runs(Vec::with_capacity(RUNS))
     }
 
-    /// Calls `visit` with the index and the length of each run of [`indices`](Self::indices), and
-    /// returns the values.
-    pub(crate) fn for_each_index_run(&self, mut visit: impl FnMut(u16, u32)) -> Vec<&K> {
+    /// Passes the index and the length of each run of [`indices`](Self::indices) to a visitor.
+    /// Returns the values and the visitor.
+    pub(crate) fn visit_index_runs<V: VisitRuns>(&self, visitor: V) -> (Vec<&K>, V) {
         let mut keys: Vec<&K> = self.entries.iter().map(|entry| &entry.key).collect();
         let unlisted = u16::try_from(keys.len()).unwrap_or(u16::MAX);
-        let mut entry_indices = self.entry_indices();
-        for index in &mut entry_indices {
+        let mut indices = self.entry_indices();
+        for index in &mut indices {
             *index = unlisted.min(*index);
         }
-        let mut has_unlisted = false;
-        // The current run and its start. An empty one is at the beginning.
-        let (mut current, mut start, mut end_before) = (0, 0_u32, 0_u32);
-        self.cells.for_each_run(|id, end| {
-            let index = entry_indices.get(usize::from(id)).copied().unwrap_or(unlisted);
-            has_unlisted |= index == unlisted;
-            // Two ids can map to the same index.
-            if index != current && end_before > start {
-                visit(current, end_before.saturating_sub(start));
-                start = end_before;
-            }
-            (current, end_before) = (index, end);
-        });
-        visit(current, end_before.saturating_sub(start));
-        if has_unlisted {
+        let is_empty = self.kind() == PaletteType::Empty;
+        let len = if is_empty { BLOCKS_PER_SECTION.into() } else { 0 };
+        let indices = indices.as_slice();
+        let (index, has_unlisted) = (unlisted, is_empty);
+        let first = IndexRuns { visitor, indices, unlisted, has_unlisted, index, len };
+        let mut last = self.cells.visit_runs(first);
+        last.visitor.visit(last.index, last.len);
+        if last.has_unlisted {
             keys.push(K::default_key());
         }
-        keys
+        (keys, last.visitor)
     }
 
     /// Returns the value of every cell.
@@ -210,6 +209,38 @@ impl<K: PaletteKey> Palette<K> {
     fn key_at(&self, index: Option<u16>) -> &K {
         let entry = index.and_then(|index| self.entries.get(usize::from(index)));
         entry.map_or_else(|| K::default_key(), |entry| &entry.key)
+    }
+}
+
+/// Passes runs with the indices of their ids to another visitor.
+struct IndexRuns<'a, V> {
+    visitor: V,
+    /// The index of each id.
+    indices: &'a [u16],
+    /// The index of ids without an entry.
+    unlisted: u16,
+    /// Whether a cell has such an id.
+    has_unlisted: bool,
+    /// The run that was not passed on yet, because the next one can have the same index. Its length
+    /// is 0 at the beginning.
+    index: u16,
+    len: u32,
+}
+
+impl<V: VisitRuns> VisitRuns for IndexRuns<'_, V> {
+    #[expect(clippy::inline_always, reason = "see the trait")]
+    #[inline(always)]
+    fn visit(&mut self, id: u16, len: u32) {
+        let index = self.indices.get(usize::from(id)).copied().unwrap_or(self.unlisted);
+        self.has_unlisted |= index == self.unlisted;
+        if index == self.index {
+            self.len = self.len.wrapping_add(len);
+            return;
+        }
+        if self.len > 0 {
+            self.visitor.visit(self.index, self.len);
+        }
+        (self.index, self.len) = (index, len);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::palette::Layer;
 use super::section::PlainSection;
-use crate::bit_array::{PACKED_BYTES, fours};
+use crate::bit_array::{PACKED_BYTES, groups_of_four};
 use crate::palette::NAME_CHARS_MAX;
 use crate::wire::Reader;
 
@@ -50,7 +50,7 @@ impl<'a> Heights<'a> {
             _ => Some(Layer::Any),
         };
         let layers: Vec<_> = self.keys.iter().map(layer).collect();
-        fours(self.indices).flatten().enumerate().all(|(column, index)| {
+        groups_of_four(self.indices).flatten().enumerate().all(|(column, index)| {
             let layer = layers.get(usize::from(index)).and_then(Option::as_ref);
             layer.is_some_and(|layer| layer.has_block(column))
         })
@@ -77,11 +77,11 @@ fn key_count(reader: &mut Reader<'_>) -> Option<usize> {
     usize::try_from(reader.i16_le().ok()?).ok().filter(|count| (1..=COLUMNS).contains(count))
 }
 
-/// Reads the indices into a list of this many keys.
+/// Reads the packed index of each column, which must be below `keys`.
 fn indices<'a>(reader: &mut Reader<'a>, keys: usize) -> Option<&'a [u8; PACKED_BYTES]> {
     (usize::try_from(reader.i32_le().ok()?) == Ok(PACKED_BYTES)).then_some(())?;
     let indices = reader.bytes(PACKED_BYTES).ok()?.as_array()?;
-    let greatest = fours(indices).flatten().fold(0, u16::max);
+    let greatest = groups_of_four(indices).flatten().fold(0, u16::max);
     (usize::from(greatest) < keys).then_some(indices)
 }
 
@@ -112,7 +112,8 @@ fn environments(data: &[u8]) -> Option<()> {
 /// The listed environment ids, as they are stored.
 struct Ids {
     listed: Vec<[u8; 4]>,
-    /// For each last byte, one of the ids that end with it, or 0. The others are only in `listed`.
+    /// For each value of the last byte, one of the listed ids that end with it, or 0. The other ids
+    /// are only in `listed`.
     by_last_byte: [[u8; 4]; 256],
 }
 
@@ -171,7 +172,7 @@ fn column(words: &[[u8; 4]], ids: &Ids) -> Option<()> {
     let (heights, runs) = words.split_at_checked(words.len() / 2)?;
     let (mut last_id, runs) = runs.split_first()?;
     let (mut last_height, mut is_plain) = (i64::MIN, ids.contains(*last_id));
-    // Without an early exit, which is rarely taken. There is a height between two runs.
+    // No early exit, because it would rarely be taken. There is one height between two runs.
     for (height, id) in heights.iter().zip(runs) {
         let height = i64::from(i32::from_be_bytes(*height));
         is_plain &= last_height < height;

@@ -51,7 +51,7 @@ fn skip_values(bytes: &[u8], next: u32, end: u32) -> Option<&[u8]> {
 /// Checks the parts of a node whose nested nodes are of the last level. All of those have the same
 /// size, so none has to be read to find the next one.
 fn skip_leaves(parts: &[u8], mask: u8) -> Option<&[u8]> {
-    // A part is a value of two bytes, or a nested node, which has 15 bytes more.
+    // A part is a value of 2 bytes or a nested node of 17 bytes.
     let (mut nodes, mut at, mut is_plain) = (mask, 0_usize, true);
     while nodes != 0 {
         let start = at.saturating_add(nodes.trailing_zeros().saturating_mul(2) as usize);

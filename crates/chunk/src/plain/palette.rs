@@ -15,7 +15,7 @@ pub(super) enum Key {
 /// A palette whose entries and cells agree.
 pub(super) enum PlainPalette<'a> {
     Empty,
-    /// Four bits for each cell. The id of air, if it is listed.
+    /// Four bits for each cell, and the id of air if it is listed.
     Halves {
         cells: &'a [u8; 16_384],
         air: Option<u8>,
@@ -86,9 +86,9 @@ impl<'a> PlainPalette<'a> {
 
 /// The cells of a section at one height.
 pub(super) enum Layer<'a> {
-    /// Not a layer: every column has a block.
+    /// Stands for a layer in which every cell counts as a block.
     Any,
-    /// Four bits for each cell. The id of air is 255, which no cell has, if it is not listed.
+    /// Four bits for each cell. If air is not listed, its id is 255, which no cell has.
     Halves {
         cells: &'a [u8; 512],
         air: u8,

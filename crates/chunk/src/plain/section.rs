@@ -74,7 +74,7 @@ impl<'a> PlainSection<'a> {
     }
 }
 
-/// Skips the ticking blocks: their number is right, and the last word is not 0.
+/// Skips the ticking blocks, after checking that their number is right and the last word is not 0.
 fn ticking(reader: &mut Reader<'_>) -> Option<()> {
     let listed = u32::from(reader.u16().ok()?);
     let words = usize::from(reader.u16().ok()?);

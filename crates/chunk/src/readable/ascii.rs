@@ -18,7 +18,7 @@ impl Display for Ascii {
     }
 }
 
-/// The digits of the numbers below 1000, without leading zeros, and how many they are.
+/// The digits of the numbers below 1000, without leading zeros, each with the number of digits.
 static DIGITS: [[u8; 4]; 1000] = {
     let mut texts = [[0; 4]; 1000];
     let (mut rest, mut number) = (texts.as_mut_slice(), 0_u16);
@@ -52,10 +52,15 @@ impl Ascii {
         Self(Vec::with_capacity(bytes))
     }
 
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     pub(super) fn push_str(&mut self, text: &str) {
         self.push_bytes(text.as_bytes());
     }
 
+    #[inline]
     pub(super) fn push_bytes(&mut self, ascii: &[u8]) {
         self.0.extend_from_slice(ascii);
     }
@@ -70,6 +75,7 @@ impl Ascii {
     }
 
     /// Closes a list: replaces the comma after its last item, if there is one, with a bracket.
+    #[inline]
     pub(super) fn end_list(&mut self) {
         match self.0.last_mut() {
             Some(comma) if *comma == b',' => *comma = b']',

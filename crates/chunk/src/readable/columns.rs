@@ -9,7 +9,7 @@ use hyworld_coords::{BlockPos, ColumnArray, LocalColumn};
 
 use super::ascii::{Ascii, hex};
 use super::json::{Object, list, number, number_runs, or_null, runs_of, text};
-use super::pairs;
+use super::pairs::{PairText, Pairs};
 use super::seeded::Seeded;
 use crate::block_chunk::BlockChunk;
 use crate::block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
@@ -21,21 +21,28 @@ const OPAQUE: u8 = 0xFF;
 /// The number of columns of a chunk.
 const COLUMNS: usize = 1024;
 
+/// Space for the text of a value for each column.
+const ROWS_BYTES: usize = 12 << 10;
+
 /// Space for the text of the distinct columns of most chunks.
 const PATTERNS_BYTES: usize = 64 << 10;
 
 /// Writes the values of all columns in rows from z = 0 on, each with the values from x = 0 on.
 fn rows<T: Copy>(values: &ColumnArray<T>, push: impl Fn(&mut Ascii, T)) -> Ascii {
-    let mut out = Ascii::from("[");
+    let mut out = Ascii::with_capacity(ROWS_BYTES);
+    out.push_bytes(b"[");
     for column in LocalColumn::all() {
-        out.push_str(match (column.x(), column.z()) {
-            (0, 0) => "[",
-            (0, _) => "],[",
-            _ => ",",
-        });
+        if column.x() == 0 {
+            out.push_bytes(b"[");
+        }
         push(&mut out, values[column]);
+        out.push_bytes(b",");
+        if column.x() == 31 {
+            out.end_list();
+            out.push_bytes(b",");
+        }
     }
-    out.push_str("]]");
+    out.end_list();
     out
 }
 
@@ -62,7 +69,7 @@ fn push_tint(out: &mut Ascii, tint: i32) {
 pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
     fmt::from_fn(|f| {
         let found = Environments::of(environments);
-        let palette = found.palette.iter().map(|&(id, name)| {
+        let palette = found.palette.names.iter().map(|&(id, name)| {
             fmt::from_fn(move |f| {
                 let mut object = Object::begin(f)?;
                 object.member("id", id)?;
@@ -80,15 +87,7 @@ pub(super) fn environments(environments: &EnvironmentChunk) -> impl Display {
 
 /// The environments of all columns. Most columns are equal to others.
 struct Environments<'a> {
-    stored: &'a EnvironmentChunk,
-    /// The listed environments, then those that columns use without listing them.
-    palette: Vec<(i32, &'a str)>,
-    /// The palette index of each id.
-    indices: HashMap<i32, u32>,
-    /// The last index that was looked up, for each last byte of an id.
-    recent: [Option<(i32, u32)>; 256],
-    /// The number of each distinct column. The key is its bytes without unused runs.
-    known: HashMap<Cow<'a, [u8]>, u16, Seeded>,
+    palette: Ids<'a>,
     /// The distinct columns as text: a list of `[[greatest y or null, palette index], ...]`.
     patterns: Ascii,
     columns: Vec<u16>,
@@ -96,68 +95,104 @@ struct Environments<'a> {
 
 impl<'a> Environments<'a> {
     fn of(stored: &'a EnvironmentChunk) -> Self {
-        let list = stored.list().iter();
-        let palette: Vec<_> = list.map(|entry| (entry.id, entry.name.as_str())).collect();
-        // If an id is listed twice, the last entry wins.
-        let indices = palette.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
-        let known = HashMap::with_capacity_and_hasher(COLUMNS, Seeded::new());
-        let mut patterns = Ascii::with_capacity(PATTERNS_BYTES);
-        patterns.push_str("[");
-        let columns = Vec::with_capacity(COLUMNS);
-        let recent = [None; 256];
-        let mut found = Self { stored, palette, indices, recent, known, patterns, columns };
+        let mut text = PairText::with_capacity(PATTERNS_BYTES);
+        let mut patterns = Patterns {
+            palette: Ids::of(stored),
+            known: HashMap::with_capacity_and_hasher(COLUMNS, Seeded::new()),
+            text: text.begin(),
+        };
+        let mut columns = Vec::with_capacity(COLUMNS);
+        // Most columns are stored in the same way as the one before or the one to the north.
+        let (mut before, mut row) = (None, [None; 32]);
         for column in LocalColumn::all() {
-            let number = found.neighbour_pattern(column).unwrap_or_else(|| found.pattern(column));
-            found.columns.push(number);
+            let bytes = stored.column_bytes(column);
+            let is_same = |other: &(&[u8], u16)| other.0 == bytes;
+            #[expect(clippy::indexing_slicing, reason = "x is below 32")]
+            let north = &mut row[usize::from(column.x())];
+            let known = before.filter(is_same).or_else(|| north.filter(is_same));
+            let known = known.unwrap_or_else(|| (bytes, patterns.add(stored.used_bytes(column))));
+            (before, *north) = (Some(known), Some(known));
+            columns.push(known.1);
         }
-        found.patterns.end_list();
-        found
+        patterns.text.finish();
+        Self { palette: patterns.palette, patterns: text.into(), columns }
+    }
+}
+
+/// The distinct columns.
+struct Patterns<'a, 't> {
+    palette: Ids<'a>,
+    /// The number of each column. The key is its bytes without unused runs.
+    known: HashMap<Cow<'a, [u8]>, u16, Seeded>,
+    text: Pairs<'t>,
+}
+
+impl<'a> Patterns<'a, '_> {
+    /// Returns the number of a column. `used` is the number of its heights, its heights and its
+    /// ids, of which there is one more.
+    fn add(&mut self, used: Cow<'a, [u8]>) -> u16 {
+        // There are at most as many patterns as columns, so it fits.
+        let next = u16::try_from(self.known.len()).unwrap_or(u16::MAX);
+        let new = match self.known.entry(used) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(new) => new,
+        };
+        let words = new.key().as_chunks().0.get(1..).unwrap_or_default();
+        let (heights, ids) = words.split_at(words.len() / 2);
+        self.text.begin_list();
+        for (max_y, id) in heights.iter().zip(ids) {
+            let index = self.palette.index_of(i32::from_be_bytes(*id));
+            self.text.push(Some(i32::from_be_bytes(*max_y)), index);
+        }
+        if let Some(id) = ids.last() {
+            self.text.push(None, self.palette.index_of(i32::from_be_bytes(*id)));
+        }
+        self.text.end_list();
+        new.insert(next);
+        next
+    }
+}
+
+/// The listed environments, then those that columns use without listing them.
+struct Ids<'a> {
+    names: Vec<(i32, &'a str)>,
+    /// The index of each id.
+    indices: HashMap<i32, u32>,
+    /// A cache with one entry for each value of an id's last byte: the id looked up last, and its
+    /// index.
+    recent: [Option<(i32, u32)>; 256],
+}
+
+impl<'a> Ids<'a> {
+    fn of(stored: &'a EnvironmentChunk) -> Self {
+        let list = stored.list().iter();
+        let names: Vec<_> = list.map(|entry| (entry.id, entry.name.as_str())).collect();
+        // If an id is listed twice, the last entry wins.
+        let indices = names.iter().zip(0..).map(|(&(id, _), index)| (id, index)).collect();
+        Self { names, indices, recent: [None; 256] }
     }
 
-    /// Returns the pattern of the column to the west or north if it is stored in the same way.
-    fn neighbour_pattern(&self, column: LocalColumn) -> Option<u16> {
-        let (x, z) = (column.x(), column.z());
-        let neighbours = [(x.checked_sub(1), Some(z)), (Some(x), z.checked_sub(1))];
-        let mut neighbours = neighbours.into_iter().filter_map(|(x, z)| LocalColumn::new(x?, z?));
-        let bytes = self.stored.column_bytes(column);
-        let same = neighbours.find(|&other| self.stored.column_bytes(other) == bytes)?;
-        self.columns.get(usize::from(same.index())).copied()
-    }
-
+    #[inline]
     fn index_of(&mut self, id: i32) -> u32 {
         let [.., low] = id.to_be_bytes();
         #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
-        let recent = &mut self.recent[usize::from(low)];
-        if let Some((known, index)) = *recent
-            && known == id
-        {
-            return index;
+        match self.recent[usize::from(low)] {
+            Some((known, index)) if known == id => index,
+            _ => self.find(id),
         }
-        let next = u32::try_from(self.palette.len()).unwrap_or(u32::MAX);
-        let index = *self.indices.entry(id).or_insert_with(|| {
-            self.palette.push((id, UNKNOWN_ENVIRONMENT));
-            next
-        });
-        *recent = Some((id, index));
-        index
     }
 
-    fn pattern(&mut self, column: LocalColumn) -> u16 {
-        // There are at most as many patterns as columns, so it fits.
-        let next = u16::try_from(self.known.len()).unwrap_or(u16::MAX);
-        match self.known.entry(self.stored.used_bytes(column)) {
-            Entry::Occupied(known) => return *known.get(),
-            Entry::Vacant(new) => *new.insert(next),
-        };
-        let mut patterns = std::mem::take(&mut self.patterns);
-        let runs = self.stored.runs(column).map(|run| {
-            let max_y = Some(*run.ys.end()).filter(|&max_y| max_y < i32::MAX);
-            (max_y, self.index_of(run.id))
+    fn find(&mut self, id: i32) -> u32 {
+        let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let index = *self.indices.entry(id).or_insert_with(|| {
+            self.names.push((id, UNKNOWN_ENVIRONMENT));
+            next
         });
-        pairs::push(&mut patterns, runs);
-        patterns.push_str(",");
-        self.patterns = patterns;
-        next
+        let [.., low] = id.to_be_bytes();
+        #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+        let recent = &mut self.recent[usize::from(low)];
+        *recent = Some((id, index));
+        index
     }
 }
 

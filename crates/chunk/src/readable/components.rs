@@ -126,7 +126,9 @@ fn rest<'a>(
         let field = document.get(key).ok().flatten()?;
         kinds.contains(&field.kind()).then_some(field)
     });
-    let is_shown = |element: &Element<'_>| [version, shown].contains(&Some(*element));
+    // By position: comparing elements would compare all of their bytes.
+    let shown = [version, shown].map(|field| field.map(|field| field.value_at()));
+    let is_shown = |element: &Element<'_>| shown.contains(&Some(element.value_at()));
     document.elements().filter_map(Result::ok).filter(|element| !is_shown(element)).collect()
 }
 

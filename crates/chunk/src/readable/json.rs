@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use hyworld_documents::quoted;
 
 use super::ascii::Ascii;
-use super::pairs;
+use super::pairs::PairText;
 
 /// Writes the members of an object in order.
 pub(super) struct Object<'a, 'f> {
@@ -78,9 +78,13 @@ pub(super) fn runs_of<T: Copy + PartialEq>(values: &[T]) -> Vec<(T, u32)> {
 /// Writes runs of numbers as `[[value, length], ...]`.
 pub(super) fn number_runs<T: Copy + Into<i32>>(runs: &[(T, u32)]) -> impl Display {
     fmt::from_fn(move |f| {
-        let mut out = Ascii::with_capacity(runs.len().saturating_mul(RUN_BYTES));
-        pairs::push(&mut out, runs.iter().map(|&(value, len)| (Some(value.into()), len)));
-        out.fmt(f)
+        let mut text = PairText::with_capacity(runs.len().saturating_mul(RUN_BYTES));
+        let mut pairs = text.begin();
+        for &(value, len) in runs {
+            pairs.push(Some(value.into()), len);
+        }
+        pairs.finish();
+        Ascii::from(text).fmt(f)
     })
 }
 
@@ -101,7 +105,7 @@ pub(super) fn runs<T: Copy>(runs: &[(T, u32)], push: impl Fn(&mut Ascii, T)) -> 
     })
 }
 
-/// Counts the leading values that equal `first`, the first of them.
+/// Counts the leading values that are equal to `first`, which is the first value.
 fn run_len<T: Copy + PartialEq>(first: T, values: &[T]) -> usize {
     let is_same = |stride: &&[T]| stride.iter().filter(|value| **value == first).count() == STRIDE;
     let whole = values.chunks_exact(STRIDE).take_while(is_same).count() * STRIDE;

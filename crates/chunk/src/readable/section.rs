@@ -7,13 +7,13 @@ use hyworld_coords::{BLOCKS_PER_SECTION, SECTION_HEIGHT_BLOCKS};
 use super::ascii::Ascii;
 use super::components::{self, ErrorOf};
 use super::json::{Object, list, number_runs, or_null, runs, runs_of, text};
-use super::pairs;
+use super::pairs::{PairText, Pairs};
 use crate::block_section::{BlockSection, Filler, Rotation};
 use crate::chunk::Section;
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
 use crate::light::{Light, LightTree, LightValue};
-use crate::palette::{AssetKey, Palette, PaletteKey, PaletteType};
+use crate::palette::{AssetKey, Palette, PaletteKey, PaletteType, VisitRuns};
 use crate::physics::BlockPhysics;
 
 /// The number of cells of a section.
@@ -27,7 +27,7 @@ pub(super) struct Numbered<'a> {
     pub(super) number: usize,
     /// Its holder, which can be missing in an old chunk.
     pub(super) stored: Option<&'a Holder>,
-    /// `None` for a section after the ten of a chunk.
+    /// `None` for a stored section beyond the ten of a chunk.
     pub(super) decoded: Option<Section<'a>>,
     /// Whether its blocks are inside the column data instead of the holder.
     pub(super) is_inline: bool,
@@ -101,18 +101,30 @@ impl<'a, K: PaletteKey> Cells<'a, K> {
             let runs = Ascii::from("[[0,32768]]");
             return Self { keys: vec![K::default_key()], counts: vec![CELLS], runs };
         }
-        let mut runs = Ascii::with_capacity(RUNS_BYTES);
-        runs.push_str("[");
         let mut counts = vec![0_u32; palette.entries().len().saturating_add(1)];
-        let keys = palette.for_each_index_run(|index, len| {
-            if let Some(count) = counts.get_mut(usize::from(index)) {
-                *count = count.saturating_add(len);
-            }
-            pairs::push_one(&mut runs, Some(index.into()), len);
-        });
-        runs.end_list();
+        let mut text = PairText::with_capacity(RUNS_BYTES);
+        let writer = RunWriter { counts: &mut counts, runs: text.begin() };
+        let (keys, writer) = palette.visit_index_runs(writer);
+        writer.runs.finish();
         counts.truncate(keys.len());
-        Self { keys, counts, runs }
+        Self { keys, counts, runs: text.into() }
+    }
+}
+
+/// Counts the cells of each key, and writes the runs.
+struct RunWriter<'a> {
+    counts: &'a mut [u32],
+    runs: Pairs<'a>,
+}
+
+impl VisitRuns for RunWriter<'_> {
+    #[expect(clippy::inline_always, reason = "see the trait")]
+    #[inline(always)]
+    fn visit(&mut self, index: u16, len: u32) {
+        if let Some(count) = self.counts.get_mut(usize::from(index)) {
+            *count = count.wrapping_add(len);
+        }
+        self.runs.push(Some(index.into()), len);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A random odd number: the first bits of the fractional part of the golden ratio.
+/// An odd number with well-mixed bits: the first bits of the fractional part of the golden ratio.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Creates hashers with one random seed.

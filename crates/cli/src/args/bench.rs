@@ -45,9 +45,8 @@ pub(crate) enum Verb {
     /// Measure a complete check, compared with decompressing the same chunks
     ///
     /// Measures in turn, on all processors: decompressing all blobs of PATH with zstd alone, in
-    /// memory; and checking PATH as `verify` does. The fastest pass counts. Also prints the
-    /// greatest memory of the process during the first check. PATH must have region files and is
-    /// only read.
+    /// memory; and checking PATH as `verify` does. The fastest pass counts. Also prints the peak
+    /// memory of the process during the first check. PATH must have region files and is only read.
     #[command(after_long_help = shapes::of("bench verify"))]
     Verify(VerifyArgs),
     /// Measure drawing a map, compared with decompressing the same chunks
@@ -55,14 +54,14 @@ pub(crate) enum Verb {
     /// Measures in turn: decompressing all blobs of PATH with zstd alone, in memory, on one thread;
     /// reading the chunks and painting the layer `surface`, on one thread; drawing a folder of
     /// tiles on one thread and on all processors; and drawing it again without changes. The fastest
-    /// pass counts. Also prints the greatest memory of the process during the first drawing. PATH
-    /// must have region files and is only read; scratch files are removed afterwards.
+    /// pass counts. Also prints the peak memory of the process during the first drawing. PATH must
+    /// have region files and is only read; scratch files are removed afterwards.
     #[command(after_long_help = shapes::of("bench map"))]
     Map(MapArgs),
     /// Measure counting and finding blocks, compared with decompressing the chunks
     ///
     /// Times three passes over the same chunks on all processors: zstd alone, from memory; `stats`;
-    /// and `find` for one block. The fastest pass counts. Also prints the greatest memory of the
+    /// and `find` for one block. The fastest pass counts. Also prints the peak memory of the
     /// process during the first passes.
     #[command(after_long_help = shapes::of("bench query"))]
     Query(QueryArgs),
@@ -127,7 +126,7 @@ pub(crate) struct StoreArgs {
     /// Number of repetitions of loading and saving
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) rounds: u32,
-    /// Seconds of loading chunks while others are saved
+    /// How many seconds to load chunks while others are saved
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = super::value::seconds)]
     pub(crate) latency_seconds: f64,
     /// Number of chunks the walk visits; 0 skips the walk

@@ -14,18 +14,18 @@ pub(crate) struct DiffArgs {
     /// `s3://BUCKET/PREFIX`, a backup zip, a universe or save with one world, or a manifest
     #[arg(value_name = "OLD")]
     pub(crate) first: PathBuf,
-    /// The new state; a manifest only if both are
+    /// The new state: as for OLD; a manifest only if OLD is one too
     #[arg(value_name = "NEW")]
     pub(crate) second: PathBuf,
     #[command(flatten)]
     pub(crate) selection: SelectionArg,
-    /// Print what was replaced by what, bounds, entities, items and other components
+    /// Print details of each chunk: replaced blocks, bounds, entities, items and other components
     #[arg(long)]
     pub(crate) details: bool,
     /// List every changed block and fluid with its position
     #[arg(long)]
     pub(crate) blocks: bool,
-    /// Compare only chunks, and not the configuration, resources and players
+    /// Compare only chunks, not the configuration, resources and players
     #[arg(long)]
     pub(crate) chunks_only: bool,
     /// Print the chunks that differ as CSV, as `select --csv` does
@@ -47,7 +47,7 @@ pub(crate) struct TrimArgs {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) selection: SelectionArg,
-    /// All chunks that are not protected may be removed
+    /// Remove all chunks that are not protected
     #[arg(long)]
     pub(crate) all: bool,
     /// Keep the chunks of this selection too
@@ -63,14 +63,14 @@ pub(crate) struct TrimArgs {
     /// Keep the chunks whose coordinates are in this JSON file, such as claims
     #[arg(long, value_name = "FILE", requires_all = ["x", "z"])]
     pub(crate) protect_json: Option<PathBuf>,
-    /// The path to the x coordinates in that file, such as `Claims.*.ChunkX`; for keys such as
-    /// "3,-7" `*.*.@0`
+    /// The path to the x coordinates in that file, such as `Claims.*.ChunkX`, or `*.*.@0` for keys
+    /// such as "3,-7"
     #[arg(long, value_name = "PATH", requires = "protect_json")]
     pub(crate) x: Option<String>,
     /// The path to the z coordinates in that file
     #[arg(long, value_name = "PATH", requires = "protect_json")]
     pub(crate) z: Option<String>,
-    /// The number of blocks for each step of these coordinates: 32 for chunks, 1 for blocks
+    /// The unit of these coordinates in blocks: 32 if they count chunks, 1 if they count blocks
     #[arg(long, value_name = "N", default_value_t = 32, requires = "protect_json",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) unit: u32,

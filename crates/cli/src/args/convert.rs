@@ -20,7 +20,7 @@ pub(crate) struct ConvertArgs {
     /// Finish the copy even if some chunks of the source cannot be read
     #[arg(long)]
     pub(crate) skip_unreadable: bool,
-    /// Copy nothing, and compare the chunks of both
+    /// Copy nothing; only compare the chunks of both
     #[arg(long, conflicts_with_all = ["recompress", "skip_unreadable", "dry_run"])]
     pub(crate) verify_only: bool,
     /// Read all chunks, and write nothing

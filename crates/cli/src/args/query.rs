@@ -17,27 +17,28 @@ pub(crate) struct FindArgs {
     /// backup zip, or a universe or save with one world
     #[arg(value_name = "WORLD")]
     pub(crate) path: PathBuf,
-    /// A block, such as `Ore_Gold*`; one line for each cell; repeatable, like all of these
+    /// A block, such as `Ore_Gold*`; prints one line for each cell; repeatable
     #[arg(long = "block", value_name = "NAME")]
     pub(crate) blocks: Vec<String>,
-    /// A fluid, such as `Water*`; one line for each cell
+    /// A fluid, such as `Water*`; prints one line for each cell; repeatable
     #[arg(long = "fluid", value_name = "NAME")]
     pub(crate) fluids: Vec<String>,
-    /// An item in containers, in entities, on the ground, and in the inventories of players
+    /// An item in containers, in entities, on the ground, and in the inventories of players;
+    /// repeatable
     #[arg(long = "item", value_name = "ID")]
     pub(crate) items: Vec<String>,
-    /// An entity, by role, model, name or UUID
+    /// An entity, by role, model, name or UUID; repeatable
     #[arg(long = "entity", value_name = "NAME")]
     pub(crate) entities: Vec<String>,
-    /// A block entity, by block or component, such as `*Chest*`
+    /// A block entity, by block or component, such as `*Chest*`; repeatable
     #[arg(long = "block-entity", value_name = "NAME")]
     pub(crate) block_entities: Vec<String>,
-    /// A text of signs, names and the like
+    /// A text on signs, in names and the like; repeatable
     #[arg(long = "text", value_name = "GLOB")]
     pub(crate) texts: Vec<String>,
     #[command(flatten)]
     pub(crate) selection: SelectionArg,
-    /// Print the nearest to this block first
+    /// Print the matches nearest to this block first
     #[arg(long, value_name = "X,Z", allow_hyphen_values = true)]
     pub(crate) near: Option<ColumnPos>,
     /// Stop after this many matches
@@ -60,7 +61,7 @@ pub(crate) struct StatsArgs {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) selection: SelectionArg,
-    /// Count ores by height: where each is most common; the same as --layers 'Ore_*'
+    /// Count ores by height, and print where each is most common; the same as --layers 'Ore_*'
     #[arg(long)]
     pub(crate) ores: bool,
     /// Count blocks with this name by height; repeatable

@@ -142,7 +142,7 @@ pub(crate) struct PutArgs {
     /// Sync the write to disk, as the game's `FlushOnWrite` does
     #[arg(long)]
     pub(crate) each_write: bool,
-    /// The geometry if the file is created
+    /// The geometry of the file if it is created
     #[arg(long, value_name = "SLOTSxBYTES", value_parser = geometry, default_value = "1024x4096")]
     pub(crate) geometry: Geometry,
     /// Print what would be done, and change nothing
@@ -213,7 +213,7 @@ pub(crate) struct SalvageArgs {
     /// Extract every blob into the folder given with -o
     #[arg(long, requires = "output", conflicts_with = "restore")]
     pub(crate) all: bool,
-    /// Write the decompressed document here; - is stdout
+    /// Write the decompressed document to this file; - is stdout
     #[arg(short, long, value_name = "PATH", requires = "which")]
     pub(crate) output: Option<PathBuf>,
     /// Restore the blob to this slot, unchanged
@@ -242,7 +242,7 @@ fn segment(text: &str) -> Result<SegmentIndex, String> {
 pub(crate) struct CompactArgs {
     /// The region file
     pub(crate) file: PathBuf,
-    /// Compact even if the blobs of damaged slots are lost
+    /// Compact even though this loses the blobs of damaged slots
     #[arg(long)]
     pub(crate) drop_damaged: bool,
     /// Drop orphaned blobs even if a slot is damaged

@@ -17,7 +17,7 @@ pub(crate) struct PregenArgs {
     /// The center, in chunk coordinates
     #[arg(long, value_name = "X,Z", allow_hyphen_values = true, default_value = "0,0")]
     pub(crate) center: ChunkPos,
-    /// Count the missing chunks, and generate none
+    /// Count the missing chunks without generating any
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print one JSON object

@@ -24,7 +24,7 @@ Selections:
 * in a name stands for any characters, ? for one. Values with spaces are in double quotes.
 ";
 
-/// Returns the language and what is said about the JSON output.
+/// Returns the descriptions of the language and of the JSON output.
 pub(super) fn help() -> String {
     format!("{LANGUAGE}\n{}", shapes::of("select"))
 }

@@ -1,5 +1,5 @@
-//! The JSON output of each verb, from the sections of `docs/json.md`. The long help includes their
-//! text, the man pages also the shapes.
+//! The JSON output of each verb, from the sections of `docs/json.md`. The long help includes the
+//! text of a section; the man pages also include the shapes.
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
 

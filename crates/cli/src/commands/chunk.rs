@@ -6,6 +6,7 @@ mod items;
 mod sections;
 mod summary;
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
@@ -123,7 +124,7 @@ fn show(
     }
     let readable = ReadableChunk::new(&chunk, located.at);
     if args.json {
-        print_json(console, &located.path, located.size, &readable)?;
+        writeln!(console, "{}", json_text(&located.path, located.size, &readable)?)?;
     } else {
         summary::write(console, &located, &readable)?;
     }
@@ -168,13 +169,12 @@ struct Report {
     compressed: Option<u64>,
 }
 
-/// Writes the JSON of a chunk. The order of keys is part of the documented output.
-pub(super) fn print_json(
-    out: &mut impl Write,
+/// Returns the JSON of a chunk. The order of keys is part of the documented output.
+pub(super) fn json_text<'a>(
     file: &Path,
     size: ChunkSize,
-    readable: &ReadableChunk<'_>,
-) -> anyhow::Result<()> {
+    readable: &'a ReadableChunk<'a>,
+) -> anyhow::Result<impl Display + use<'a>> {
     let report = Report {
         file: file.display().to_string(),
         region: readable.at().region().into(),
@@ -182,7 +182,7 @@ pub(super) fn print_json(
         raw: size.raw,
         compressed: size.stored,
     };
-    json::line_with(out, &report, "chunk", readable)
+    json::object_with(&report, "chunk", readable)
 }
 
 fn print_component(
@@ -202,7 +202,7 @@ fn print_component(
             "{}{section}: no component {}; it has {}",
             located.name(),
             wanted.id,
-            text::as_many(&ids, 300)
+            text::join_fitting(&ids, 300)
         )));
     };
     let value = JsonText::new(kind, bytes);

@@ -1,4 +1,4 @@
-//! `colors PATH`: shows the colours on a map of every block, fluid and environment of a world.
+//! `colors PATH`: shows the map colours of every block, fluid and environment of a world.
 
 use std::io::Write;
 

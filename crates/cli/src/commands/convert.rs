@@ -51,7 +51,7 @@ fn warn_of_writer(console: &mut Console, source: &Location) -> anyhow::Result<()
     Ok(())
 }
 
-/// A conversion with its open source.
+/// A conversion whose source was opened.
 struct Job<'a> {
     args: &'a ConvertArgs,
     source: &'a dyn ChunkStorage,

@@ -49,7 +49,7 @@ pub(super) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Exit
     reopen(&mut tour, &before, &camp)?;
     look_around(&mut tour, &camp)?;
     convert(&mut tour)?;
-    let documents = remove_and_rescue(&mut tour)?;
+    let documents = remove_and_recover(&mut tour)?;
     damage_a_copy(&mut tour, &documents)?;
     rebuild(&mut tour, &documents)?;
     draw(&mut tour)?;
@@ -168,7 +168,7 @@ fn convert(tour: &mut Tour<'_>) -> anyhow::Result<()> {
     tour.command(&["convert", WORLD, target, "--verify-only"], Exit::Clean)
 }
 
-fn remove_and_rescue(tour: &mut Tour<'_>) -> anyhow::Result<Documents> {
+fn remove_and_recover(tour: &mut Tour<'_>) -> anyhow::Result<Documents> {
     tour.title("Remove a chunk from a copy of the region file, and recover it")?;
     let file = tour.path(WORLD).join("chunks/0.0.region.bin");
     let documents = Documents::of(&file)?;

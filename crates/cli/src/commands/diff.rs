@@ -58,7 +58,7 @@ pub(super) fn run(args: &DiffArgs, console: &mut Console) -> anyhow::Result<Exit
         exit::complain(&exit::problem(format!("{}{}", at.unwrap_or_default(), finding.message)));
         exit = Exit::Problems;
     };
-    // A bar would be drawn between the lines.
+    // A progress bar would be drawn between the lines.
     let bar = hyworld_maintenance::NoProgress;
     let both = (&*storages.0, &*storages.1);
     let report = diff(both, wanted, &options, &mut each, &mut found, &bar);
@@ -120,7 +120,7 @@ fn of_manifests(
     Ok(if report.is_equal() { Exit::Clean } else { Exit::Problems })
 }
 
-/// Differences on their way to stdout.
+/// Prints differences, and collects the chunks for `--csv` and `--geojson`.
 struct Output<'a> {
     args: &'a DiffArgs,
     chunks: ChunkSet,

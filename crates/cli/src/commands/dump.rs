@@ -1,6 +1,7 @@
 //! `dump PATH`: prints every chunk as one line of JSON, as `chunk --json` does.
 
-use std::io::{self, Write};
+use std::fmt::{self, Display, Write as _};
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ use anyhow::Context;
 use hyworld::Location;
 use hyworld_chunk::{BlockMigrations, Chunk, ReadableChunk};
 use hyworld_coords::ChunkPos;
-use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
+use hyworld_maintenance::{ScanOptions, Scanned, reuse_buffer, scan_positions};
 use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt};
 
 use super::{chunk, select, upgrade};
@@ -111,7 +112,13 @@ impl Source<'_> {
     fn convert(&self, at: ChunkPos, document: Option<Vec<u8>>) -> anyhow::Result<Line> {
         let Some((raw, chunk)) = self.decode(at, document)? else { return Ok(Line::Missing) };
         let mut line = LimitedBuffer(self.spare().pop().unwrap_or_default());
-        let Ok(errors) = self.write(&mut line, at, raw, &chunk) else { return Ok(Line::Later) };
+        let readable = ReadableChunk::new(&chunk, at);
+        let written = writeln!(line, "{}", self.json_text(raw, &readable)?);
+        let errors = errors(&readable);
+        reuse_buffer(chunk.into_buffer());
+        if written.is_err() {
+            return Ok(Line::Later);
+        }
         let bytes = line.0.len() as u64;
         let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > WAITING_BYTES_MAX {
@@ -135,26 +142,27 @@ impl Source<'_> {
         Ok(Some((raw, chunk)))
     }
 
-    /// Writes the line of a chunk and returns what could not be decoded.
-    fn write(
+    fn json_text<'a>(
         &self,
-        out: &mut impl Write,
-        at: ChunkPos,
         raw: u64,
-        chunk: &Chunk,
-    ) -> anyhow::Result<Vec<String>> {
+        readable: &'a ReadableChunk<'a>,
+    ) -> anyhow::Result<impl Display + use<'a>> {
+        let at = readable.at();
         let size = match self.location {
             // Asking the database would read the whole document again.
             Location::RocksDb(_) => None,
             _ => self.storage.size(at).ok().flatten(),
         };
         let size = size.unwrap_or(ChunkSize { raw, stored: None });
-        let readable = ReadableChunk::new(chunk, at);
         let file = self.location.region_file_of(at);
         let file = file.unwrap_or_else(|| self.storage.location().into());
-        chunk::print_json(out, &file, size, &readable)?;
-        Ok(readable.errors().map(ToString::to_string).collect())
+        chunk::json_text(&file, size, readable)
     }
+}
+
+/// Returns what could not be decoded.
+fn errors(readable: &ReadableChunk<'_>) -> Vec<String> {
+    readable.errors().map(ToString::to_string).collect()
 }
 
 /// Writes lines in the order of the chunks.
@@ -211,8 +219,9 @@ impl Lines<'_> {
         let read = self.source.storage.read(at).map_err(anyhow::Error::from);
         match read.and_then(|document| self.source.decode(at, document)) {
             Ok(Some((raw, chunk))) => {
-                let errors = self.source.write(self.console, at, raw, &chunk)?;
-                self.add(at, &errors);
+                let readable = ReadableChunk::new(&chunk, at);
+                writeln!(self.console, "{}", self.source.json_text(raw, &readable)?)?;
+                self.add(at, &errors(&readable));
             }
             Ok(None) => {}
             Err(error) => self.complain(&error),
@@ -236,16 +245,12 @@ impl Lines<'_> {
 /// A buffer that fails to grow beyond `LINE_BYTES_MAX`.
 struct LimitedBuffer(Vec<u8>);
 
-impl Write for LimitedBuffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len().saturating_add(bytes.len()) > LINE_BYTES_MAX {
-            return Err(io::ErrorKind::FileTooLarge.into());
+impl fmt::Write for LimitedBuffer {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len().saturating_add(text.len()) > LINE_BYTES_MAX {
+            return Err(fmt::Error);
         }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
+        self.0.extend_from_slice(text.as_bytes());
         Ok(())
     }
 }

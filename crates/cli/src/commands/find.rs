@@ -99,7 +99,7 @@ fn positions<'a>(storage: &'a dyn ChunkStorage, chosen: Option<&'a ChunkSet>) ->
     }
 }
 
-/// Finds items in the inventories of players; with a selection only of players in its chunks.
+/// Finds items in the inventories of players. With a selection, only players in its chunks count.
 fn of_players(
     location: &Location,
     chosen: Option<&ChunkSet>,
@@ -122,7 +122,7 @@ fn chunk_of(found: &Match) -> Option<ChunkPos> {
     Some(ChunkPos::new(axis(found.x)?, axis(found.z)?))
 }
 
-/// Matches on their way to stdout.
+/// Prints matches, or collects them for `--near` and `--count`.
 struct Output<'a> {
     args: &'a FindArgs,
     matches: u64,
@@ -214,6 +214,7 @@ impl<'a> Output<'a> {
     }
 
     fn finish(mut self, console: &mut Console) -> anyhow::Result<()> {
+        let nearest = self.nearest.len() as u64;
         for near in std::mem::take(&mut self.nearest).into_sorted_vec() {
             self.write(&near.found, console)?;
         }
@@ -226,16 +227,18 @@ impl<'a> Output<'a> {
                 writeln!(console, "{kind:<12}  {number:>14}  {id}")?;
             }
         }
-        if self.args.near.is_some() && self.matches > SORTED_MAX as u64 && self.args.limit.is_none()
-        {
-            let shown = text::thousands(SORTED_MAX as u64);
-            console.say(format_args!("note: only the nearest {shown} are shown"))?;
-        }
         let matches = match self.matches {
             1 => "1 match".to_owned(),
             number => format!("{} matches", text::thousands(number)),
         };
-        console.say(format_args!("{matches}"))?;
+        if nearest > 0 && nearest < self.matches {
+            let shown = text::thousands(nearest);
+            console.say(format_args!("{matches}; only the nearest {shown} are shown"))?;
+        } else if self.is_full() {
+            console.say(format_args!("{matches}; stopped at --limit, there may be more"))?;
+        } else {
+            console.say(format_args!("{matches}"))?;
+        }
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ use crate::output::{Console, text};
 /// How many hatched chunks are described.
 const SHOWN: usize = 20;
 
-/// What is written.
+/// The kind of output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Output {
     Picture,
@@ -90,7 +90,7 @@ pub(super) fn layers(look: &LayerArgs) -> anyhow::Result<Vec<Layer>> {
     Ok(layers)
 }
 
-/// What the layers of a map are drawn with, besides its chunks.
+/// The inputs of a map's layers, besides its chunks.
 pub(super) struct Look {
     pub(super) assets: Option<PathBuf>,
     colors: Colors,
@@ -143,8 +143,8 @@ impl Look {
     }
 }
 
-/// Says where colours come from, if that is not the game.
-fn say_colors(console: &mut Console, look: &Look, layers: &[Layer]) -> anyhow::Result<()> {
+/// Prints a note if the colours do not come from the game's assets.
+fn print_color_note(console: &mut Console, look: &Look, layers: &[Layer]) -> anyhow::Result<()> {
     if look.assets.is_none() && layers.contains(&Layer::Surface) {
         let text = "colours by name, because no game assets were found or --assets is none";
         console.say(format_args!("note: {text}; use --assets PATH for the game's colours"))?;

@@ -20,7 +20,7 @@ use crate::output::{Console, json, progress, text, unsaved};
 
 pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let world = RunningWorld::open(&args.path, |options| {
-        // Saves even if the world's settings turn saving off for players.
+        // Saves even if the settings of the world turn saving off.
         options.is_saving_chunks = true;
         options.save_new_chunks = true;
         options.is_unloading_chunks = true;

@@ -59,8 +59,8 @@ fn open(source: &Source) -> anyhow::Result<IndexedStorageFile> {
     })
 }
 
-/// Opens a region file for writing.
-fn look_at(path: &Path) -> anyhow::Result<IndexedStorageFile> {
+/// Opens a version 1 region file for reading, before a change.
+fn open_before_change(path: &Path) -> anyhow::Result<IndexedStorageFile> {
     hyworld::open_region(path).map_err(advised)
 }
 
@@ -70,7 +70,7 @@ impl Force {
     }
 }
 
-/// Adds the verb or option that helps to an error.
+/// Adds advice to an error: the verb or option that helps.
 fn advised(error: hyworld::Error) -> anyhow::Error {
     match error.cause().downcast_ref() {
         Some(region @ Error::NeedsUpgrade { path }) => {

@@ -40,8 +40,7 @@ pub(super) fn run(args: &SavesArgs, console: &mut Console) -> anyhow::Result<Exi
         return Ok(exit);
     }
     write(console, &lines)?;
-    let looked: Vec<_> =
-        folders.looked_in().iter().map(|path| path.display().to_string()).collect();
+    let looked: Vec<_> = folders.searched().iter().map(|path| path.display().to_string()).collect();
     if lines.is_empty() {
         console.say(format_args!("nothing found; looked in {}", looked.join(", ")))?;
     }
@@ -67,7 +66,7 @@ fn write(console: &mut Console, lines: &[Line]) -> anyhow::Result<()> {
                 let names: Vec<_> = worlds.iter().map(|name| text::printable(name)).collect();
                 let names = match names.len() {
                     0 => "none".to_owned(),
-                    _ => text::as_many(&names, NAMES_WIDTH),
+                    _ => text::join_fitting(&names, NAMES_WIDTH),
                 };
                 saves.row([names, text::thousands(*players as u64), text::printable(path)]);
             }

@@ -98,7 +98,8 @@ pub(super) fn chosen_chunks(
     Ok((Some(chunks), exit))
 }
 
-/// Returns the chosen chunks of a verb: those of its other options that are selected too.
+/// Returns the chunks that a verb works on: those that both its other options and its selection
+/// choose.
 pub(super) fn positions(
     (wanted, selection): (&ChosenChunks, &SelectionArg),
     location: &Location,
@@ -216,7 +217,7 @@ fn write_summary(console: &mut Console, chunks: &ChunkSet) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Returns the first block of an area, and the first behind it, along both axes.
+/// Returns the first block of an area and the first block past its end, along both axes.
 fn blocks(area: ChunkRect) -> ((i64, i64), (i64, i64)) {
     let block = |chunk: i32, more: i64| (i64::from(chunk) + more) * i64::from(CHUNK_SIDE_BLOCKS);
     let (min, max) = (area.min(), area.max());

@@ -4,7 +4,7 @@ use crate::args::serve::ServeArgs;
 use crate::exit::{self, Exit};
 use crate::output::Console;
 
-/// Says that this build has no server.
+/// Reports that this build has no server.
 #[cfg(not(feature = "serve"))]
 pub(super) fn run(_args: &ServeArgs, _console: &mut Console) -> anyhow::Result<Exit> {
     let text = "this build has no `serve`; build it with `--features serve`";
@@ -50,7 +50,7 @@ mod live {
             palette: args.palette,
             assets: assets(args)?,
             markers: args.markers.unwrap_or_default(),
-            // Clients on other machines cannot use them.
+            // Clients on other machines cannot use the paths.
             has_paths: is_local && args.host.is_empty(),
             cache: args.cache.clone(),
             poll: Duration::from_secs(args.poll),
@@ -90,7 +90,7 @@ mod live {
         /// Looks for the chunk first, because the verbs also print what is missing.
         fn find(&self, at: ChunkPos) -> Result<(), ApiError> {
             let found = StoredChunk::find(&self.path, at);
-            let missing = |_| ApiError::NotFound("nothing is stored there".to_owned());
+            let missing = |_| ApiError::NotFound("no chunk is stored at this position".to_owned());
             found.map(drop).map_err(missing)
         }
 
@@ -104,11 +104,11 @@ mod live {
             let bytes = buffer.take();
             match ended {
                 Ok(_) if !bytes.is_empty() => Ok(bytes),
-                Ok(_) => Err(ApiError::NotFound("nothing is stored there".to_owned())),
+                Ok(_) => Err(ApiError::NotFound("no chunk is stored at this position".to_owned())),
                 Err(error) if exit::code_of(&error) == Exit::Failure => {
                     Err(ApiError::Failed("the world cannot be read".to_owned()))
                 }
-                Err(_) => Err(ApiError::NotFound("nothing can be read there".to_owned())),
+                Err(_) => Err(ApiError::NotFound("this position cannot be read".to_owned())),
             }
         }
     }

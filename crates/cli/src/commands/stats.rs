@@ -55,7 +55,7 @@ pub(super) fn run(args: &StatsArgs, console: &mut Console) -> anyhow::Result<Exi
     Ok(exit)
 }
 
-/// Counts the chosen chunks. Returns also the number of those that cannot be read.
+/// Counts the chosen chunks. Also returns the number of those that cannot be read.
 fn count(
     args: &StatsArgs,
     storage: &dyn ChunkStorage,

@@ -127,7 +127,7 @@ fn state_name(state: FileState) -> &'static str {
     }
 }
 
-/// Tells where the undo bundle of a verb is, and how to use it.
+/// Prints where the undo bundle of a verb is, and how to use it.
 pub(super) fn advise(bundle: Option<&Path>, console: &mut Console) -> anyhow::Result<()> {
     if let Some(bundle) = bundle {
         let bundle = hyworld::files::shell_word(bundle);

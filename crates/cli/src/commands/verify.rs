@@ -120,7 +120,7 @@ enum Line<'a> {
         chunk: MaybeChunk,
         message: &'a str,
         advice: String,
-        /// Not for findings about a whole world, or about a storage without files.
+        /// `None` for findings about a whole world, or about a storage without files.
         file: Option<String>,
         /// The slot of a region file.
         slot: Option<u32>,

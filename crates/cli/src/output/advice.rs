@@ -11,7 +11,7 @@ pub(crate) fn words(finding: &Finding, file: Option<&Path>) -> String {
     let slot = finding.slot.map_or(0, hyworld_indexed_storage::Slot::get);
     match file.or(finding.file.as_deref()) {
         Some(file) => in_region(advice, &Commands { file, slot }),
-        None => anywhere(advice).to_owned(),
+        None => for_any_storage(advice).to_owned(),
     }
 }
 
@@ -101,12 +101,12 @@ fn in_region(advice: Advice, run: &Commands<'_>) -> String {
             run.salvage(),
             run.remove()
         ),
-        other => anywhere(other).to_owned(),
+        other => for_any_storage(other).to_owned(),
     }
 }
 
 /// Returns advice that applies to every storage.
-fn anywhere(advice: Advice) -> &'static str {
+fn for_any_storage(advice: Advice) -> &'static str {
     match advice {
         Advice::ReplaceRefused | Advice::RestoreRefused => {
             "the game would not load it; restore it from a backup"

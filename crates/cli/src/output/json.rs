@@ -17,14 +17,25 @@ pub(crate) fn line(out: &mut impl Write, report: &impl Serialize) -> anyhow::Res
 pub(crate) fn line_with(
     out: &mut impl Write,
     report: &impl Serialize,
-    key: &str,
+    key: &'static str,
     last: impl Display,
 ) -> anyhow::Result<()> {
-    let object = serde_json::to_string(report)?;
-    let members = object.strip_suffix('}').unwrap_or(&object);
-    let comma = if members == "{" { "" } else { "," };
-    writeln!(out, "{members}{comma}\"{key}\":{last}}}")?;
+    writeln!(out, "{}", object_with(report, key, last)?)?;
     Ok(())
+}
+
+/// Returns the JSON object that [`line_with`] writes, as text.
+pub(crate) fn object_with<R: Serialize, L: Display>(
+    report: &R,
+    key: &'static str,
+    last: L,
+) -> anyhow::Result<impl Display + use<R, L>> {
+    let object = serde_json::to_string(report)?;
+    Ok(fmt::from_fn(move |f| {
+        let members = object.strip_suffix('}').unwrap_or(&object);
+        let comma = if members == "{" { "" } else { "," };
+        write!(f, "{members}{comma}\"{key}\":{last}}}")
+    }))
 }
 
 /// The position of a chunk or a region.

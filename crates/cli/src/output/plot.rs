@@ -12,7 +12,7 @@ use anyhow::Context;
 
 use crate::exit;
 
-/// Colours of lines, distinguishable also by people who see no red or green.
+/// Colours of lines that people with red-green colour blindness can tell apart too.
 const COLORS: [[u8; 3]; 8] = [
     [0, 114, 178],
     [213, 94, 0],
@@ -73,7 +73,7 @@ impl Plot {
         Self { height: y + 20.0, shapes }
     }
 
-    /// Draws lines over a common axis from 0. Only as many as there are colours.
+    /// Draws lines over a common axis from 0. Draws at most as many lines as there are colours.
     pub(crate) fn lines(title: &str, axis: &str, series: &[(String, Vec<f64>)]) -> Self {
         let shown: Vec<_> = series.iter().take(COLORS.len()).collect();
         let length = shown.iter().map(|(_, values)| values.len()).max().unwrap_or(1).max(2);
@@ -202,8 +202,9 @@ pub(crate) fn bar(value: u64, max: u64, width: usize) -> String {
     "#".repeat(usize::try_from(length.min(width)).unwrap_or_default())
 }
 
-/// Returns one character for each of `parts` parts of the values, as high as their sum.
-pub(crate) fn spark(values: &[u64], parts: usize) -> String {
+/// Divides the values into `parts` parts, and returns one character for each, as high as the sum of
+/// the part.
+pub(crate) fn sparkline(values: &[u64], parts: usize) -> String {
     let size = values.len().div_ceil(parts.max(1)).max(1);
     let sums: Vec<u64> = values
         .chunks(size)
@@ -242,7 +243,7 @@ mod tests {
             ("####".into(), "#".into(), String::new())
         );
         assert_eq!(bar(u64::MAX, 1, 8), "########");
-        assert_eq!(spark(&[0, 0, 1, 1, 8, 8], 3), " \u{2581}\u{2588}");
-        assert_eq!(spark(&[], 3), "");
+        assert_eq!(sparkline(&[0, 0, 1, 1, 8, 8], 3), " \u{2581}\u{2588}");
+        assert_eq!(sparkline(&[], 3), "");
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn short(text: &str, width: usize) -> String {
 
 /// Joins as many of `parts` as fit into `width` characters and adds how many are left out. Always
 /// includes the first.
-pub(crate) fn as_many(parts: &[String], width: usize) -> String {
+pub(crate) fn join_fitting(parts: &[String], width: usize) -> String {
     const MORE_CHARS: usize = ", 999 more".len();
     let len = |parts: &[String]| -> usize {
         parts.iter().map(|part| part.chars().count().saturating_add(2)).sum()
@@ -276,12 +276,12 @@ mod tests {
         assert_eq!(short("abcdefg", 6), "abcd..");
         assert_eq!(short("\n", 6), "\\n");
         let parts = ["one", "two", "three"].map(str::to_owned);
-        assert_eq!(as_many(&parts, 15), "one, two, three");
-        assert_eq!(as_many(&parts, 14), "one, 2 more");
+        assert_eq!(join_fitting(&parts, 15), "one, two, three");
+        assert_eq!(join_fitting(&parts, 14), "one, 2 more");
         let many = ["one", "two", "three", "four"].map(str::to_owned);
-        assert_eq!(as_many(&many, 18), "one, two, 2 more");
-        assert_eq!(as_many(&parts, 3), "one, 2 more");
-        assert_eq!(as_many(&[], 3), "");
+        assert_eq!(join_fitting(&many, 18), "one, two, 2 more");
+        assert_eq!(join_fitting(&parts, 3), "one, 2 more");
+        assert_eq!(join_fitting(&[], 3), "");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use hyworld_coords::ChunkPos;
+use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::Random;
 use hyworld_testkit::damage::copy_folder;
 
@@ -131,6 +133,13 @@ fn a_killed_trim_is_finished_by_the_next() {
     let sandbox = crate::querying::save();
     let worlds = sandbox.path("save/universe/worlds");
     fs::rename(worlds.join("one"), worlds.join("w")).unwrap();
+    // A region that loses all of its chunks, so that its file is removed.
+    let storage = RegionFiles::open(&worlds.join("w/chunks")).unwrap();
+    for x in 100..104 {
+        let document = crate::querying::natural().encode();
+        storage.write(ChunkPos::new(x, 0), &document).unwrap();
+    }
+    drop(storage);
     fs::rename(sandbox.path("save"), sandbox.path("start")).unwrap();
     copy_folder(&sandbox.path("start"), &sandbox.path("save"));
     let start = hyworld::open(sandbox.path("start")).unwrap();

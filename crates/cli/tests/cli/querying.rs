@@ -204,6 +204,14 @@ fn things_are_found_with_their_coordinates() {
     let text = run(&sandbox, &["find", "save", "--item", "Bar_*"]).ends(0);
     let expected = "item          37 64 37              7 x Bar_Gold  in Furniture_Chest\n";
     assert_eq!((text.text(), text.err.as_str()), (expected, "1 match\n"));
+    for (more, expected) in [
+        (&["--near", "0,0"][..], "144 matches; only the nearest 2 are shown\n"),
+        (&[], "2 matches; stopped at --limit, there may be more\n"),
+    ] {
+        let words = ["find", "save", "--block", "Ore_*", "--limit", "2"];
+        let words: Vec<&str> = words.iter().chain(more).copied().collect();
+        assert_eq!(run(&sandbox, &words).ends(0).err, expected);
+    }
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn the_api_answers_like_the_verbs() {
         let answer = server.get(path);
         assert_eq!(answer.status, 404, "{path}");
         let json: Value = serde_json::from_slice(&answer.body).unwrap();
-        assert_eq!(json["error"], "nothing is stored there", "{path}");
+        assert_eq!(json["error"], "no chunk is stored at this position", "{path}");
     }
     server.stop();
 }

@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
     }
 
-    /// Skips `token` and the white space after it, if it is next. Returns whether it was.
+    /// If `token` is next, skips it and the white space after it, and returns true.
     fn take(&mut self, token: &str) -> bool {
         match self.rest.strip_prefix(token) {
             Some(rest) => {

@@ -2,8 +2,9 @@
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// Appends a quoted string. Letters, digits, spaces, punctuation and symbols are not escaped;
-/// everything else is, by UTF-16 units. That includes all characters that need two units.
+/// Appends a quoted string. Letters, digits, spaces, punctuation and symbols are not escaped.
+/// Everything else is escaped one UTF-16 unit at a time, including all characters that need two
+/// units.
 pub(super) fn write(text: &str, out: &mut String) {
     out.push('"');
     let is_verbatim = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');

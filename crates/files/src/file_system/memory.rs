@@ -156,8 +156,8 @@ impl FileSystem for MemoryFileSystem {
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.change(|state| {
-            // Always creates a new file. Truncating an old one in place need not be modelled: the
-            // survivors of the new file cover the same states.
+            // Always creates a new file instead of truncating an old one: a power cut leaves the
+            // same states in both cases.
             let index = state.files.len();
             state.files.push(File { bytes: bytes.to_vec(), is_synced: false });
             state.change_names(Change::Create(path.to_owned(), index));

@@ -58,7 +58,8 @@ pub(super) fn read(file: &Path) -> Option<Colors> {
     Colors::from_table(&text?)
 }
 
-/// Writes a table. A cache that cannot be written is no error: the assets are then read again.
+/// Writes a table. It is not an error if the cache cannot be written: the assets are then read
+/// again.
 pub(super) fn write(file: &Path, colors: &Colors) {
     let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
     let _is_written = folder.is_ok() && replace(file, colors.to_table().as_bytes()).is_ok();

@@ -80,7 +80,7 @@ impl<'a> Recording<'a> {
             return verify(storage, options, found, progress);
         }
         let positions = match self.usage {
-            // Other storages do not show what was written since.
+            // Other storages do not show what was written since the manifest.
             ManifestUse::Since(old) if !old.regions.is_empty() => {
                 self.keep_others(old, storage);
                 let chunks = |(_, path): &(RegionPos, PathBuf)| changed_chunks(old, path);

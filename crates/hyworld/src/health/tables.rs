@@ -50,7 +50,7 @@ fn blob_or_entry(file: &IndexedStorageFile, slot: Slot) -> u64 {
 /// The findings about the index tables of region files.
 pub(super) struct Tables {
     cut_off: Vec<Finding>,
-    /// One finding for each two slots that share segments, with the chunks of both.
+    /// One finding for each pair of slots that share segments, with the chunks of both.
     overlaps: Vec<(Finding, [Option<ChunkPos>; 2])>,
 }
 

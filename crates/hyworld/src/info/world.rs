@@ -86,9 +86,9 @@ pub struct SpawnInfo {
     pub id: Option<String>,
     /// The x coordinate, if all players have the same spawn point.
     pub x: Option<f64>,
-    /// The y coordinate, likewise.
+    /// The y coordinate, if all players have the same spawn point.
     pub y: Option<f64>,
-    /// The z coordinate, likewise.
+    /// The z coordinate, if all players have the same spawn point.
     pub z: Option<f64>,
 }
 

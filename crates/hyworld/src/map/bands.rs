@@ -1,16 +1,14 @@
 //! Paints the tiles of level 0, in bands from north to south so that memory is bounded.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::thread::{self, ScopedJoinHandle};
 
 use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{Progress, ScanOptions, Scanned, scan_positions};
 use hyworld_map::{Needs, PaintedTile, TilePainter, TilePos};
 
 use super::input::{Counts, InputReader};
-use super::tiles::TileRun;
+use super::run::TileRun;
 use crate::error::Result;
 
 /// The memory for the pixels of the tiles that are painted at the same time.
@@ -35,45 +33,36 @@ impl TileRun<'_> {
         store: &(dyn Fn(PaintedTile) -> Result<()> + Sync),
     ) -> Result<()> {
         let jobs = self.scan.job_count().get();
-        if jobs == 1 {
-            let mut result = Ok(());
+        // Tiles in threads need as much memory as those of a band, at most.
+        let width = usize::try_from(band_width(self.options.layers.len())).unwrap_or(1);
+        let mut result = Ok(());
+        thread::scope(|scope| {
+            let mut threads = VecDeque::new();
             self.paint_into(tiles, counts, progress, &mut |tile| {
-                if result.is_ok() {
+                if result.is_err() {
+                    return;
+                }
+                if jobs == 1 {
                     result = store(tile);
+                    return;
+                }
+                if threads.len() >= jobs.min(width) {
+                    result = threads.pop_front().map_or(Ok(()), join);
+                }
+                // A thread for each tile: the system starts it on an idle core.
+                match thread::Builder::new().spawn_scoped(scope, move || store(tile)) {
+                    Ok(thread) => threads.push_back(thread),
+                    Err(source) => result = Err(self.cannot_start(&source)),
                 }
             });
-            return result;
-        }
-        thread::scope(|scope| {
-            let (sender, receiver) = sync_channel::<PaintedTile>(1);
-            let receiver = Arc::new(Mutex::new(receiver));
-            let mut threads = Vec::new();
-            // Tiles in threads need as much memory as those of a band, at most.
-            let width = usize::try_from(band_width(self.options.layers.len())).unwrap_or(1);
-            for _ in 0..jobs.min(width) {
-                let receiver = Arc::clone(&receiver);
-                let storing = move || {
-                    while let Some(tile) = next(&receiver) {
-                        store(tile)?;
-                    }
-                    Ok(())
-                };
-                let started = thread::Builder::new().spawn_scoped(scope, storing);
-                threads.push(started.map_err(|source| self.cannot_start(&source))?);
-            }
-            // Without receivers, all threads have failed, which is reported below.
-            drop(receiver);
-            self.paint_into(tiles, counts, progress, &mut |tile| {
-                let _is_sent = sender.send(tile).is_ok();
-            });
-            drop(sender);
-            let join = |thread: thread::ScopedJoinHandle<'_, Result<()>>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
             // All threads are joined before the first error is returned.
-            let results: Vec<Result<()>> = threads.into_iter().map(join).collect();
-            results.into_iter().collect()
-        })
+            for joined in threads.into_iter().map(join) {
+                if result.is_ok() {
+                    result = joined;
+                }
+            }
+        });
+        result
     }
 
     /// Paints some tiles, all from one band.
@@ -84,7 +73,7 @@ impl TileRun<'_> {
         progress: &dyn Progress,
         done: &mut dyn FnMut(PaintedTile),
     ) {
-        let listed = self.chunks_for(tiles);
+        let listed = self.chunks_for(&tiles.keys().copied().collect());
         let needs = self.needs();
         let mut painter = TilePainter::new(self.options.grid, &self.options.layers, &needs);
         let reader = InputReader::new(self.input, &self.options.layers, &needs);
@@ -102,14 +91,25 @@ impl TileRun<'_> {
     }
 
     /// Returns the stored chunks of some tiles and those around them, by rows.
-    fn chunks_for(&self, tiles: &BTreeMap<TilePos, u128>) -> Vec<ChunkPos> {
-        let mut needed: BTreeSet<(i32, i32)> = BTreeSet::new();
-        for tile in tiles.keys() {
-            for at in self.options.grid.chunks_around(*tile).in_rows().filter(|at| self.has(*at)) {
-                needed.insert((at.z, at.x));
-            }
-        }
-        needed.into_iter().map(|(z, x)| ChunkPos::new(x, z)).collect()
+    pub(super) fn chunks_for(&self, tiles: &BTreeSet<TilePos>) -> Vec<ChunkPos> {
+        let grid = self.options.grid;
+        let is_needed = |at: &&ChunkPos| {
+            let tile = |dx: i32, dz: i32| {
+                let (x, z) = (at.x.saturating_add(dx), at.z.saturating_add(dz));
+                grid.tile_of(ChunkPos::new(x, z))
+            };
+            let (first, last) = (tile(-1, -1), tile(1, 1));
+            let is_listed = |x: i32, z: i32| tiles.contains(&TilePos::new(0, x, z));
+            is_listed(first.x, first.z)
+                || first != last
+                    && (is_listed(last.x, last.z)
+                        || is_listed(first.x, last.z)
+                        || is_listed(last.x, first.z))
+        };
+        let stored = self.positions.iter().chain(self.beside).filter(is_needed);
+        let mut needed: Vec<ChunkPos> = stored.copied().collect();
+        needed.sort_unstable_by_key(|at| (at.z, at.x));
+        needed
     }
 
     fn scan_chunks(
@@ -123,7 +123,7 @@ impl TileRun<'_> {
         let read = |at, document| reader.read(at, document);
         // The scan is cancelled only by the caller.
         let _completion = scan_positions(self.input.storage, listed, options, read, |step| {
-            // All positions come from a list, so that none is unlisted.
+            // Listing cannot fail here, because the positions come from a list.
             if let Scanned::Chunk(at, Some((tile, problem))) = step {
                 add(at, tile, problem);
             }
@@ -137,7 +137,6 @@ impl TileRun<'_> {
     }
 }
 
-/// Returns the next tile; `None` after the last one.
-fn next(receiver: &Mutex<Receiver<PaintedTile>>) -> Option<PaintedTile> {
-    receiver.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+fn join(thread: ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -10,7 +10,8 @@ use hyworld_map::{ArchiveSink, MapState, environment_color, write_map_file};
 
 use super::folder::{MapFolder, WorldPage};
 use super::markers::Marker;
-use super::tiles::{TileReport, TileRun, draw_tiles};
+use super::run::TileRun;
+use super::tiles::{TileReport, draw_tiles};
 use crate::error::Result;
 
 /// The suffix of the state of an archive.
@@ -105,7 +106,7 @@ pub fn draw_archive(
         "layer": layer,
         "pixels_per_block": run.options.grid.scale(),
     });
-    // A process that is killed before the new state is written leaves none.
+    // If the process is killed before the new state is written, there is no state.
     remove_if_present(&state_path)?;
     sink.finish(&metadata.to_string())?;
     write_map_file(&state_path, newest.to_json().as_bytes())?;

@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use super::input::bounds;
 use super::markers::Marker;
-use super::tiles::INFO_LAYER;
+use super::run::INFO_LAYER;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The file that marks a folder as a map.

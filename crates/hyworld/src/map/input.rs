@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hyworld_assets::{Colors, Rgb};
 use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkPos, ChunkRect};
-use hyworld_maintenance::ShortHash;
+use hyworld_maintenance::{ShortHash, reuse_buffer};
 use hyworld_map::{
     Facts, Layer, Needs, Other, Palette, Tile, TileMemo, TileReader, environment_color,
 };
@@ -21,7 +21,7 @@ pub struct MapInput<'a> {
     pub storage: &'a dyn ChunkStorage,
     /// The colours of blocks.
     pub colors: &'a Colors,
-    /// Which of them are drawn.
+    /// Which of the colours are drawn.
     pub palette: Palette,
     /// Another world, for [`Layer::Diff`].
     pub against: Option<&'a dyn ChunkStorage>,
@@ -36,7 +36,8 @@ impl<'a> MapInput<'a> {
     }
 }
 
-/// A chunk that was read, and why it cannot be drawn. `None` if it was removed meanwhile.
+/// A chunk that was read, with the reason if it cannot be drawn. `None` if the chunk was removed
+/// meanwhile.
 pub(super) type Read = Option<(Tile, Option<String>)>;
 
 /// Reads chunks for some layers.
@@ -78,7 +79,9 @@ impl<'a> InputReader<'a> {
         };
         let is_plain = !self.has_sizes && self.input.history.is_empty();
         if is_plain && matches!(other, Ok(Other::None)) {
-            let (tile, error) = self.memo.tile(&self.tiles, document);
+            let mut document = document;
+            let (tile, error) = self.memo.tile(&self.tiles, &mut document);
+            reuse_buffer(document);
             return Some((tile, error.map(|error| error.to_string())));
         }
         let facts = self.facts(at, &document);
@@ -106,7 +109,7 @@ impl<'a> InputReader<'a> {
     }
 }
 
-/// What was drawn.
+/// The numbers of drawn and hatched chunks, the reasons for hatching, and the legend.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
     pub(super) drawn: u64,

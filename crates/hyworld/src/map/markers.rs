@@ -200,7 +200,8 @@ impl Markers {
         self.search(MarkerKind::Warp, &document, None, 0);
     }
 
-    /// Adds containers and entities. Chunks that cannot be read are left out: the map shows them.
+    /// Adds containers and entities. Chunks that cannot be read are left out; the map itself
+    /// hatches them.
     fn add_contents(&mut self, location: &Location, choice: MarkerChoice) {
         let Ok(storage) = location.open() else { return };
         let find = |at, document: hyworld_providers::Result<Option<Vec<u8>>>| {

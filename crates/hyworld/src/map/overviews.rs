@@ -1,9 +1,10 @@
 //! Overviews: each tile shows four tiles of the level below, with half of their resolution.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hyworld_maintenance::{ShortHash, scan_items};
-use hyworld_map::{TILE_BYTES, TilePos, draw_quarter, level_count};
+use hyworld_map::{TILE_BYTES, TilePos, halved, level_count, place_quarter};
 
 use super::keys::combined;
 use super::tiles::Drawing;
@@ -15,6 +16,22 @@ const OVERVIEW_BYTES: u64 = 4 * TILE_BYTES as u64;
 /// The number of overviews that are in memory together.
 const BATCH: usize = 64;
 
+/// The number of tiles whose halves are kept: 32 MiB.
+const HALVES_MAX: usize = 128;
+
+/// Tiles of this run with half of their resolution, by layer and position. Overviews are drawn from
+/// them. Other tiles are read from their files.
+#[derive(Default)]
+pub(super) struct Halves(HashMap<(usize, TilePos), Vec<u8>>);
+
+impl Halves {
+    pub(super) fn add(&mut self, layer: usize, tile: TilePos, half: Option<Vec<u8>>) {
+        if let Some(half) = half.filter(|_| self.0.len() < HALVES_MAX) {
+            self.0.insert((layer, tile), half);
+        }
+    }
+}
+
 impl Drawing<'_> {
     /// Draws the overviews whose tiles changed, level by level, and removes old ones.
     pub(super) fn draw_overviews(&mut self) -> Result<()> {
@@ -25,6 +42,7 @@ impl Drawing<'_> {
             for level in 1..levels {
                 let parents: BTreeSet<TilePos> = below.iter().map(|tile| tile.parent()).collect();
                 self.draw_level(number, &name, &parents)?;
+                self.halves.0.retain(|(layer, tile), _| *layer != number || tile.level == level);
                 let old = self.level(&name, level);
                 for tile in old.difference(&parents) {
                     self.forget(&name, *tile)?;
@@ -77,15 +95,17 @@ impl Drawing<'_> {
         let _completion = scan_items(
             items,
             self.run.scan,
-            |(tile, key)| this.overview(name, tile).map(|bytes| (tile, key, bytes)),
+            |(tile, key)| this.overview((number, name), tile).map(|drawn| (tile, key, drawn)),
             |overview| match overview {
                 Ok(overview) => drawn.push(overview),
                 Err(error) => result = Err(error),
             },
         );
         result?;
-        for (tile, key, bytes) in drawn {
+        for (tile, key, overview) in drawn {
+            let (bytes, half) = overview.unzip();
             self.store(number, tile, key, bytes.as_deref())?;
+            self.halves.add(number, tile, half);
         }
         Ok(())
     }
@@ -100,20 +120,37 @@ impl Drawing<'_> {
         })
     }
 
-    /// Draws an overview. Returns `None` if nothing is visible.
-    fn overview(&self, name: &str, tile: TilePos) -> Result<Option<Vec<u8>>> {
-        let format = self.run.options.format;
+    /// Draws an overview. Returns its file, and the overview with half of its resolution; `None` if
+    /// nothing is visible.
+    fn overview(
+        &self,
+        (number, name): (usize, &str),
+        tile: TilePos,
+    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         let mut pixels = vec![0; TILE_BYTES];
         let mut is_blank = true;
         for (quarter, child) in self.children(name, tile).into_iter().enumerate() {
             let Some((child, hash)) = child else { continue };
-            let bytes = self.sink.read(name, child)?;
-            // A file that another program changed is left out.
-            let bytes = bytes.filter(|bytes| ShortHash::of(bytes).to_number() == hash);
-            let Some(bytes) = bytes else { continue };
-            draw_quarter(&format.decode(&bytes)?, quarter, &mut pixels);
-            is_blank = false;
+            let half = match self.halves.0.get(&(number, child)) {
+                Some(half) => Some(Cow::Borrowed(half.as_slice())),
+                None => self.half_of_file(name, child, hash)?.map(Cow::Owned),
+            };
+            if let Some(half) = half {
+                place_quarter(&half, quarter, &mut pixels);
+                is_blank = false;
+            }
         }
-        Ok(if is_blank { None } else { Some(format.encode(&pixels)?) })
+        if is_blank {
+            return Ok(None);
+        }
+        Ok(Some((self.run.options.format.encode(&pixels)?, halved(&pixels))))
+    }
+
+    /// Reads a tile with half of its resolution; `None` if another program changed its file.
+    fn half_of_file(&self, name: &str, tile: TilePos, hash: u128) -> Result<Option<Vec<u8>>> {
+        let bytes = self.sink.read(name, tile)?;
+        let bytes = bytes.filter(|bytes| ShortHash::of(bytes).to_number() == hash);
+        let Some(bytes) = bytes else { return Ok(None) };
+        Ok(Some(halved(&self.run.options.format.decode(&bytes)?)))
     }
 }

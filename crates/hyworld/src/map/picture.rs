@@ -127,7 +127,7 @@ fn draw(
     // The scan is cancelled only after an error.
     let _completion = scan_positions(input.storage, listed, &options, read, |step| {
         progress.advance(1);
-        // All positions come from the caller, so that none is unlisted.
+        // Listing cannot fail here, because the positions come from the caller.
         if let (Scanned::Chunk(at, Some((tile, problem))), Ok(())) = (step, &result) {
             let is_drawn = drawn.contains(&at);
             if is_drawn {

@@ -9,48 +9,21 @@
 //! that leaves tiles that are newer than the state; the next run paints them again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use hyworld_assets::Rgb;
-use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_maintenance::{NoProgress, Progress, RegionRecord, ScanOptions, ShortHash};
+use hyworld_maintenance::{NoProgress, Progress};
 use hyworld_map::{
-    FileState, Layer, LayerState, MapState, PaintedTile, RegionStamp, Sink, TileFormat, TileGrid,
-    TilePos, TileState,
+    FileState, LayerState, MapState, PaintedTile, RegionStamp, Sink, TilePos, TileState, halved,
 };
 
 use super::MapProblem;
 use super::bands::band_width;
-use super::input::{Counts, MapInput};
-use super::keys::{combined, hash_chunks, tile_key};
-use crate::error::{Error, ErrorKind, Result};
-
-/// Changes whenever pixels of the same chunks change, so that old tiles are painted again.
-const PAINTER_VERSION: u128 = 1;
-
-/// The name of the layer with heights and names of columns.
-pub(super) const INFO_LAYER: &str = "info";
-
-/// A region file that was written less than this many nanoseconds ago may be written again without
-/// a new time.
-const TIME_STEP_NS: u64 = 2_000_000_000;
-
-/// How tiles are drawn.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TileOptions {
-    /// The layers.
-    pub layers: Vec<Layer>,
-    /// Which blocks a tile shows.
-    pub grid: TileGrid,
-    /// The format of tiles.
-    pub format: TileFormat,
-    /// Whether heights and names are stored for viewers.
-    pub has_info: bool,
-    /// Whether all tiles are painted, whatever the state says.
-    pub is_forced: bool,
-}
+use super::input::Counts;
+use super::keys::{hash_chunks, tile_key};
+use super::overviews::Halves;
+use super::run::{FileChange, INFO_LAYER, TileRun};
+use crate::error::Result;
 
 /// What [`draw_tiles`] drew.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -75,24 +48,6 @@ pub struct TileReport {
     pub problems: Vec<MapProblem>,
     /// The colours of environments on tiles that were painted.
     pub legend: BTreeMap<String, Rgb>,
-}
-
-/// The inputs of [`draw_tiles`].
-#[derive(Clone, Copy, Debug)]
-pub struct TileRun<'a> {
-    /// What is drawn.
-    pub input: MapInput<'a>,
-    /// The chunks that are drawn, sorted.
-    pub positions: &'a [ChunkPos],
-    /// Other stored chunks beside them, sorted. They shade borders.
-    pub beside: &'a [ChunkPos],
-    /// The region files, if the storage has any. Files that were not written since the last run are
-    /// not read.
-    pub regions: &'a [(RegionPos, PathBuf)],
-    /// How tiles are drawn.
-    pub options: &'a TileOptions,
-    /// How chunks are scanned.
-    pub scan: &'a ScanOptions,
 }
 
 /// Draws a world into tiles, which are written to `sink`. `state` is that of the last run; `save`
@@ -130,76 +85,7 @@ pub fn draw_tiles(
     Ok(drawing.into_report())
 }
 
-impl TileRun<'_> {
-    pub(super) fn is_chosen(&self, at: ChunkPos) -> bool {
-        self.positions.binary_search(&at).is_ok()
-    }
-
-    /// Returns whether a chunk is stored and needed.
-    pub(super) fn has(&self, at: ChunkPos) -> bool {
-        self.is_chosen(at) || self.beside.binary_search(&at).is_ok()
-    }
-
-    /// Fails if the caller cancelled the scan. Chunks may then be missing from what was painted.
-    fn check_cancelled(&self) -> Result<()> {
-        if self.scan.is_cancelled() {
-            let location = self.input.storage.location();
-            let text = format!("{location}: drawing was stopped; the next run continues it");
-            return Err(Error::new(ErrorKind::NotReady, text));
-        }
-        Ok(())
-    }
-
-    pub(super) fn cannot_start(&self, source: &io::Error) -> Error {
-        let location = self.input.storage.location();
-        Error::new(ErrorKind::Io, format!("{location}: cannot start a thread: {source}"))
-    }
-
-    /// Returns what all layers of a map have in common.
-    pub(super) fn look(&self) -> String {
-        let TileOptions { grid, format, .. } = self.options;
-        format!("{} {}", format.ending(), grid.scale())
-    }
-
-    fn positions_hash(&self) -> u128 {
-        let bytes = |at: &ChunkPos| [at.x.to_le_bytes(), at.z.to_le_bytes()].concat();
-        let bytes: Vec<u8> = self.positions.iter().flat_map(bytes).collect();
-        ShortHash::of(&bytes).to_number()
-    }
-
-    fn stamps(&self) -> BTreeMap<(i32, i32), RegionStamp> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.ok().and_then(|now| u64::try_from(now.as_nanos()).ok()).unwrap_or(u64::MAX);
-        let stamps = self.regions.iter().filter_map(|(region, path)| {
-            let record = RegionRecord::of(path)?;
-            let is_settled = record.modified_ns.saturating_add(TIME_STEP_NS) < now;
-            let RegionRecord { bytes, modified_ns, table } = record;
-            let stamp = RegionStamp { bytes, modified_ns, table: table.to_number() };
-            is_settled.then_some(((region.x, region.z), stamp))
-        });
-        stamps.collect()
-    }
-
-    /// Returns the names of the layers with the hashes of their settings.
-    fn settings(&self) -> Vec<(String, u128)> {
-        let MapInput { colors, palette, history, .. } = self.input;
-        let TileOptions { grid, format, .. } = self.options;
-        let common = format!("{palette:?} {grid:?} {format:?} {}", colors.to_table());
-        let common = ShortHash::of(common.as_bytes()).to_number();
-        let of_layer = |layer: &Layer| {
-            let name = ShortHash::of(layer.to_string().as_bytes()).to_number();
-            let past = history.iter().map(super::PastState::digest);
-            let past = past.filter(|_| *layer == Layer::Age);
-            let numbers = [PAINTER_VERSION, common, name].into_iter().chain(past);
-            (layer.file_name(), combined(numbers))
-        };
-        let info = (INFO_LAYER.to_owned(), combined([PAINTER_VERSION, common]));
-        let layers = self.options.layers.iter().map(of_layer);
-        layers.chain(self.options.has_info.then_some(info)).collect()
-    }
-}
-
-/// A drawing while tiles are painted.
+/// The state of a drawing while its tiles are painted.
 pub(super) struct Drawing<'a> {
     pub(super) run: TileRun<'a>,
     pub(super) sink: &'a dyn Sink,
@@ -207,6 +93,7 @@ pub(super) struct Drawing<'a> {
     layers: Vec<(String, u128)>,
     pub(super) state: MapState,
     counts: Counts,
+    pub(super) halves: Halves,
     pub(super) report: TileReport,
 }
 
@@ -216,7 +103,7 @@ impl<'a> Drawing<'a> {
         for (name, settings) in &layers {
             let layer = state.layers.entry(name.clone()).or_default();
             if layer.settings != *settings || run.options.is_forced {
-                // What was written stays known, so that equal bytes are not written again.
+                // Keeps the hashes of written files, so that equal bytes are not written again.
                 layer.tiles.values_mut().for_each(|tile| tile.key = !tile.key);
                 layer.settings = *settings;
                 state.regions.clear();
@@ -225,7 +112,15 @@ impl<'a> Drawing<'a> {
                 state.regions.clear();
             }
         }
-        Self { run, sink, layers, state, counts: Counts::default(), report: TileReport::default() }
+        Self {
+            run,
+            sink,
+            layers,
+            state,
+            counts: Counts::default(),
+            halves: Halves::default(),
+            report: TileReport::default(),
+        }
     }
 
     /// Marks the layers that are not drawn, so that a later run compares all of their tiles.
@@ -253,15 +148,17 @@ impl<'a> Drawing<'a> {
         })
     }
 
-    /// Returns the tiles of level 0 in bands from north to south.
+    /// Returns the tiles of level 0 in bands from north to south. The first begins with the tile
+    /// farthest in the west, so that small worlds have one.
     fn bands(&self) -> Vec<Vec<TilePos>> {
         let width = band_width(self.layers.len());
         let grid = self.run.options.grid;
         let tiles: BTreeSet<TilePos> =
             self.run.positions.iter().map(|at| grid.tile_of(*at)).collect();
         let mut bands: BTreeMap<i32, Vec<TilePos>> = BTreeMap::new();
+        let west = tiles.iter().map(|tile| tile.x).min().unwrap_or(0);
         for tile in tiles {
-            bands.entry(tile.x.div_euclid(width)).or_default().push(tile);
+            bands.entry(tile.x.saturating_sub(west).div_euclid(width)).or_default().push(tile);
         }
         bands.into_values().collect()
     }
@@ -281,13 +178,8 @@ impl<'a> Drawing<'a> {
             });
             is_changed || !self.has_files(**tile)
         };
-        let candidates: Vec<TilePos> = band.iter().filter(may_differ).copied().collect();
-        let around_all: BTreeSet<ChunkPos> = candidates
-            .iter()
-            .flat_map(|tile| grid.chunks_around(*tile).in_rows())
-            .filter(|at| run.has(*at))
-            .collect();
-        let mut positions: Vec<ChunkPos> = around_all.into_iter().collect();
+        let candidates: BTreeSet<TilePos> = band.iter().filter(may_differ).copied().collect();
+        let mut positions = run.chunks_for(&candidates);
         positions.sort_unstable_by_key(|at| (at.region(), at.z, at.x));
         let hashes = hash_chunks(run.input, &positions, run.scan);
         let mut dirty = BTreeMap::new();
@@ -318,14 +210,22 @@ impl<'a> Drawing<'a> {
         progress: &dyn Progress,
     ) -> Result<()> {
         let mut counts = std::mem::take(&mut self.counts);
-        let run = self.run;
+        let (run, sink, layers) = (self.run, self.sink, self.layers.clone());
         let shared = Mutex::new(self);
         let store = |tile: PaintedTile| -> Result<()> {
             let (at, key) = (tile.at, dirty.get(&tile.at).copied().unwrap_or(0));
-            let files = run.encode(tile)?;
-            let mut drawing = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            for (number, bytes) in files.into_iter().enumerate() {
-                drawing.store(number, at, key, bytes.as_deref())?;
+            let files = run.encode(&tile)?;
+            let halves = tile.layers.into_iter().map(|pixels| pixels.as_deref().map(halved));
+            let halves: Vec<Option<Vec<u8>>> = halves.collect();
+            let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+            for (number, (bytes, (name, _))) in files.iter().zip(&layers).enumerate() {
+                let old = lock().file_of(number, at);
+                // Several threads write files at the same time.
+                let change = run.write_file(sink, (name, at), old, bytes.as_deref())?;
+                lock().set_file(number, at, key, change);
+            }
+            for (number, half) in halves.into_iter().enumerate() {
+                lock().halves.add(number, at, half);
             }
             Ok(())
         };
@@ -379,29 +279,27 @@ impl<'a> Drawing<'a> {
         key: u128,
         bytes: Option<&[u8]>,
     ) -> Result<()> {
-        self.run.check_cancelled()?;
         let Some((name, _)) = self.layers.get(number) else { return Ok(()) };
-        let old = self.state.layers.get(name).and_then(|layer| layer.tiles.get(&tile));
-        let old = old.and_then(|old| old.file);
-        let file = bytes.map(|bytes| FileState {
-            hash: ShortHash::of(bytes).to_number(),
-            bytes: bytes.len() as u64,
-        });
-        let sink = self.sink;
-        match (bytes, file) {
-            (Some(bytes), Some(new)) if old != file || !sink.has(name, tile, new.bytes) => {
-                sink.write(name, tile, bytes)?;
-                self.report.written.push((name.clone(), tile));
-            }
-            (None, _) if old.is_some() => {
-                sink.remove(name, tile)?;
-                self.report.removed += 1;
-            }
-            _ => {}
+        let old = self.file_of(number, tile);
+        let change = self.run.write_file(self.sink, (name, tile), old, bytes)?;
+        self.set_file(number, tile, key, change);
+        Ok(())
+    }
+
+    fn file_of(&self, number: usize, tile: TilePos) -> Option<FileState> {
+        self.layer(number)?.1.tiles.get(&tile)?.file
+    }
+
+    /// Records the file of a tile.
+    fn set_file(&mut self, number: usize, tile: TilePos, key: u128, change: FileChange) {
+        let Some((name, _)) = self.layers.get(number) else { return };
+        let FileChange { file, is_written, is_removed } = change;
+        if is_written {
+            self.report.written.push((name.clone(), tile));
         }
+        self.report.removed += u64::from(is_removed);
         let layer = self.state.layers.entry(name.clone()).or_default();
         layer.tiles.insert(tile, TileState { key, file });
-        Ok(())
     }
 
     /// Removes tiles of level 0 that have no chunks any more.
@@ -452,26 +350,11 @@ impl<'a> Drawing<'a> {
 pub fn draw_tile(run: TileRun<'_>, at: TilePos) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     let files = Mutex::new(Vec::new());
     let store = |tile: PaintedTile| {
-        let encoded = run.encode(tile)?;
+        let encoded = run.encode(&tile)?;
         *files.lock().unwrap_or_else(PoisonError::into_inner) = encoded;
         Ok(())
     };
     run.paint(&BTreeMap::from([(at, 0)]), &mut Counts::default(), &NoProgress, &store)?;
     let files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(run.settings().into_iter().map(|(name, _)| name).zip(files).collect())
-}
-
-impl TileRun<'_> {
-    /// Encodes the layers of a tile, in the order of their settings.
-    fn encode(&self, tile: PaintedTile) -> Result<Vec<Option<Vec<u8>>>> {
-        let mut files = Vec::new();
-        for pixels in tile.layers {
-            let encoded = pixels.map(|pixels| self.options.format.encode(&pixels));
-            files.push(encoded.transpose()?);
-        }
-        if let Some(info) = tile.info {
-            files.push(Some(info.script("hyworldInfo", tile.at)?));
-        }
-        Ok(files)
-    }
 }

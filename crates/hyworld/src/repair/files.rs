@@ -41,7 +41,7 @@ pub struct FileRepair {
     pub path: PathBuf,
     /// What is wrong with it.
     pub reason: String,
-    /// What is done about it.
+    /// How it is repaired.
     pub remedy: FileRemedy,
 }
 

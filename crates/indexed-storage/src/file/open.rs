@@ -218,6 +218,7 @@ impl OpenOptions {
             version: header.version,
             geometry,
             slots,
+            known_bytes: file_bytes.into(),
             overlaps_known: OnceLock::new(),
             interrupted,
             blob_bytes_max: self.blob_bytes_max,

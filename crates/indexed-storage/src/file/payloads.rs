@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::IndexedStorageFile;
 use crate::error::Result;
 use crate::layout::SegmentRun;
-use crate::limits::WRITTEN_TOGETHER_MAX;
+use crate::limits::COMBINED_WRITE_BYTES_MAX;
 
 pub(super) struct Payloads<'a> {
     file: &'a IndexedStorageFile,
@@ -27,7 +27,7 @@ impl<'a> Payloads<'a> {
         let offset = self.file.segment_offset(run.start);
         let start = usize::try_from(offset.saturating_sub(self.offset)).unwrap_or(usize::MAX);
         let is_neighbour = offset == self.end && !self.bytes.is_empty();
-        if is_neighbour && start.saturating_add(payload.len()) <= WRITTEN_TOGETHER_MAX {
+        if is_neighbour && start.saturating_add(payload.len()) <= COMBINED_WRITE_BYTES_MAX {
             let bytes = self.bytes.to_mut();
             bytes.resize(start, 0);
             bytes.extend_from_slice(payload);

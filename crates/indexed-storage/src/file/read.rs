@@ -65,8 +65,8 @@ impl IndexedStorageFile {
     ///
     /// A read-only handle does not lock the file, so another program may have moved the blob since
     /// the slot was inspected, and other data may be in its segments. That is why the index entry
-    /// is read again after the blob. After a long read even an unchanged entry may have changed in
-    /// between.
+    /// is read again after the blob. If the read took long, the entry may have changed and changed
+    /// back in the meantime.
     fn follow<T>(
         &self,
         slot: Slot,
@@ -184,6 +184,7 @@ impl IndexedStorageFile {
         }
         let table = read_table(&*self.raw, self.geometry, HEADER_BYTES);
         let table = table.map_err(self.io_error("read"))?;
+        self.read_length().map_err(self.io_error("read the length of"))?;
         let entries = index_table::decode(&table, self.geometry);
         for (slot, entry) in self.geometry.slots().zip(entries) {
             let mut known = self.slot_write(slot)?;

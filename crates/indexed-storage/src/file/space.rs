@@ -28,7 +28,7 @@ use crate::frame;
 use crate::layout::{SegmentIndex, SegmentRun, Slot};
 use crate::slot::{SlotEntry, SlotState};
 
-/// How the file is to be written, and the writer once there is a first change.
+/// How the file is to be written, and the writer, which is created before the first change.
 #[derive(Debug)]
 pub(super) struct WritePlan {
     pub(super) options: OpenOptions,

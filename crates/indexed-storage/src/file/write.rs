@@ -14,7 +14,7 @@ use crate::compression;
 use crate::error::{Error, Result};
 use crate::index_table::Entry;
 use crate::layout::{SegmentIndex, SegmentRun, Slot};
-use crate::limits::WRITTEN_TOGETHER_MAX;
+use crate::limits::COMBINED_WRITE_BYTES_MAX;
 use crate::seal::SealTag;
 use crate::slot::{Extent, SlotState, Stored};
 
@@ -91,7 +91,7 @@ impl IndexedStorageFile {
             encoded.push((blob.slot, compressed));
             // Blobs up to this size are written in one call. Without syncs to share, larger batches
             // are not faster.
-            if is_relaxed && bytes >= WRITTEN_TOGETHER_MAX as u64 {
+            if is_relaxed && bytes >= COMBINED_WRITE_BYTES_MAX as u64 {
                 self.write_owned(&mut encoded)?;
                 bytes = 0;
             }

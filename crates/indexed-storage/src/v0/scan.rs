@@ -2,7 +2,7 @@
 //!
 //! The index table alone determines what is committed. The journal only lists chains to be freed,
 //! so a reader recovers from a crash by ignoring it. This also keeps a new blob that the game's own
-//! recovery would destroy: if the crash fell between the two stores that end a write, both tables
+//! recovery would destroy: if the game crashed between the last two steps of a write, both tables
 //! point to the same chain.
 
 use std::collections::HashMap;

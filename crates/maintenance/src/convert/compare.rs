@@ -57,7 +57,7 @@ pub fn compare(
     }
     for at in second.positions() {
         match at {
-            // Chunks that the first cannot read were reported above.
+            // Chunks that the first storage cannot read were reported above.
             Ok(at) if matches!(first.contains(at), Ok(false)) => {
                 add(&mut report, Finding::at(Class::OnlyInTarget, at, "only in the target"));
             }

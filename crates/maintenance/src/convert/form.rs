@@ -44,7 +44,8 @@ impl StoredForm for Vec<u8> {
     const FORM: Form = Form::Documents;
 
     fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>)) {
-        reader.documents(positions, work);
+        // The weights of a batch can be those of another storage.
+        reader.documents(positions, &[], work);
     }
 
     fn write(target: &dyn ChunkStorage, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>> {
@@ -65,7 +66,7 @@ impl StoredForm for EncodedBlob {
     const FORM: Form = Form::Frames;
 
     fn read(reader: &Reader<'_>, positions: &[ChunkPos], work: impl FnMut(Group<Self>)) {
-        reader.frames(positions, work);
+        reader.frames(positions, &[], work);
     }
 
     fn write(target: &dyn ChunkStorage, chunks: &[(ChunkPos, &Self)]) -> Vec<Result<()>> {

@@ -14,7 +14,7 @@ use crate::region_slots::RegionSlots;
 #[derive(Debug)]
 pub struct ManifestChanges<'a> {
     old: &'a Manifest,
-    /// The chunks that were read or tried.
+    /// The chunks recorded so far, including those that cannot be read.
     seen: BTreeSet<ChunkPos>,
 }
 
@@ -78,8 +78,8 @@ fn about(folder: &Path, path: &str, class: Class, message: &str) -> Finding {
     Finding { file, ..Finding::new(class, format!("{path}: {message}")) }
 }
 
-/// Returns the region files that were written since: their length, time or index table differs. A
-/// change that alters none of the three, such as that of a failing disk, is not seen.
+/// Returns the region files that were written after the manifest: their length, time or index table
+/// differs. A change that alters none of the three, such as one by a failing disk, is not detected.
 pub fn changed_regions(
     old: &Manifest,
     files: Vec<(RegionPos, PathBuf)>,

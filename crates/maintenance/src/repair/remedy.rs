@@ -52,13 +52,13 @@ impl Damaged<'_> {
         }
         match mended {
             Some(mended) => Remedy::Mended { lost: mended.lost },
-            None if self.is_mild() => Remedy::Leave,
+            None if self.is_readable_by_game() => Remedy::Leave,
             None => Remedy::Remove,
         }
     }
 
     /// Returns whether the game can read the chunk, so that it must not be removed.
-    fn is_mild(&self) -> bool {
+    fn is_readable_by_game(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity != Severity::Error)
     }
 
@@ -138,7 +138,7 @@ fn fits_better(
     }
 }
 
-/// The own document of a damaged chunk, as far as it can be read.
+/// The stored document of a damaged chunk, as far as it can be read.
 pub(super) struct Own {
     /// The remedy if the document is complete; `None` if only its beginning can be read.
     remedy: Option<Remedy>,

@@ -9,15 +9,15 @@ use hyworld_files::invariant;
 use hyworld_indexed_storage::{Damage, EncodedBlob, Slot};
 use hyworld_providers::{ChunkSize, ChunkStorage, ChunkStorageExt, Error, Positions, Result};
 
-use super::ScanOptions;
+use super::{ScanOptions, spare};
 use crate::manifest::ShortHash;
 
 /// The maximum number of chunks in a batch, which a remote storage reads in one call.
 const BATCH_CHUNKS: usize = 32;
 
-/// The maximum number of chunks in a batch if chunks are read one by one: larger batches would save
-/// nothing and leave threads idle at the end.
-const ONE_BY_ONE_BATCH_CHUNKS: usize = 8;
+/// The size at which a batch is complete if chunks are read one by one: larger batches would leave
+/// threads idle at the end, and smaller ones wake the calling thread more often.
+const ONE_BY_ONE_BATCH_BYTES: u64 = 1 << 20;
 
 /// The maximum size of a batch of more than one chunk.
 const BATCH_BYTES: u64 = 16 << 20;
@@ -32,6 +32,8 @@ const ASSUMED_FRAME_BYTES: u64 = 128 << 10;
 /// Consecutive positions of a listing, all from one region.
 pub(crate) struct Batch {
     pub(crate) positions: Vec<ChunkPos>,
+    /// The number of bytes that reading each of them needs, as known so far.
+    pub(crate) weights: Vec<u64>,
     /// Parts of the storage that could not be listed.
     pub(crate) errors: Vec<Error>,
 }
@@ -50,12 +52,13 @@ pub(crate) type Group<C> = Vec<(ChunkPos, Result<Option<C>>)>;
 pub(crate) struct Reader<'a> {
     storage: &'a dyn ChunkStorage,
     batch_bytes: u64,
-    batch_chunks: usize,
+    /// A batch of this size is complete.
+    enough_bytes: u64,
     group_chunks: usize,
     /// The weight of a document if the storage does not know sizes: the largest seen so far.
     assumed: AtomicU64,
-    /// Held by the thread that processes a document above `batch_bytes` that was not admitted with
-    /// its weight: at most one such document is in memory in addition to the budget.
+    /// Held by a thread while it processes a document above `batch_bytes` whose size was not known
+    /// when it was admitted. So at most one such document is in memory in addition to the budget.
     oversize: Mutex<()>,
 }
 
@@ -66,7 +69,7 @@ impl<'a> Reader<'a> {
         Self {
             storage,
             batch_bytes: batch_bytes.min(BATCH_BYTES),
-            batch_chunks: BATCH_CHUNKS,
+            enough_bytes: BATCH_BYTES,
             group_chunks: BATCH_CHUNKS,
             assumed: AtomicU64::new(ASSUMED_BYTES),
             oversize: Mutex::default(),
@@ -77,7 +80,8 @@ impl<'a> Reader<'a> {
     /// at once.
     pub(crate) fn one_by_one(mut self) -> Self {
         if self.storage.knows_sizes() {
-            (self.batch_chunks, self.group_chunks) = (ONE_BY_ONE_BATCH_CHUNKS, 1);
+            self.group_chunks = 1;
+            self.enough_bytes = ONE_BY_ONE_BATCH_BYTES;
         }
         self
     }
@@ -104,13 +108,16 @@ impl<'a> Reader<'a> {
         held: &mut Option<(ChunkPos, u64)>,
         form: Form,
     ) -> (u64, Batch) {
-        let mut batch = Batch { positions: Vec::new(), errors: Vec::new() };
+        let mut batch = Batch { positions: Vec::new(), weights: Vec::new(), errors: Vec::new() };
         let mut bytes = 0_u64;
         if let Some((at, weight)) = held.take() {
             batch.positions.push(at);
+            batch.weights.push(weight);
             bytes = weight;
         }
-        while batch.positions.len().max(batch.errors.len()) < self.batch_chunks {
+        while batch.positions.len().max(batch.errors.len()) < BATCH_CHUNKS
+            && bytes < self.enough_bytes
+        {
             let region = batch.positions.first().map(|first: &ChunkPos| first.region());
             let fits = |next: &Result<ChunkPos>| match next {
                 Ok(at) => region.is_none_or(|region| region == at.region()),
@@ -127,6 +134,7 @@ impl<'a> Reader<'a> {
                         break;
                     }
                     batch.positions.push(at);
+                    batch.weights.push(weight);
                     bytes = sum;
                 }
             }
@@ -151,14 +159,20 @@ impl<'a> Reader<'a> {
         self.storage.knows_sizes().then(|| self.storage.size(at).ok().flatten()).flatten()
     }
 
-    /// Reads documents and passes them on in groups bounded by bytes.
-    pub(crate) fn documents(&self, positions: &[ChunkPos], mut work: impl FnMut(Group<Vec<u8>>)) {
+    /// Reads documents and passes them on in groups bounded by bytes. `weights` are those of the
+    /// batch; without them, sizes are read again.
+    pub(crate) fn documents(
+        &self,
+        positions: &[ChunkPos],
+        weights: &[u64],
+        mut work: impl FnMut(Group<Vec<u8>>),
+    ) {
         let mut groups = Groups::new(self, &mut work);
         match self.storage.frames() {
             _ if self.storage.knows_sizes() => {
-                for at in positions {
-                    let raw = self.known_size(*at).map_or(0, |size| size.raw);
-                    groups.add(*at, raw, || self.storage.read(*at));
+                for (number, at) in positions.iter().enumerate() {
+                    let raw = self.raw_bytes(*at, weights.get(number));
+                    groups.add(*at, raw, || self.read(*at));
                 }
             }
             // The headers contain the lengths, so nothing is decompressed for this.
@@ -182,8 +196,25 @@ impl<'a> Reader<'a> {
         groups.flush();
     }
 
-    /// Reads compressed frames and passes them on in groups bounded by bytes.
-    pub(crate) fn frames(&self, positions: &[ChunkPos], mut work: impl FnMut(Group<EncodedBlob>)) {
+    /// Returns the size of a document whose storage knows sizes; 0 if it cannot be read.
+    fn raw_bytes(&self, at: ChunkPos, weight: Option<&u64>) -> u64 {
+        weight.copied().unwrap_or_else(|| self.known_size(at).map_or(0, |size| size.raw))
+    }
+
+    /// Reads a document into the spare buffer of this thread.
+    fn read(&self, at: ChunkPos) -> Result<Option<Vec<u8>>> {
+        let mut document = spare::take();
+        Ok(self.storage.read_into(at, &mut document)?.then_some(document))
+    }
+
+    /// Reads compressed frames and passes them on in groups bounded by bytes. `weights` are those
+    /// of the batch; without them, sizes are read again.
+    pub(crate) fn frames(
+        &self,
+        positions: &[ChunkPos],
+        weights: &[u64],
+        mut work: impl FnMut(Group<EncodedBlob>),
+    ) {
         let frames = self.storage.frames();
         let frames = match invariant!(frames, "frames are read only from storages of frames") {
             Ok(frames) => frames,
@@ -193,8 +224,9 @@ impl<'a> Reader<'a> {
         };
         let mut groups = Groups::new(self, &mut work);
         if self.storage.knows_sizes() {
-            for at in positions {
-                let size = self.known_size(*at).and_then(|size| size.stored).unwrap_or_default();
+            for (number, at) in positions.iter().enumerate() {
+                let size = || self.known_size(*at).and_then(|size| size.stored).unwrap_or_default();
+                let size = weights.get(number).copied().unwrap_or_else(size);
                 let read =
                     || invariant!(frames.read_frames(&[*at]).pop(), "one chunk has one result")?;
                 groups.add(*at, size, read);
@@ -225,19 +257,19 @@ impl Reader<'_> {
     /// the seals of compressed frames completely.
     pub(crate) fn verified(
         &self,
-        positions: &[ChunkPos],
+        Batch { positions, weights, .. }: &Batch,
         has_hashes: bool,
         mut work: impl FnMut(Verified),
     ) {
         let Some(frames) = self.storage.frames().filter(|_| self.storage.knows_sizes()) else {
-            return self.documents(positions, |group| {
+            return self.documents(positions, weights, |group| {
                 for (at, document) in group {
                     work(Verified { at, document, damage: None, stored: None });
                 }
             });
         };
-        for at in positions {
-            let raw = self.known_size(*at).map_or(0, |size| size.raw);
+        for (number, at) in positions.iter().enumerate() {
+            let raw = self.raw_bytes(*at, weights.get(number));
             let is_large = raw > self.batch_bytes;
             let lock = || self.oversize.lock().unwrap_or_else(PoisonError::into_inner);
             let alone = is_large.then(lock);
@@ -254,8 +286,10 @@ impl Reader<'_> {
 
 fn verify_blob(at: ChunkPos, blob: Result<Option<EncodedBlob>>) -> Verified {
     let slot = Slot::new(at.slot().index().into());
-    let (document, damage) = match blob.map(|blob| blob.map(|blob| blob.verify(slot))) {
-        Ok(Some(Ok((document, damage)))) => (Ok(Some(document)), damage),
+    let mut document = spare::take();
+    let verified = blob.map(|blob| blob.map(|blob| blob.verify(slot, &mut document)));
+    let (document, damage) = match verified {
+        Ok(Some(Ok(damage))) => (Ok(Some(document)), damage),
         Ok(Some(Err(damage))) => {
             let source = hyworld_indexed_storage::Error::NotABlob { damage }.into();
             (Err(Error::Damaged { at, source }), None)

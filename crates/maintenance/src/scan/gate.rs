@@ -1,4 +1,4 @@
-//! Hands out items in order, each once there is memory for it.
+//! Hands out items in order, each as soon as there is memory for it.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -11,8 +11,8 @@ pub(super) struct Gate<I> {
     state: Mutex<State>,
     changed: Condvar,
     budget_bytes: u64,
-    /// How many items may be handed out after the first one without a reduced result; `None` for
-    /// no limit.
+    /// How many items may be handed out after the first item whose result is not reduced yet;
+    /// `None` for no limit.
     window: Option<u64>,
 }
 

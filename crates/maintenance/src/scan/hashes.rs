@@ -21,12 +21,12 @@ pub fn scan_hashes(
     let hash = |batch: Batch| {
         let mut hashes = Vec::with_capacity(batch.positions.len());
         if has_frames {
-            reader.frames(&batch.positions, |group| {
+            reader.frames(&batch.positions, &batch.weights, |group| {
                 let blobs = group.into_iter();
                 hashes.extend(blobs.map(|(at, blob)| (at, of(blob, |it| it.stored()))));
             });
         } else {
-            reader.documents(&batch.positions, |group| {
+            reader.documents(&batch.positions, &batch.weights, |group| {
                 let documents = group.into_iter();
                 hashes.extend(documents.map(|(at, document)| (at, of(document, |it| it))));
             });

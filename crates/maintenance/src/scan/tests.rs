@@ -1,10 +1,11 @@
 //! Tests of order, memory budget and cancellation.
 
+use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 use super::*;
-use hyworld_providers::{ChunkStorageExt, MemoryStorage};
+use hyworld_providers::{ChunkStorageExt, MemoryStorage, RegionFiles};
 
 fn options(jobs: usize) -> ScanOptions {
     ScanOptions::new().jobs(NonZeroUsize::new(jobs).unwrap())
@@ -53,6 +54,42 @@ fn batches_are_limited_to_one_region_and_their_bytes() {
         chunks += batch.positions.len();
     }
     assert_eq!(chunks, 500);
+}
+
+#[test]
+fn a_batch_of_documents_read_one_by_one_is_complete_at_a_mebibyte() {
+    let storage = MemoryStorage::new();
+    for x in 0..20 {
+        storage.write(ChunkPos::new(x, 0), &vec![0; 400 << 10]).unwrap();
+    }
+    let reader = Reader::new(&storage, &options(1)).one_by_one();
+    let batches = reader.batches(storage.positions(), Form::Documents);
+    let counts: Vec<_> = batches.map(|(_, batch)| batch.positions.len()).collect();
+    assert_eq!(counts, [3, 3, 3, 3, 3, 3, 2]);
+}
+
+#[test]
+fn a_buffer_that_is_given_back_holds_the_next_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = RegionFiles::open(folder.path()).unwrap();
+    for x in 0..20 {
+        storage.write(ChunkPos::new(x, 0), &vec![7; 50_000]).unwrap();
+    }
+    // Other memory of the same size, which could otherwise be used for the next document.
+    let others = Mutex::new(Vec::new());
+    let map = |_, document: Result<Option<Vec<u8>>, Error>| {
+        let document = document.unwrap().unwrap();
+        let (address, bytes) = (document.as_ptr().addr(), document.capacity());
+        reuse_buffer(document);
+        others.lock().unwrap().push(vec![1_u8; bytes]);
+        address
+    };
+    let mut addresses = HashSet::new();
+    let _complete = scan(&storage, &options(1), map, |step| match step {
+        Scanned::Chunk(_, address) => addresses.extend([address]),
+        Scanned::Unlisted(error) => panic!("{error}"),
+    });
+    assert_eq!((addresses.len(), others.into_inner().unwrap().len()), (1, 20));
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Border {
         Fit { score, cells, detail: self.detail().min(other.detail()) }
     }
 
-    /// Returns the number of cells that count, and of those that are equal.
+    /// Returns the number of cells that count, and how many of them are equal.
     fn compare_cells(&self, other: &Self) -> (u32, u32) {
         let air = Row::default();
         let count = self.rows.len().max(other.rows.len());

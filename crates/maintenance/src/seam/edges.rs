@@ -51,8 +51,8 @@ impl Edges {
         Ok(Self { sides: [a, b, c, d] })
     }
 
-    /// Compares a side with the touching side of another chunk. Returns the same as the other
-    /// chunk's comparison with this one.
+    /// Compares a side with the touching side of another chunk. The order of the two chunks does
+    /// not matter.
     pub fn fit(&self, side: Side, other: &Self) -> Fit {
         self.side(side).compare(other.side(side.opposite()))
     }

@@ -66,7 +66,8 @@ impl Window {
         Some(RegionPos::new(axis(self.x.0)?, axis(self.z.0)?))
     }
 
-    /// Returns `Yes` for one chunk. Of a region, only some chunks may be in the area.
+    /// Returns the result for a window that the area touches: `Yes` for one chunk, `Unknown` for a
+    /// region, of which only some chunks may be in the area.
     fn partly(self) -> Truth {
         if self.chunk().is_some() { Truth::Yes } else { Truth::Unknown }
     }

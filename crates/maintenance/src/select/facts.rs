@@ -15,13 +15,13 @@ use crate::contents::{Location, entity_names, items, placed_by, texts, uuid_text
 use crate::touched::{TouchedRules, touched_score};
 use crate::verify::has_errors;
 
-/// Something in a chunk with all its names, and how many of it there are.
-struct Thing<'a> {
+/// An entry in a chunk, such as a block or an item: all its names, and its count.
+struct Named<'a> {
     names: Vec<Cow<'a, str>>,
     count: u64,
 }
 
-impl<'a> Thing<'a> {
+impl<'a> Named<'a> {
     fn one(names: Vec<Cow<'a, str>>) -> Self {
         Self { names, count: 1 }
     }
@@ -94,8 +94,8 @@ impl<'a> Facts<'a> {
     fn test_contents(&self, chunk: &'a Chunk, condition: &Condition) -> Result<bool> {
         match condition {
             Condition::Names { names, quantity, globs } => {
-                let things = self.things(chunk, *names)?;
-                let occurs = |glob: &Glob| things.iter().any(|thing| is_match(thing, glob));
+                let all = self.named(chunk, *names)?;
+                let occurs = |glob: &Glob| all.iter().any(|named| is_match(named, glob));
                 Ok(match quantity {
                     Quantity::Any => globs.iter().any(occurs),
                     Quantity::None => !globs.iter().any(occurs),
@@ -104,13 +104,13 @@ impl<'a> Facts<'a> {
                 })
             }
             Condition::Count { names, glob, compare } => {
-                let things = self.things(chunk, *names)?;
-                let matching = things.iter().filter(|thing| is_match(thing, glob));
-                let sum = matching.fold(0_u64, |sum, thing| sum.saturating_add(thing.count));
+                let all = self.named(chunk, *names)?;
+                let matching = all.iter().filter(|named| is_match(named, glob));
+                let sum = matching.fold(0_u64, |sum, named| sum.saturating_add(named.count));
                 Ok(compare.test(signed(sum)))
             }
             Condition::Number { number, compare } => Ok(compare.test(self.number(chunk, *number)?)),
-            // Flags are tested before.
+            // Not reached: flags were tested above, without the document.
             Condition::Flag { .. } => Ok(false),
         }
     }
@@ -147,41 +147,41 @@ impl<'a> Facts<'a> {
                 heights.max().unwrap_or_default().into()
             }
             Number::Touched => touched_score(&self.rules.reasons(self.at, chunk)?).into(),
-            // Sizes are tested before.
+            // Not reached: sizes were tested without the document.
             Number::Stored | Number::Raw => 0,
         })
     }
 
-    fn things(&self, chunk: &'a Chunk, names: Names) -> Result<Vec<Thing<'_>>> {
+    fn named(&self, chunk: &'a Chunk, names: Names) -> Result<Vec<Named<'_>>> {
         Ok(match names {
             Names::Component => components(chunk),
             Names::Block => self.cells(chunk, |section| &section.blocks)?,
             Names::Fluid => {
                 let mut fluids = self.cells(chunk, |section| &section.fluids)?;
                 // Cells without a fluid.
-                fluids.retain(|thing| !thing.names.iter().any(|name| name == "Empty"));
+                fluids.retain(|named| !named.names.iter().any(|name| name == "Empty"));
                 fluids
             }
             Names::Environment => {
                 let names = chunk.environments()?.names_used();
-                names.into_iter().map(|name| Thing::one(vec![name.into()])).collect()
+                names.into_iter().map(|name| Named::one(vec![name.into()])).collect()
             }
             Names::Entity => {
-                chunk.entities()?.map(|entity| Thing::one(entity_names(entity))).collect()
+                chunk.entities()?.map(|entity| Named::one(entity_names(entity))).collect()
             }
             Names::BlockEntity => block_entities(chunk)?,
             Names::Item => {
                 let count = |count: i64| u64::try_from(count).unwrap_or_default();
                 let found = items(chunk)?.into_iter();
                 found
-                    .map(|item| Thing { names: vec![item.id.into()], count: count(item.count) })
+                    .map(|item| Named { names: vec![item.id.into()], count: count(item.count) })
                     .collect()
             }
             Names::Container => containers(chunk)?,
             Names::Text => all_texts(chunk)?,
             Names::PlacedBy => {
                 let holders = chunk.block_entities()?.flat_map(|(_, holder)| placed_by(holder));
-                holders.map(|uuid| Thing::one(vec![uuid_text(uuid).into()])).collect()
+                holders.map(|uuid| Named::one(vec![uuid_text(uuid).into()])).collect()
             }
         })
     }
@@ -190,53 +190,53 @@ impl<'a> Facts<'a> {
         &self,
         chunk: &'a Chunk,
         of: impl for<'s> Fn(&'s SectionSummary<'a>) -> &'s StoredCounts<'a>,
-    ) -> Result<Vec<Thing<'_>>> {
+    ) -> Result<Vec<Named<'_>>> {
         let sections = self.sections(chunk)?.iter();
-        let mut things = Vec::new();
+        let mut all = Vec::new();
         for section in sections {
             for (name, count) in of(section) {
-                things.push(Thing { names: vec![name.clone()], count: (*count).into() });
+                all.push(Named { names: vec![name.clone()], count: (*count).into() });
             }
         }
-        Ok(things)
+        Ok(all)
     }
 }
 
-fn is_match(thing: &Thing<'_>, glob: &Glob) -> bool {
-    thing.names.iter().any(|name| glob.matches(name))
+fn is_match(named: &Named<'_>, glob: &Glob) -> bool {
+    named.names.iter().any(|name| glob.matches(name))
 }
 
-fn components(chunk: &Chunk) -> Vec<Thing<'_>> {
+fn components(chunk: &Chunk) -> Vec<Named<'_>> {
     let sections = chunk.section_holders().iter();
     let holders = std::iter::once(chunk.holder()).chain(sections);
-    holders.flat_map(|holder| holder.ids().map(|id| Thing::one(vec![id.into()]))).collect()
+    holders.flat_map(|holder| holder.ids().map(|id| Named::one(vec![id.into()]))).collect()
 }
 
-fn block_entities(chunk: &Chunk) -> Result<Vec<Thing<'_>>> {
-    let mut things = Vec::new();
+fn block_entities(chunk: &Chunk) -> Result<Vec<Named<'_>>> {
+    let mut all = Vec::new();
     for (at, holder) in chunk.block_entities()? {
         let mut names: Vec<Cow<'_, str>> = vec![chunk.block(at)?.name().into()];
         names.extend(holder.ids().map(Cow::Borrowed));
-        things.push(Thing::one(names));
+        all.push(Named::one(names));
     }
-    Ok(things)
+    Ok(all)
 }
 
-fn containers(chunk: &Chunk) -> Result<Vec<Thing<'_>>> {
-    let mut things = Vec::new();
+fn containers(chunk: &Chunk) -> Result<Vec<Named<'_>>> {
+    let mut all = Vec::new();
     for container in chunk.containers()? {
         if let ContainerOwner::Block { at, .. } = container.owner {
-            things.push(Thing::one(vec![chunk.block(at)?.name().into()]));
+            all.push(Named::one(vec![chunk.block(at)?.name().into()]));
         }
     }
-    Ok(things)
+    Ok(all)
 }
 
-fn all_texts(chunk: &Chunk) -> Result<Vec<Thing<'_>>> {
+fn all_texts(chunk: &Chunk) -> Result<Vec<Named<'_>>> {
     let blocks = chunk.block_entities()?.map(|(at, holder)| Location::Block(at, holder));
     let entities = chunk.entities()?.map(Location::Entity);
     let holders = blocks.chain(entities).map(Location::holder);
-    Ok(holders.flat_map(texts).map(|text| Thing::one(vec![text.into()])).collect())
+    Ok(holders.flat_map(texts).map(|text| Named::one(vec![text.into()])).collect())
 }
 
 fn signed(number: u64) -> i64 {

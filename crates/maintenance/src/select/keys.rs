@@ -7,7 +7,7 @@ use super::condition::{Cost, Flag, Names, Number};
 pub(super) enum Key {
     Names(Names),
     Number(Number),
-    /// Names with operators for lists, a number with others.
+    /// Tests names with the operators for lists, and a number with all other operators.
     Either(Names, Number),
     Flag(Flag),
     X,
@@ -94,7 +94,7 @@ const NAME_CHARS_MAX: usize = 40;
 /// Finds a test by its name.
 ///
 /// # Errors
-/// Returns what to use instead.
+/// Returns a message that says what to use instead.
 pub(super) fn find(name: &str) -> Result<Key, String> {
     let lower = name.to_ascii_lowercase();
     let alias = ALIASES.iter().find(|(alias, _)| *alias == lower);

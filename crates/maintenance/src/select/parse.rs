@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// Skips spaces, and this sign if it is next. Returns whether it was.
+    /// Skips spaces, then this sign if it is next. Returns whether the sign was next.
     pub(super) fn take(&mut self, sign: &str) -> bool {
         self.skip_spaces();
         let is_next = self.rest().starts_with(sign);
@@ -165,7 +165,8 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    /// Skips spaces, and this word if it is next, in upper or lower case. Returns whether it was.
+    /// Skips spaces, then this word if it is next, in upper or lower case. Returns whether the word
+    /// was next.
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         self.skip_spaces();
         let rest = self.rest();
@@ -178,7 +179,7 @@ impl<'a> Parser<'a> {
         is_next
     }
 
-    /// Skips spaces and returns the next word or sign without taking it.
+    /// Skips spaces and returns the next word or sign without consuming it.
     fn next_token(&mut self) -> &'a str {
         self.skip_spaces();
         let rest = self.rest();

@@ -15,10 +15,10 @@ use crate::progress::Progress;
 use crate::scan::{ScanOptions, Scanned, scan_positions};
 use crate::touched::TouchedRules;
 
-/// Returns the stored chunks that are selected. Only what the selection needs is read: no other
-/// region for a selection by position, and no chunk whose position decides. A chunk about which a
-/// test cannot be decided, because it cannot be read or decoded, is not selected; `found` is called
-/// for it.
+/// Returns the stored chunks that are selected. Reads only what the selection needs: no regions
+/// outside the selected area, and no chunk whose position already decides. If a test cannot be
+/// decided because a chunk cannot be read or decoded, the chunk is not selected, and `found` is
+/// called.
 pub fn select(
     storage: &dyn ChunkStorage,
     selection: &Selection,
@@ -119,7 +119,7 @@ impl Run<'_> {
         document: hyworld_providers::Result<Option<Vec<u8>>>,
     ) -> (Truth, Option<Finding>) {
         let decoded = match document {
-            // An empty document is a missing chunk, and others were removed after the listing.
+            // The chunk is missing: it was removed after the listing, or its document is empty.
             Ok(None) => return (Truth::No, None),
             Ok(Some(document)) if document.is_empty() => return (Truth::No, None),
             Ok(Some(document)) => {

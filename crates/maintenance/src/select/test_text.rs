@@ -68,7 +68,7 @@ pub(super) fn parse(
     }
 }
 
-/// Takes the next operator, if there is one.
+/// Consumes the next operator, if there is one.
 fn operator(parser: &mut Parser<'_>) -> Option<&'static str> {
     for word in ["!contains", "contains", "!intersects", "intersects", "has"] {
         if parser.take_word(word) {

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// File systems record times in steps of up to this length. A file that was changed within it may
-/// change again without a new time.
+/// File systems record times in steps of up to this length. A file that was just changed may change
+/// again within the same step, without a new time.
 const TIME_STEP: Duration = Duration::from_millis(50);
 
 /// The size and the time of a file.

@@ -11,14 +11,14 @@ use super::{BIGGEST, ChunkStats, Counts, HEIGHTS, LayerStats, RegionStats, Stats
 use crate::contents::{Location, entity_id, items_in};
 use crate::select::Glob;
 
-/// The maximum number of names of one kind. The game has some thousand; further ones are counted
+/// The maximum number of names of one kind. The game has a few thousand; further ones are counted
 /// together.
 const NAMES_MAX: usize = 50_000;
 
 /// The name under which further names are counted.
 const OTHER: &str = "(other)";
 
-/// Counts by name, for many additions.
+/// Counts by name, with fast additions.
 #[derive(Default)]
 pub(super) struct Tally(HashMap<String, u64>);
 
@@ -61,7 +61,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds a chunk. After an error, what was counted before stays.
+    /// Adds a chunk. If this fails, the parts counted before the error stay in the sums.
     pub(super) fn add(
         &mut self,
         chunk: &Chunk,

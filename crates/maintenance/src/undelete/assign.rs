@@ -16,8 +16,8 @@ const FLAT_VERSION_MIN: f64 = 0.995;
 
 /// The minimum score of a position.
 const SCORE_MIN: f64 = 0.4;
-/// Orphans are assigned in rounds. A round assigns those whose best slot is better than the next
-/// best by the first of these margins that any orphan reaches.
+/// Orphans are assigned in rounds. Each round uses the first of these margins that any orphan
+/// reaches, and assigns those whose best slot is better than the next best by at least that margin.
 const MARGINS: [f64; 4] = [0.15, 0.08, 0.03, 0.0];
 
 /// The score and the margin for a high confidence, and the margin for a medium one.

@@ -15,7 +15,7 @@ pub struct OrphanReport {
     pub orphans: Vec<Orphan>,
     /// The number of region files that were searched.
     pub files: usize,
-    /// Files of which a limit ended the search early.
+    /// Files that were not searched completely, because a limit was reached.
     pub incomplete: Vec<PathBuf>,
     /// Files that could not be opened or read.
     pub failed: Vec<(PathBuf, Error)>,

@@ -174,7 +174,7 @@ fn a_flipped_bit_in_a_bundle_is_detected() {
 }
 
 #[test]
-fn what_was_changed_since_stays() {
+fn files_changed_after_the_verb_are_left_unchanged() {
     let folder = Folder::new();
     let bundle = folder.change();
     write_file(&folder.root().join("config.json"), b"{\"newer\": true}");

@@ -44,31 +44,31 @@ pub(super) struct Checks<'a> {
 }
 
 impl Checks<'_> {
-    /// Runs all checks on a chunk. Of a plain chunk only what [`PlainChunk`] does not check.
+    /// Runs all checks on a chunk; for a plain chunk only those that [`PlainChunk`] does not cover.
+    /// Returns a buffer for reuse, if possible that of the document.
     pub(super) fn run(
         at: ChunkPos,
         document: Vec<u8>,
         plain: Option<PlainChunk>,
         fillers: &Fillers,
         checked: &mut Checked,
-    ) {
-        let bytes = document.len();
+    ) -> Vec<u8> {
         if let Some(plain) = plain {
             checked.layout = Some(EntityLayout::Chunk);
             checked.findings.extend(stale(at, plain.stale_lights));
             let has_contents = plain.has_entities || plain.has_block_entities;
-            if !has_contents && plain.filler_sections == 0 && !fillers.is_needed() {
-                return fillers.skip(at);
+            if !has_contents && plain.filler_sections == 0 && !fillers.needs(at) {
+                return document;
             }
         } else if let Err(malformed) = RawDocument::new(&document).and_then(RawDocument::check) {
             checked.findings.push(Finding::at(Class::Document, at, malformed));
-            return;
+            return document;
         }
         let chunk = match Chunk::decode(document) {
             Ok(chunk) => chunk,
             Err(error) => {
                 checked.findings.push(Finding::at(Class::Document, at, error));
-                return;
+                return Vec::new();
             }
         };
         let mut checks = Checks { at, chunk: &chunk, newer: Vec::new(), stale_lights: 0, checked };
@@ -76,7 +76,8 @@ impl Checks<'_> {
             Some(plain) => checks.contents(plain),
             None => checks.everything(),
         }
-        fillers.add(at, chunk, plain.map(|plain| plain.filler_sections), bytes);
+        fillers.add(at, &chunk, plain.map(|plain| plain.filler_sections));
+        chunk.into_buffer()
     }
 
     /// Checks the entities and block entities of a plain chunk.
@@ -321,7 +322,7 @@ impl Checks<'_> {
     }
 }
 
-/// Returns the finding about lights that were computed for other blocks, if there are any.
+/// Returns a finding if lights were computed before the last change of a block.
 fn stale(at: ChunkPos, lights: usize) -> Option<Finding> {
     let message = match lights {
         0 => return None,
@@ -365,7 +366,7 @@ fn cell_text(at: ChunkBlock) -> String {
     format!("{},{},{} of the chunk", at.x(), at.y(), at.z())
 }
 
-/// Returns the end of a message about the first of several.
+/// Returns the end of a message that describes only the first of several cases.
 fn and_more(others: usize) -> String {
     match others {
         0 => String::new(),

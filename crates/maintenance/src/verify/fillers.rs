@@ -1,25 +1,18 @@
 //! Cells of multi-block objects against their base cells, in this chunk and in its neighbours.
 //!
 //! The base cell of an object at the border may be in a neighbour that is checked earlier or later.
-//! A reference to a later chunk waits for it. A reference to an earlier one is resolved with the
-//! chunks that were checked last, which are kept in memory; the few others are read again at the
-//! end. Chunks are kept only once the first such reference was seen: most flat worlds have none.
+//! A reference to another chunk waits until that chunk is checked. The chunks that were checked
+//! before are read again at the end: in real worlds, fewer than one in a hundred.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hyworld_chunk::{Anchor, AssetKey, BlockSection, Chunk};
-use hyworld_coords::{ChunkBlock, ChunkPos, RegionPos, SectionY};
+use hyworld_coords::{ChunkBlock, ChunkPos, SectionY};
 use hyworld_providers::ChunkStorage;
 
 use crate::finding::{Class, Finding};
 use crate::scan::{ScanOptions, Scanned, scan_positions};
-
-/// How many chunks are kept: a row of a region, and those that other threads check meanwhile.
-const RECENT_CHUNKS: usize = 48;
-
-/// The bytes of the documents of these chunks, if they are large.
-const RECENT_BYTES: usize = 24 << 20;
 
 /// A cell whose base cell should be in another chunk.
 struct Reference {
@@ -31,7 +24,7 @@ struct Reference {
     name: AssetKey,
 }
 
-type References = HashMap<ChunkPos, Vec<Reference>>;
+type References = BTreeMap<ChunkPos, Vec<Reference>>;
 
 /// The state of the check, shared by all threads.
 #[derive(Default)]
@@ -39,16 +32,8 @@ pub(super) struct Fillers(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// A bit for each slot of a region whose chunk was checked.
-    done: HashMap<RegionPos, Box<[u64; 16]>>,
-    /// References to chunks that were not checked yet.
+    /// References that are not checked yet, by the chunk of the base cell.
     waiting: References,
-    /// References to chunks that were checked and are no longer in memory.
-    late: References,
-    recent: VecDeque<(ChunkPos, usize, Arc<Chunk>)>,
-    recent_bytes: usize,
-    /// Whether any reference was seen.
-    is_needed: bool,
     /// The number of cells without a base, by chunk.
     orphans: BTreeMap<ChunkPos, usize>,
 }
@@ -58,45 +43,23 @@ impl Fillers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether chunks must be passed to [`add`](Self::add) even without fillers.
-    pub(super) fn is_needed(&self) -> bool {
-        self.lock().is_needed
-    }
-
-    /// Records that a chunk was checked and has neither fillers nor blocks that could be needed.
-    pub(super) fn skip(&self, at: ChunkPos) {
-        let mut state = self.lock();
-        state.set_done(at);
-        // Another thread may just have found the first reference.
-        if let Some(references) = state.waiting.remove(&at) {
-            state.late.entry(at).or_default().extend(references);
-        }
+    /// Returns whether a chunk must be passed to [`add`](Self::add) even if it has no fillers.
+    pub(super) fn needs(&self, at: ChunkPos) -> bool {
+        self.lock().waiting.contains_key(&at)
     }
 
     /// Checks the fillers of a chunk, and the references to it. `sections` has a bit for each
     /// section with fillers, if that is known.
-    pub(super) fn add(
-        &self,
-        at: ChunkPos,
-        chunk: Chunk,
-        sections: Option<u16>,
-        document_bytes: usize,
-    ) {
-        let (orphans, outside) = references(at, &chunk, sections.unwrap_or(u16::MAX));
-        let chunk = Arc::new(chunk);
+    pub(super) fn add(&self, at: ChunkPos, chunk: &Chunk, sections: Option<u16>) {
+        let (orphans, outside) = references(at, chunk, sections.unwrap_or(u16::MAX));
         let mut state = self.lock();
         state.add_orphans(at, orphans);
-        state.set_done(at);
-        state.is_needed |= !outside.is_empty();
-        let mut work = vec![(Arc::clone(&chunk), state.waiting.remove(&at).unwrap_or_default())];
         for (target, references) in outside {
-            work.extend(state.with_chunk(target, references));
+            state.waiting.entry(target).or_default().extend(references);
         }
-        state.keep(at, document_bytes, chunk);
+        let references = state.waiting.remove(&at).unwrap_or_default();
         drop(state);
-        for (chunk, references) in work {
-            self.resolve(&chunk, references);
-        }
+        self.resolve(chunk, references);
     }
 
     fn resolve(&self, chunk: &Chunk, references: Vec<Reference>) {
@@ -113,21 +76,15 @@ impl Fillers {
     /// Reads the chunks that are still needed, and returns a finding for each chunk with cells
     /// without a base. A base in a chunk that is not stored counts as present.
     pub(super) fn finish(self, storage: &dyn ChunkStorage, options: &ScanOptions) -> Vec<Finding> {
-        let mut state = self.lock();
-        let mut late = std::mem::take(&mut state.late);
-        for (at, references) in std::mem::take(&mut state.waiting) {
-            late.entry(at).or_default().extend(references);
-        }
-        state.recent.clear();
-        drop(state);
-        let positions = late.keys().copied().map(Ok).collect::<Vec<_>>();
+        let mut waiting = std::mem::take(&mut self.lock().waiting);
+        let positions = waiting.keys().copied().map(Ok).collect::<Vec<_>>();
         let decode = |_, document: Result<Option<Vec<u8>>, _>| {
             document.ok().flatten().and_then(|document| Chunk::decode(document).ok())
         };
         let _ended =
             scan_positions(storage, Box::new(positions.into_iter()), options, decode, |step| {
                 if let Scanned::Chunk(at, Some(chunk)) = step {
-                    self.resolve(&chunk, late.remove(&at).unwrap_or_default());
+                    self.resolve(&chunk, waiting.remove(&at).unwrap_or_default());
                 }
             });
         let orphans = std::mem::take(&mut self.lock().orphans);
@@ -144,46 +101,6 @@ fn orphaned(at: ChunkPos, cells: usize) -> Finding {
 }
 
 impl State {
-    fn set_done(&mut self, at: ChunkPos) {
-        let slots = self.done.entry(at.region()).or_default();
-        let slot = at.slot().index();
-        if let Some(word) = slots.get_mut(usize::from(slot >> 6)) {
-            *word |= 1 << (slot & 63);
-        }
-    }
-
-    fn is_done(&self, at: ChunkPos) -> bool {
-        let slot = at.slot().index();
-        let word = self.done.get(&at.region()).and_then(|slots| slots.get(usize::from(slot >> 6)));
-        word.is_some_and(|word| word >> (slot & 63) & 1 == 1)
-    }
-
-    /// Returns the references with their chunk if it is in memory; otherwise keeps them.
-    fn with_chunk(
-        &mut self,
-        target: ChunkPos,
-        references: Vec<Reference>,
-    ) -> Option<(Arc<Chunk>, Vec<Reference>)> {
-        if let Some((_, _, chunk)) = self.recent.iter().find(|(at, _, _)| *at == target) {
-            return Some((Arc::clone(chunk), references));
-        }
-        let list = if self.is_done(target) { &mut self.late } else { &mut self.waiting };
-        list.entry(target).or_default().extend(references);
-        None
-    }
-
-    fn keep(&mut self, at: ChunkPos, bytes: usize, chunk: Arc<Chunk>) {
-        if !self.is_needed {
-            return;
-        }
-        self.recent.push_back((at, bytes, chunk));
-        self.recent_bytes = self.recent_bytes.saturating_add(bytes);
-        while self.recent.len() > RECENT_CHUNKS || self.recent_bytes > RECENT_BYTES {
-            let Some((_, bytes, _)) = self.recent.pop_front() else { return };
-            self.recent_bytes = self.recent_bytes.saturating_sub(bytes);
-        }
-    }
-
     fn add_orphans(&mut self, at: ChunkPos, cells: usize) {
         if cells > 0 {
             let sum = self.orphans.entry(at).or_default();
@@ -232,4 +149,68 @@ fn references(at: ChunkPos, chunk: &Chunk, sections: u16) -> (usize, References)
 fn target(at: ChunkPos, anchor: Anchor) -> Option<(ChunkPos, ChunkBlock)> {
     let position = anchor.in_world(at)?;
     Some((position.chunk(), position.in_chunk()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyworld_chunk::{Block, Filler};
+    use hyworld_providers::MemoryStorage;
+
+    use super::*;
+
+    const CHUNKS: [ChunkPos; 2] = [ChunkPos::new(0, 0), ChunkPos::new(1, 0)];
+
+    /// Returns two adjacent chunks. The first has the base of a table and a cell of another one
+    /// whose base is in the second; the second has a cell of the first table.
+    fn tables(has_bases: bool) -> [Chunk; 2] {
+        let table =
+            |x| Block::try_from("Table").unwrap().with_filler(Filler::new(x, 0, 0).unwrap());
+        let mut chunks = [Chunk::new(), Chunk::new()];
+        let [west, east] = &mut chunks;
+        let set = |chunk: &mut Chunk, x, y, block: Block| {
+            chunk.set_block(ChunkBlock::new(x, y, 7).unwrap(), block).unwrap();
+        };
+        set(east, 0, 64, table(1));
+        set(west, 31, 70, table(-1));
+        if has_bases {
+            set(west, 31, 64, table(0));
+            set(east, 0, 70, table(0));
+        }
+        chunks
+    }
+
+    /// Checks the chunks in this order, and returns the chunks with findings.
+    fn orphans(chunks: &[Chunk; 2], order: [usize; 2], stored: usize) -> Vec<ChunkPos> {
+        let (storage, fillers) = (MemoryStorage::new(), Fillers::default());
+        for (at, chunk) in CHUNKS.iter().zip(chunks).take(stored) {
+            storage.write(*at, &chunk.encode()).unwrap();
+        }
+        for number in order.into_iter().filter(|number| *number < stored) {
+            fillers.add(CHUNKS[number], &chunks[number], None);
+        }
+        let findings = fillers.finish(&storage, &ScanOptions::new());
+        findings.into_iter().map(|finding| finding.chunk.unwrap()).collect()
+    }
+
+    #[test]
+    fn bases_are_found_in_chunks_that_were_checked_before_and_after() {
+        for order in [[0, 1], [1, 0]] {
+            assert_eq!(orphans(&tables(true), order, 2), []);
+            assert_eq!(orphans(&tables(false), order, 2), CHUNKS);
+        }
+    }
+
+    #[test]
+    fn a_base_in_a_missing_chunk_counts_as_present() {
+        assert_eq!(orphans(&tables(false), [0, 1], 1), []);
+    }
+
+    #[test]
+    fn only_chunks_with_waiting_references_are_needed() {
+        let fillers = Fillers::default();
+        fillers.add(CHUNKS[0], &tables(true)[0], None);
+        assert_eq!(CHUNKS.map(|at| fillers.needs(at)), [false, true]);
+        fillers.add(CHUNKS[1], &tables(true)[1], None);
+        assert_eq!(CHUNKS.map(|at| fillers.needs(at)), [true, false]);
+    }
 }

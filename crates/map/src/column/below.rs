@@ -17,7 +17,7 @@ impl ColumnReader<'_> {
         for at in LocalColumn::all() {
             let Some(cell) = ChunkBlock::new(at.x(), y, at.z()) else { break };
             colors[at] = match self.block(cell)? {
-                Some((_, color)) => Some(self.tinted(color, self.tint(at))),
+                Some(color) => Some(self.tinted(color, self.tint(at))),
                 None => self.fluids.color_at(at, y)?,
             };
         }
@@ -49,9 +49,9 @@ impl ColumnReader<'_> {
                 is_in_cave = true;
                 y = u16::try_from(section.first_y()).unwrap_or_default();
             } else {
-                let is_air = self.section(section)?.is_none_or(|found| found.is_air(cell.local()));
+                let is_air = self.sections.read(section)?.is_air(cell.local());
                 let is_floor = is_in_cave && !is_air;
-                if is_floor && let Some((_, color)) = self.block(cell)? {
+                if is_floor && let Some(color) = self.block(cell)? {
                     let color = self.tinted(color, self.tint(at));
                     return Ok(Some(Cave { color, floor: y }));
                 }

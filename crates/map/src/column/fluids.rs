@@ -40,7 +40,8 @@ pub(super) struct Fluids<'a> {
     colors: &'a Colors,
     /// From the top down.
     sections: Vec<Section<'a>>,
-    /// The different colours, each with the number of the first one with equal particles.
+    /// The different colours. Colours with equal particles have the same number: the index of the
+    /// first of them.
     known: Vec<(FluidColor, usize)>,
     /// By the index of the column; empty if the chunk has no fluids.
     highest: Vec<Option<Highest>>,
@@ -61,7 +62,7 @@ const COMPARED_MAX: usize = 16;
 const WATERS_MAX: usize = 64;
 
 impl<'a> Fluids<'a> {
-    /// Finds the fluids of a chunk. Those below the lowest of its stored heights are not seen.
+    /// Finds the fluids of a chunk. Leaves out those below the lowest of its stored heights.
     pub(super) fn new(
         chunk: &'a Chunk,
         colors: &'a Colors,
@@ -134,7 +135,7 @@ impl<'a> Fluids<'a> {
         for section in &self.sections {
             let first_y = u16::try_from(section.y.first_y()).unwrap_or_default();
             let top = first_y.saturating_add(LAYERS - 1);
-            // A section without fluids ends all of them.
+            // A section without fluids ends the fluids of all columns.
             if let Some(below) = next.filter(|below| *below != top) {
                 search.end_all(below);
             }
@@ -206,7 +207,7 @@ struct Search<'a> {
     highest: Vec<Option<Highest>>,
     /// The columns whose fluid has begun.
     begun: Columns,
-    /// By colour, the columns in which it has not ended.
+    /// For each colour, the columns in which a fluid of that colour has begun and has not ended.
     open: Vec<Columns>,
     /// The cells of the current layer, by colour.
     cells: Vec<Columns>,
@@ -285,7 +286,7 @@ fn add(to: &mut Columns, from: &Columns) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
 }
 
-/// Begins the fluid of columns that have a cell with it and none above.
+/// Begins the fluid of columns that have a fluid in this layer and none above it.
 fn begin(
     open: &mut Columns,
     cells: &Columns,
@@ -306,7 +307,7 @@ fn begin(
     }
 }
 
-/// Ends the fluid of columns that do not continue it.
+/// Ends the fluid of columns that have another colour or no fluid in this layer.
 fn end(open: &mut Columns, same: &Columns, bottom: u16, highest: &mut [Option<Highest>]) {
     for (number, (open, same)) in open.iter_mut().zip(same).enumerate() {
         let ended = *open & !same;

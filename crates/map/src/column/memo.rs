@@ -15,25 +15,26 @@ pub struct TileMemo {
 
 #[derive(Debug, Default)]
 struct Last {
-    /// The length of the last document. Only if the next one has the same length, its bytes are
-    /// kept: other worlds then pay nothing.
+    /// The length of the last document. The bytes of the next one are kept only if it has the same
+    /// length, so that worlds without equal chunks have no extra cost.
     len: usize,
-    /// How many documents were kept since one was equal.
+    /// How many documents were kept since the last one that was equal.
     misses: u32,
     kept: Option<(Vec<u8>, Tile)>,
 }
 
-/// After so many documents of the same length that differ, no more are kept until `RETRY`.
+/// After this many different documents of the same length, none is kept until `RETRY`.
 const TRIES: u32 = 4;
 const RETRY: u32 = 256;
 
 impl TileMemo {
-    /// Decodes a document, or returns why it cannot be drawn.
-    pub fn tile(&self, reader: &TileReader<'_>, document: Vec<u8>) -> (Tile, Option<Error>) {
+    /// Decodes a document, or returns why it cannot be drawn. `document` is then a buffer for
+    /// another document, with arbitrary contents.
+    pub fn tile(&self, reader: &TileReader<'_>, document: &mut Vec<u8>) -> (Tile, Option<Error>) {
         let copy = {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((bytes, tile)) = &last.kept
-                && *bytes == document
+                && *bytes == *document
             {
                 let tile = tile.clone();
                 last.misses = 0;
@@ -44,9 +45,10 @@ impl TileMemo {
             last.misses = last.misses.wrapping_add(u32::from(has_same_len));
             is_likely.then(|| document.clone())
         };
-        let chunk = Chunk::decode(document);
-        let chunk = chunk.as_ref().map_err(Clone::clone);
-        let (tile, error) = reader.tile(chunk, Facts::default(), Other::None);
+        let chunk = Chunk::decode(std::mem::take(document));
+        let decoded = chunk.as_ref().map_err(Clone::clone);
+        let (tile, error) = reader.tile(decoded, Facts::default(), Other::None);
+        *document = chunk.map(Chunk::into_buffer).unwrap_or_default();
         if let (Some(bytes), Tile::Columns(columns)) = (copy, &tile) {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             last.kept = Some((bytes, Tile::Columns(Arc::clone(columns))));

@@ -243,11 +243,11 @@ fn equal_documents_give_equal_tiles() {
     one.set_block(at(1, 40, 2), "Soil_Grass").unwrap();
     let one = one.encode();
     for document in [&one, &other, &other, &other, &one, &one, &other, &one] {
-        let (tile, error) = memo.tile(&reader, document.clone());
+        let (tile, error) = memo.tile(&reader, &mut document.clone());
         assert!(error.is_none());
         let chunk = Chunk::decode(document.clone()).unwrap();
         assert_eq!(tile, reader.tile(Ok(&chunk), Facts::default(), Other::None).0);
     }
-    let (tile, error) = memo.tile(&reader, b"not a chunk".to_vec());
+    let (tile, error) = memo.tile(&reader, &mut b"not a chunk".to_vec());
     assert!(tile == Tile::Damaged && error.is_some());
 }

@@ -7,8 +7,8 @@ const NEW: Rgb = Rgb([255, 220, 96]);
 const RECENT: Rgb = Rgb([224, 96, 32]);
 const OLD: Rgb = Rgb([24, 32, 96]);
 
-/// Chunks that are unchanged for less than an hour count as recent, and from about two years on as
-/// old: this many doublings of an hour.
+/// A chunk is recent if it was unchanged for less than an hour. It is old after this many doublings
+/// of an hour, about two years.
 const HOUR_SECONDS: u64 = 3_600;
 const DOUBLINGS: u32 = 14;
 

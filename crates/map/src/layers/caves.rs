@@ -11,7 +11,7 @@ const SOLID: Rgb = Rgb([20, 18, 24]);
 /// The depth below the ground at which floors are darkest.
 const DEPTH_MAX: u32 = 128;
 
-/// How much of its colour the deepest floor keeps, of `DEPTH_MAX`.
+/// The share of its colour that the deepest floor keeps, out of `DEPTH_MAX`.
 const KEPT: u32 = 24;
 
 /// Returns the colour of a column; `None` if it has no ground.

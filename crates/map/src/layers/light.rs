@@ -5,10 +5,10 @@ use hyworld_coords::LocalColumn;
 
 use crate::column::ColumnTile;
 
-/// How bright ground without light is, of 255.
+/// The brightness of ground without light, out of 255.
 const DARK: u8 = 40;
 
-/// The brightness of one level of light, of 255. The highest level is 15.
+/// The brightness of one level of light, out of 255. The highest level is 15.
 const LEVEL: u8 = 17;
 
 /// Returns the colour of a column; `None` if it has no ground.

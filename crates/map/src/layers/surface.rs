@@ -1,11 +1,12 @@
 //! The layer `surface`: the image of the game's own map (`docs/map.md`).
 
+use std::slice;
 use std::sync::LazyLock;
 
 use hyworld_assets::Rgb;
 use hyworld_coords::LocalColumn;
 
-use super::Part;
+use super::{Part, TRANSPARENT};
 use crate::column::{Column, FluidTop};
 use crate::view::View;
 
@@ -22,28 +23,78 @@ static FLAT: LazyLock<f64> = LazyLock::new(|| shade(&[[0; 3]; 3], Part { u: 0.5,
 
 /// Returns the colour of a part of a block; `None` if the column has no ground.
 pub(super) fn color(view: &View<'_>, at: LocalColumn, part: Part) -> Option<Rgb> {
-    let column = view.column(at);
-    let heights = view.heights_around(at);
-    let [[first, ..], ..] = heights;
-    let is_flat = heights.as_flattened().iter().all(|height| *height == first);
-    // On flat ground every part of a block has the same brightness.
-    let brightness = if is_flat { *FLAT } else { shade(&heights, part) };
-    let ground = shaded(column.ground?, brightness);
-    Some(column.fluid.map_or(ground, |fluid| under(fluid, ground)))
+    lit(&view.column(at), shade(&view.heights_around(at), part))
 }
 
-/// Returns the colour of a column in a flat row; `None` if it has no ground.
-pub(crate) fn flat_color(column: &Column) -> Option<Rgb> {
-    let ground = shaded(column.ground?, *FLAT);
+/// Writes a line of pixels of a chunk, counted from its northern border.
+pub(crate) fn write_line(view: &View<'_>, row: u32, scale: u8, pixels: &mut [[u8; 4]]) {
+    if scale == 1 {
+        // The compiler then knows that a block has one pixel.
+        write_blocks(view, row, 1, pixels.iter_mut().map(slice::from_mut));
+    } else {
+        write_blocks(view, row, scale, pixels.chunks_mut(scale.into()));
+    }
+}
+
+/// Writes a line of pixels of a chunk. `blocks` are the pixels of its blocks.
+#[inline]
+fn write_blocks<'a>(
+    view: &View<'_>,
+    row: u32,
+    scale: u8,
+    blocks: impl Iterator<Item = &'a mut [[u8; 4]]>,
+) {
+    let Some((columns, heights)) = view.row(row / u32::from(scale)) else { return };
+    let blocks = columns.iter().zip(blocks);
+    let [[first, ..], ..] = heights;
+    if heights.iter().all(|row| **row == [*first; _]) {
+        return write_flat_line(blocks);
+    }
+    let [north, here, south] = heights.map(|row| row.array_windows::<3>());
+    let centre = |pixel: u32| (f64::from(pixel) + 0.5) / f64::from(scale);
+    let v = centre(row % u32::from(scale));
+    for (((column, pixels), (north, here)), south) in blocks.zip(north.zip(here)).zip(south) {
+        for (x, pixel) in (0..).zip(pixels) {
+            let brightness = shade(&[*north, *here, *south], Part { u: centre(x), v });
+            *pixel = lit(column, brightness).map_or(TRANSPARENT, Rgb::opaque);
+        }
+    }
+}
+
+/// Writes a line on flat ground, where all parts of a block have the same brightness.
+#[inline]
+fn write_flat_line<'a, 'b>(blocks: impl Iterator<Item = (&'a Column, &'b mut [[u8; 4]])>) {
+    let flat = *FLAT;
+    let mut last: Option<(&Column, [u8; 4])> = None;
+    for (column, pixels) in blocks {
+        let color = match last {
+            Some((before, color)) if is_same_ground(before, column) => color,
+            _ => lit(column, flat).map_or(TRANSPARENT, Rgb::opaque),
+        };
+        last = Some((column, color));
+        pixels.fill(color);
+    }
+}
+
+/// Returns whether two columns have the same ground and no fluid.
+fn is_same_ground(a: &Column, b: &Column) -> bool {
+    a.ground == b.ground && a.fluid.is_none() && b.fluid.is_none()
+}
+
+/// Returns the colour of a column with a brightness; `None` if it has no ground.
+#[inline]
+fn lit(column: &Column, brightness: f64) -> Option<Rgb> {
+    let ground = shaded(column.ground?, brightness);
     Some(column.fluid.map_or(ground, |fluid| under(fluid, ground)))
 }
 
 /// Returns the brightness of a part of a block, from `AMBIENT` to 1. The heights are those of the
 /// block and of the eight around it, in rows from the north.
 fn shade(heights: &[[i16; 3]; 3], Part { u, v }: Part) -> f64 {
-    let [[nw, n, ne], [west, here, east], [sw, s, se]] = heights.map(|row| row.map(f64::from));
+    let [[nw, n, ne], [west, here, east], [sw, s, se]] = *heights;
+    let rise = |from: i16, to: i16| f64::from(i32::from(to) - i32::from(from));
     let between =
-        |before: f64, after: f64, at: f64| (here - before) * (1.0 - at) + (after - here) * at;
+        |before: i16, after: i16, at: f64| rise(before, here) * (1.0 - at) + rise(here, after) * at;
     let (ud, vd) = (f64::midpoint(u, v), f64::midpoint(1.0 - u, v));
     let gx = 2.0 * between(west, east, u) + between(nw, se, ud);
     let gz = 2.0 * between(n, s, v) + between(ne, sw, vd);
@@ -55,11 +106,11 @@ fn shade(heights: &[[i16; 3]; 3], Part { u, v }: Part) -> f64 {
 
 fn shaded(color: Rgb, shade: f64) -> Rgb {
     Rgb(color.0.map(|channel| {
-        let shaded = (f64::from(channel) * shade).clamp(0.0, 255.0);
+        let shaded = f64::from(channel) * shade;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "clamped, and rounding down is part of the algorithm"
+            reason = "the cast rounds down and stays within 0 to 255, as in the algorithm"
         )]
         {
             shaded as u8

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_come_back_as_they_were() {
+    fn directories_round_trip() {
         for count in [0, 1, 2, 500] {
             let entries = entries(count);
             let (root, leaves) = encode_directories(&entries);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_come_back_as_they_were() {
+    fn headers_round_trip() {
         let header = Header {
             root: (127, 5),
             metadata: (132, 6),

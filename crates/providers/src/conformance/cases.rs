@@ -35,6 +35,9 @@ pub(super) fn missing(fixture: &dyn StorageFixture) {
     assert!(!storage.remove(at).unwrap());
     assert_eq!(storage.all_positions().unwrap(), []);
     assert_eq!(storage.read_all(&[at, at]).unwrap(), [None, None]);
+    let mut document = b"unchanged".to_vec();
+    assert!(!storage.read_into(at, &mut document).unwrap());
+    assert_eq!(document, b"unchanged");
     storage.sync().unwrap();
 }
 
@@ -50,6 +53,9 @@ pub(super) fn write_read_remove(fixture: &dyn StorageFixture) {
     assert!(storage.contains(at).unwrap());
     storage.write(at, b"3rd").unwrap();
     assert_eq!(storage.read(at).unwrap().unwrap(), b"3rd");
+    let mut document = b"longer than the third one".to_vec();
+    assert!(storage.read_into(at, &mut document).unwrap());
+    assert_eq!(document, b"3rd");
     assert!(storage.remove(at).unwrap());
     assert!(!storage.remove(at).unwrap());
     assert_eq!(storage.read(at).unwrap(), None);

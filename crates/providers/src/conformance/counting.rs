@@ -148,6 +148,14 @@ impl<S: ChunkStorage> BatchStorage for CountingStorage<S> {
         results.map(|result| self.count_read(result)).collect()
     }
 
+    fn read_into(&self, at: ChunkPos, document: &mut Vec<u8>) -> Result<bool> {
+        let result = self.inner.read_into(at, document);
+        if let Ok(true) = &result {
+            add(&self.read_bytes, document.len() as u64);
+        }
+        self.count(&self.reads, result)
+    }
+
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
         let results = self.inner.write_many(chunks).into_iter().zip(chunks);
         results.map(|(result, (_, document))| self.count_write(document.len(), result)).collect()

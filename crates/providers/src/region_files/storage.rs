@@ -109,6 +109,11 @@ impl ChunkStorage for RegionFiles {
 }
 
 impl BatchStorage for RegionFiles {
+    fn read_into(&self, at: ChunkPos, document: &mut Vec<u8>) -> Result<bool> {
+        let Some(file) = self.existing(at.region())? else { return Ok(false) };
+        file.read_into(slot(at), document).map_err(|error| Error::in_region(at, error))
+    }
+
     fn write_many(&self, chunks: &[(ChunkPos, &[u8])]) -> Vec<Result<()>> {
         self.by_region(chunks, |file, chunks| {
             let batch: Vec<_> = chunks

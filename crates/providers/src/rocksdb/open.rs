@@ -104,7 +104,8 @@ fn open_to_read(folder: &Path) -> Result<Opened> {
 fn open_existing(folder: &Path) -> Result<Opened> {
     match open_to_read(folder) {
         Ok(opened) if opened.unsupported.is_some() => return Ok(opened),
-        // Opening for writing reports the error. It may only be that another program is writing.
+        // Opening for writing reports the error. The only reason may be that another program is
+        // writing.
         Ok(_) | Err(_) => {}
     }
     let db = open_to_write(folder)?;

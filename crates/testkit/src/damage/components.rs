@@ -1,4 +1,4 @@
-//! Damage to the components of a chunk, each field that `docs/format/chunk.md` and
+//! Damage to the components of a chunk: to each field that `docs/format/chunk.md` and
 //! `docs/format/section.md` describe.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

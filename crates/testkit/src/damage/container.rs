@@ -70,7 +70,7 @@ fn entry(world: &Path, value: i32) -> Applied {
     Some(file.entry_location(slot))
 }
 
-/// Sets one of the two lengths of a blob, at this offset in it.
+/// Sets one of the two lengths of a blob; `at` is its offset in the blob.
 fn length(world: &Path, at: usize, value: i32) -> Applied {
     let (mut file, slot) = region_and_slot(world);
     let location = file.blob_location(slot);

@@ -1,4 +1,4 @@
-//! Damage to the agreement of chunks, entities and blocks with each other.
+//! Damage that makes chunks, entities and blocks contradict each other.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::path::Path;

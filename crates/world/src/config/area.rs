@@ -20,9 +20,9 @@ pub struct BlockArea {
 /// Areas that are generated in advance or kept loaded.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ChunkConfig {
-    /// Generated when the world starts.
+    /// The area that is generated when the world starts.
     pub pregenerate_region: Option<BlockArea>,
-    /// Never unloaded.
+    /// The area whose chunks are never unloaded.
     pub keep_loaded_region: Option<BlockArea>,
 }
 

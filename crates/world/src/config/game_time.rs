@@ -9,7 +9,7 @@ use super::setting::{Setting, SettingProblem};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// The game cannot write years beyond this either.
+/// The last year that can be written, as in the game.
 const YEAR_MAX: i64 = 999_999_999;
 
 /// The Gregorian calendar repeats after this many years and days.

@@ -40,8 +40,8 @@ pub(super) fn is_old_key(key: &str, version: i64) -> bool {
     OLD_KEYS.iter().any(|(old, first, last)| *old == key && (*first..=*last).contains(&version))
 }
 
-/// Converts a configuration to the newest version. Keys outside of their versions have no meaning
-/// for the game and are preserved.
+/// Converts a configuration to the newest version. A key that the version of the document does not
+/// have is ignored by the game; it is kept unchanged.
 pub(super) fn upgraded(document: &Document, version: i64) -> Result<Document, SettingProblem> {
     let mut document = document.clone();
     if version == CONFIG_VERSION {

@@ -40,7 +40,7 @@ impl Caves {
     }
 
     /// Returns the heights in a column that are inside a cave.
-    pub(super) fn hollow(
+    pub(super) fn cave_heights(
         &self,
         column: LocalColumn,
         bottom: i32,

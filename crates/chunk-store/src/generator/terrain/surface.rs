@@ -5,7 +5,8 @@ use hyworld_coords::{ChunkPos, LocalColumn};
 use super::super::noise::{ONE, between, field};
 use super::{BARE_FROM, SEA_LEVEL, origin};
 
-/// How far beyond the chunk heights are computed, because trees of neighbours reach into it.
+/// The number of columns around the chunk whose heights are computed too, because their trees reach
+/// into the chunk.
 pub(super) const MARGIN: i64 = 4;
 
 /// The number of columns along a side, including both margins.

@@ -167,7 +167,7 @@ fn count_idle(bytes: &[u8], at: usize, level: u32, idle: &mut usize) -> usize {
     let mut next = at + 1;
     if mask == 0 {
         let values = bytes.get(next..at + LAST_NODE_BYTES).unwrap_or_default();
-        // Equal to itself shifted by one value.
+        // All eight values are equal if the bytes equal themselves shifted by one value.
         let is_idle = level > 0 && values.get(2..) == values.get(..14);
         *idle += usize::from(is_idle);
         return at + LAST_NODE_BYTES;

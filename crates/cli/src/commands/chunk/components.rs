@@ -35,7 +35,7 @@ pub(super) fn write(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
     let mut table = Table::new("component|>version|>bytes|what");
     let root = rows([(None, readable.chunk().holder())]);
     for row in root.iter().take(COMPONENTS_MAX) {
-        table.row(cells(&row.id, row, what(readable, &known, &row.id)));
+        table.row(cells(&row.id, row, description(readable, &known, &row.id)));
         if row.id == COLUMN_ID {
             let sections = readable.chunk().section_holders().iter().enumerate();
             let inner = rows(sections.map(|(number, section)| (Some(number), section)));
@@ -102,7 +102,7 @@ fn in_sections(known: &ComponentRegistry, row: &Row) -> String {
     }
 }
 
-fn what(readable: &ReadableChunk<'_>, known: &ComponentRegistry, id: &str) -> String {
+fn description(readable: &ReadableChunk<'_>, known: &ComponentRegistry, id: &str) -> String {
     let count = |number: usize, noun: &str| text::count(number as u64, noun);
     let found = match id {
         "BlockChunk" => {

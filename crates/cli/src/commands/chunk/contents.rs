@@ -17,7 +17,7 @@ const NAME_CHARS: usize = 28;
 const BLOCK_CHARS: usize = 36;
 const ENTITY_CHARS: usize = 22;
 /// The maximum width of an entity's custom name.
-const GIVEN_CHARS: usize = 16;
+const CUSTOM_NAME_CHARS: usize = 16;
 
 /// Writes the facts above the tables: entity layout, damaged blocks, spawned NPCs.
 pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::Result<()> {
@@ -32,7 +32,7 @@ pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
                 format!("{},{},{} ({health:.2} left)", pos.x, pos.y, pos.z)
             })
             .collect();
-        fact(out, "damaged", &text::as_many(&blocks, LINE_CHARS))?;
+        fact(out, "damaged", &text::join_fitting(&blocks, LINE_CHARS))?;
     }
     let spawned = readable.get::<ChunkSpawnedNpcData>();
     let spawned = spawned.map(|spawned| &*spawned.counts).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) fn facts(out: &mut impl Write, readable: &ReadableChunk<'_>) -> io::R
         let counts: Vec<String> = counts
             .map(|(environment, count)| format!("{} {count}", text::short(environment, NAME_CHARS)))
             .collect();
-        fact(out, "spawned", &text::as_many(&counts, LINE_CHARS))?;
+        fact(out, "spawned", &text::join_fitting(&counts, LINE_CHARS))?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ fn block_entity(readable: &ReadableChunk<'_>, at: ChunkBlock, holder: &Holder) -
 /// Returns the component ids of a holder, as many as fit.
 fn ids(holder: &Holder, width: usize) -> String {
     let ids: Vec<String> = holder.ids().map(|id| text::short(id, NAME_CHARS)).collect();
-    text::as_many(&ids, width)
+    text::join_fitting(&ids, width)
 }
 
 fn entity(entity: Entity<'_>) -> [String; 3] {
@@ -127,13 +127,13 @@ fn entity(entity: Entity<'_>) -> [String; 3] {
     let ids = || {
         let ids = entity.0.ids().filter(|id| !["UUID", "Transform"].contains(id));
         let ids: Vec<String> = ids.map(|id| text::short(id, ENTITY_CHARS)).collect();
-        if ids.is_empty() { "-".to_owned() } else { text::as_many(&ids, ENTITY_CHARS) }
+        if ids.is_empty() { "-".to_owned() } else { text::join_fitting(&ids, ENTITY_CHARS) }
     };
     let kind = name.map_or_else(ids, |name| text::short(name, ENTITY_CHARS));
     let given = entity.display_name().or_else(|| entity.nameplate());
     let given = given.filter(|given| Some(*given) != name);
     let name = match given {
-        Some(given) => format!("{kind} {:?}", text::short(given, GIVEN_CHARS)),
+        Some(given) => format!("{kind} {:?}", text::short(given, CUSTOM_NAME_CHARS)),
         None => kind,
     };
     let at = entity.position().map(|[x, y, z]| format!("{x:.1},{y:.1},{z:.1}"));

@@ -94,7 +94,7 @@ fn kinds(palette: &Palette<AssetKey>, before: &str) -> Vec<String> {
     };
     let shares: Vec<String> = ranked.iter().map(share).collect();
     let width = BLOCKS_CHARS.saturating_sub(before.len());
-    let shown = format!("{before}{}", text::as_many(&shares, width));
+    let shown = format!("{before}{}", text::join_fitting(&shares, width));
     vec![ranked.len().to_string(), shown]
 }
 

@@ -92,7 +92,7 @@ fn write_stored(out: &mut impl Write, stored: &StorageInfo, is_fast: bool) -> io
 fn versions(contents: &Contents) -> String {
     let versions = contents.newest_versions.iter().filter(|(_, version)| **version > 0);
     let versions: Vec<_> = versions.map(|(id, version)| format!("{id} {version}")).collect();
-    if versions.is_empty() { "none".to_owned() } else { text::as_many(&versions, NAMES_WIDTH) }
+    if versions.is_empty() { "none".to_owned() } else { text::join_fitting(&versions, NAMES_WIDTH) }
 }
 
 fn write_universe(out: &mut impl Write, universe: &UniverseInfo) -> io::Result<()> {
@@ -150,7 +150,7 @@ fn counted(names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| text::printable(name)).collect();
     match names.len() {
         0 => "none".to_owned(),
-        count => format!("{count}: {}", text::as_many(&names, NAMES_WIDTH)),
+        count => format!("{count}: {}", text::join_fitting(&names, NAMES_WIDTH)),
     }
 }
 

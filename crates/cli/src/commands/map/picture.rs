@@ -10,7 +10,7 @@ use hyworld_maintenance::ScanOptions;
 use hyworld_map::{Layer, Palette, Style};
 use serde::Serialize;
 
-use super::{Look, complain, say_colors};
+use super::{Look, complain, print_color_note};
 use crate::args::map::MapArgs;
 use crate::commands::select;
 use crate::exit::Exit;
@@ -27,7 +27,7 @@ struct Report {
     scale: u8,
     width: u32,
     height: u32,
-    /// The block of the first pixel.
+    /// The block of the pixel at the top left.
     x: i64,
     z: i64,
     chunks: u64,
@@ -78,7 +78,7 @@ pub(super) fn run(args: &MapArgs, layer: Layer, console: &mut Console) -> anyhow
         json::line(console, &report)?;
     } else {
         write(console, &report)?;
-        say_colors(console, &look, &[layer])?;
+        print_color_note(console, &look, &[layer])?;
     }
     Ok(listed.max(complain(console, &drawn.problems, (drawn.damaged, drawn.newer))?))
 }

@@ -11,7 +11,7 @@ use hyworld_maintenance::ScanOptions;
 use hyworld_map::{Layer, TileGrid};
 use serde::Serialize;
 
-use super::{Look, complain, say_colors};
+use super::{Look, complain, print_color_note};
 use crate::args::map::MapArgs;
 use crate::commands::select;
 use crate::exit::{self, Exit};
@@ -141,7 +141,7 @@ fn draw(
         json::line(console, &report)?;
     } else {
         write(console, &report)?;
-        say_colors(console, &look, layers)?;
+        print_color_note(console, &look, layers)?;
     }
     Ok(listed.max(complain(console, &drawn.problems, (drawn.damaged, drawn.newer))?))
 }

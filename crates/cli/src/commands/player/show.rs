@@ -55,7 +55,7 @@ fn write(out: &mut impl Write, info: &PlayerInfo) -> io::Result<()> {
         table.write(out, "  ")?;
     }
     if !empty.is_empty() {
-        writeln!(out, "\n  empty: {}", text::as_many(&empty, NAME_WIDTH))?;
+        writeln!(out, "\n  empty: {}", text::join_fitting(&empty, NAME_WIDTH))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let file = super::look_at(&args.file)?;
+    let file = super::open_before_change(&args.file)?;
     let names = SlotNames::of(&file);
     let CompactArgs { drop_damaged, drop_orphans, .. } = *args;
     let options = CompactOptions { drop_damaged, drop_orphans };

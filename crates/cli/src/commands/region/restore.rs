@@ -17,7 +17,7 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
     let path = &args.source.file;
-    let file = super::look_at(path)?;
+    let file = super::open_before_change(path)?;
     let names = SlotNames::of(&file);
     let slot = names.resolve(path, slot)?;
     let blob = checked(blob_at(&file, segment)?, &names, segment, slot)?;

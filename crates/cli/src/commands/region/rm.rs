@@ -9,7 +9,7 @@ use crate::output::{Console, json, text};
 
 pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let path = &args.file;
-    let file = super::look_at(path)?;
+    let file = super::open_before_change(path)?;
     let names = SlotNames::of(&file);
     let slot = names.resolve(path, args.slot)?;
     let held = file.contains(slot)?;

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let file = super::look_at(&args.file)?;
+    let file = super::open_before_change(&args.file)?;
     let (names, slots) = (SlotNames::of(&file), file.occupied().len());
     drop(file);
     let SealArgs { remove, level, dry_run, force, .. } = *args;

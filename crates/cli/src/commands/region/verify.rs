@@ -13,7 +13,7 @@ use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &VerifyArgs, console: &mut Console) -> anyhow::Result<Exit> {
     if args.rebuild_index {
-        super::look_at(&args.source.file)?;
+        super::open_before_change(&args.source.file)?;
     }
     let file = super::open(&args.source)?;
     let names = SlotNames::of(&file);

@@ -260,7 +260,7 @@ fn lost_words(plan: &Repair, chunk: &ChunkRepair) -> String {
     }
 }
 
-/// Tells how the position of an older version is known.
+/// Describes how the position of an older version was determined.
 pub(in crate::commands) fn evidence_words(position: &OrphanPosition) -> String {
     let how = match position.evidence {
         PositionEvidence::Seal => "by its seal",

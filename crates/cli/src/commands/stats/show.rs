@@ -12,7 +12,7 @@ use crate::output::{Console, text};
 /// The width of bars.
 const BAR_CHARS: usize = 30;
 
-/// The parts of the height in the table of heights: eight blocks each.
+/// The table of heights has this many parts, of eight blocks each.
 const HEIGHT_PARTS: usize = 40;
 
 /// The number of bars in a plot.
@@ -97,10 +97,10 @@ fn write_counts(
     writeln!(console)?;
     writeln!(
         console,
-        "{} ({}, {} kinds)",
+        "{} ({}, {})",
         text::printable(title),
         text::thousands(sum),
-        all.len()
+        text::count(all.len() as u64, "kind")
     )?;
     let mut table = Table::new("name|>count|>share|");
     for (name, count) in all.iter().take(top) {
@@ -133,7 +133,7 @@ fn write_layers(console: &mut Console, counted: &Stats, top: usize) -> anyhow::R
             layer.peak_y.to_string(),
             layer.max_y.to_string(),
             format!("{:.3} %", layer.peak_percent),
-            format!("|{}|", plot::spark(&layer.layers, HEIGHT_PARTS)),
+            format!("|{}|", plot::sparkline(&layer.layers, HEIGHT_PARTS)),
         ]);
     }
     table.write(console, "  ")?;

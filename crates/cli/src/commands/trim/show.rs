@@ -47,7 +47,9 @@ pub(super) fn plan(console: &mut Console, plan: &Trim, ring: u32) -> anyhow::Res
     for (count, reason) in reasons.into_iter().filter(|(count, _)| *count > 0) {
         console.report(format_args!("  keeps {} {reason}", text::count(count, "chunk")))?;
     }
-    console.report(format_args!("  and {} around each of them", text::count(ring, "chunk")))?;
+    if reasons.iter().any(|(count, _)| *count > 0) {
+        console.report(format_args!("  and {} around each of them", text::count(ring, "chunk")))?;
+    }
     if !plan.is_spawn_known {
         let advice = "its generator chooses it; protect it with --keep";
         console.report(format_args!("  note: the spawn point is not stored: {advice}"))?;

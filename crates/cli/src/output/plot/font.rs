@@ -52,7 +52,7 @@ const GLYPHS: [(char, u16); 48] = [
     (' ', 0),
 ];
 
-/// What is shown for other characters.
+/// The glyph for all other characters.
 const BOX: u16 = 0o75557;
 
 /// Returns the pixels of a character, as pairs of column and row. Lower case is shown as upper

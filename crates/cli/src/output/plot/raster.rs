@@ -6,7 +6,7 @@ use super::{INK, Plot, Shape, WIDTH, font};
 const DOT: i64 = 2;
 const ADVANCE: i64 = 8;
 
-/// The picture in memory: 900 x some hundred pixels.
+/// The picture in memory: 900 x a few hundred pixels.
 struct Canvas {
     width: i64,
     height: i64,
