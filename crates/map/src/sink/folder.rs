@@ -22,14 +22,16 @@ pub const PARTIAL_SUFFIX: &str = ".hyworld-partial";
 pub struct FolderSink {
     folder: PathBuf,
     ending: String,
-    /// The number of the next file that is not complete.
-    partial: AtomicU64,
 }
+
+/// The number of the next file that is not complete. All sinks share it, because several of them
+/// may write to the same folder.
+static NEXT_PARTIAL: AtomicU64 = AtomicU64::new(0);
 
 impl FolderSink {
     /// Creates a sink in a folder, which need not exist.
     pub fn new(folder: &Path, ending: &str) -> Self {
-        Self { folder: folder.to_owned(), ending: ending.to_owned(), partial: AtomicU64::new(0) }
+        Self { folder: folder.to_owned(), ending: ending.to_owned() }
     }
 
     /// Returns the path of a tile.
@@ -54,7 +56,7 @@ impl Sink for FolderSink {
     }
 
     fn write(&self, layer: &str, at: TilePos, bytes: &[u8]) -> Result<(), MapError> {
-        let number = self.partial.fetch_add(1, Ordering::Relaxed);
+        let number = NEXT_PARTIAL.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PARTIAL_PREFIX}{}-{number}", std::process::id());
         write_with(&self.path(layer, at), &self.folder.join(name), bytes)
     }
@@ -129,5 +131,24 @@ mod tests {
         sink.remove("surface", at).unwrap();
         assert!(!folder.path().join("world/surface/2/-3").exists());
         assert_eq!(fs::read_dir(folder.path().join("world")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_sinks_of_one_folder_do_not_mix_their_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let sinks = ["webp", "js"].map(|ending| FolderSink::new(folder.path(), ending));
+        std::thread::scope(|scope| {
+            for sink in &sinks {
+                let at = |number| TilePos::new(0, number, 0);
+                let write = move |number| {
+                    sink.write("info", at(number), sink.ending.as_bytes()).unwrap();
+                };
+                scope.spawn(move || (0..2_000).for_each(write));
+            }
+        });
+        for (sink, number) in sinks.iter().flat_map(|sink| (0..2_000).map(move |i| (sink, i))) {
+            let found = sink.read("info", TilePos::new(0, number, 0)).unwrap();
+            assert_eq!(found.unwrap(), sink.ending.as_bytes());
+        }
     }
 }
