@@ -113,13 +113,23 @@ pub fn halved(pixels: &[u8]) -> Vec<u8> {
     let rows = pixels.as_chunks::<4>().0.chunks_exact(2 * side);
     let mut half = vec![0; TILE_BYTES / 4];
     let lines = half.as_chunks_mut::<4>().0.chunks_exact_mut(side / 2);
-    for (line, (north, south)) in lines.zip(rows.filter_map(|rows| rows.split_at_checked(side))) {
+    for (line, rows) in lines.zip(rows) {
+        if is_blank(rows.as_flattened()) {
+            continue;
+        }
+        let (north, south) = rows.split_at(side);
         let pairs = north.as_chunks::<2>().0.iter().zip(south.as_chunks::<2>().0);
         for (pixel, ([a, b], [c, d])) in line.iter_mut().zip(pairs) {
             *pixel = mean([*a, *b, *c, *d]);
         }
     }
     half
+}
+
+/// Returns whether all bytes are 0: transparent black.
+pub(crate) fn is_blank(pixels: &[u8]) -> bool {
+    let (lines, rest) = pixels.as_chunks::<1024>();
+    lines.iter().all(|line| *line == [0; 1024]) && rest.iter().all(|byte| *byte == 0)
 }
 
 /// Copies a tile with half of its resolution into a quarter of the tile of the next level. The
@@ -144,6 +154,16 @@ fn mean(pixels: [[u8; 4]; 4]) -> [u8; 4] {
         return first;
     }
     let alphas = pixels.map(|[.., alpha]| u32::from(alpha));
+    if alphas == [255; 4] {
+        // The same as below, in fewer steps.
+        let mut sums = [2_u16; 4];
+        for pixel in pixels {
+            for (sum, value) in sums.iter_mut().zip(pixel) {
+                *sum += u16::from(value);
+            }
+        }
+        return sums.map(|sum| u8::try_from(sum / 4).unwrap_or(u8::MAX));
+    }
     let sum: u32 = alphas.iter().sum();
     let channel = |number: usize| {
         let values = pixels.iter().zip(alphas);
@@ -206,6 +226,10 @@ mod tests {
         assert_eq!(mean([red, [0; 4], [0; 4], [0; 4]]), [200, 10, 0, 64]);
         assert_eq!(mean([red, red, [0, 0, 100, 255], [0, 0, 100, 255]]), [100, 5, 50, 255]);
         assert_eq!(mean([[0; 4]; 4]), [0; 4]);
+        for sum in 1..=6 {
+            let [a, b] = [[sum, 0, 255, 255], [0, 0, 254, 255]];
+            assert_eq!(mean([a, b, b, b]), [(sum + 2) / 4, 0, 254, 255]);
+        }
     }
 
     #[test]

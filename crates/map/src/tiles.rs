@@ -7,7 +7,7 @@ use hyworld_coords::ChunkPos;
 use crate::column::Tile;
 use crate::info::InfoTile;
 use crate::needs::Needs;
-use crate::pyramid::{TILE_BYTES, TILE_PIXELS, TileGrid, TilePos};
+use crate::pyramid::{TILE_BYTES, TILE_PIXELS, TileGrid, TilePos, is_blank};
 use crate::rows::{Brush, PIXEL, Painted, Rows, SIDE, chunk_pixels};
 use crate::style::Layer;
 
@@ -102,7 +102,6 @@ impl TilePainter {
     fn close(&mut self, done: &mut dyn FnMut(PaintedTile)) {
         for (_, mut tile) in std::mem::take(&mut self.open) {
             for layer in &mut tile.layers {
-                let is_blank = |pixels: &Vec<u8>| pixels.iter().all(|byte| *byte == 0);
                 *layer = layer.take().filter(|pixels| !is_blank(pixels));
             }
             done(tile);

@@ -42,16 +42,19 @@ impl MapFolder {
         let id = Self::id_of(&texts.name);
         let sink = self.sink(&id, run.options.format);
         sink.remove_partial_files()?;
-        let mut newest = MapState::default();
-        let mut save = |state: &MapState| {
-            newest.clone_from(state);
-            self.save_state(&id, state)
-        };
         let mut state = self.state(&id);
         if state.look != run.look() {
             self.remove_tiles(&id)?;
             state = MapState { look: run.look(), ..MapState::default() };
         }
+        let mut newest = state.clone();
+        let mut save = |state: &MapState| {
+            if newest == *state {
+                return Ok(());
+            }
+            newest.clone_from(state);
+            self.save_state(&id, state)
+        };
         let report = draw_tiles(run, &sink, state, progress, &mut save)?;
         let mut page = WorldPage::new(&id, &newest, run.positions);
         let environments = newest.environments.iter();

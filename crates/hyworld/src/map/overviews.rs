@@ -1,4 +1,7 @@
 //! Overviews: each tile shows four tiles of the level below, with half of their resolution.
+//!
+//! Overviews of several levels are encoded at the same time, because most of the time is spent on
+//! encoding and a level needs only the pixels of the level below.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,11 +13,11 @@ use super::keys::combined;
 use super::tiles::Drawing;
 use crate::error::Result;
 
-/// The memory that drawing an overview needs: its pixels, those of one child, and both encoded.
-const OVERVIEW_BYTES: u64 = 4 * TILE_BYTES as u64;
+/// The memory that encoding an overview needs, in addition to its pixels.
+const ENCODE_BYTES: u64 = 2 * TILE_BYTES as u64;
 
-/// The number of overviews that are in memory together.
-const BATCH: usize = 64;
+/// The number of overviews that are encoded together: 20 MiB of pixels.
+const BATCH: usize = 16;
 
 /// The number of tiles whose halves are kept: 32 MiB.
 const HALVES_MAX: usize = 128;
@@ -32,31 +35,51 @@ impl Halves {
     }
 }
 
+/// An overview that is not encoded yet.
+struct Composed {
+    tile: TilePos,
+    /// Its pixels, and those with half of its resolution; `None` if nothing is visible.
+    pixels: Option<(Vec<u8>, Vec<u8>)>,
+}
+
 impl Drawing<'_> {
-    /// Draws the overviews whose tiles changed, level by level, and removes old ones.
+    /// Draws the overviews whose tiles changed, and removes old ones.
     pub(super) fn draw_overviews(&mut self) -> Result<()> {
         for (number, name) in self.picture_layers() {
-            let tiles = self.level(&name, 0);
-            let levels = level_count(tiles.iter().copied());
-            let mut below = tiles;
+            let mut below = self.level(&name, 0);
+            let levels = level_count(below.iter().copied());
+            let (mut composed, mut drawn) = (Vec::new(), BTreeSet::new());
             for level in 1..levels {
                 let parents: BTreeSet<TilePos> = below.iter().map(|tile| tile.parent()).collect();
-                self.draw_level(number, &name, &parents)?;
+                drawn = self.outdated(number, &name, &parents, &drawn);
+                self.report.skipped += parents.difference(&drawn).count() as u64;
+                for tile in &drawn {
+                    composed.push(self.compose((number, &name), *tile, &composed)?);
+                    if composed.len() >= BATCH {
+                        self.encode_overviews((number, &name), std::mem::take(&mut composed))?;
+                    }
+                }
                 self.halves.0.retain(|(layer, tile), _| *layer != number || tile.level == level);
-                let old = self.level(&name, level);
-                for tile in old.difference(&parents) {
+                for tile in self.level(&name, level).difference(&parents) {
                     self.forget(&name, *tile)?;
                 }
                 below = parents;
             }
-            for level in levels..=u8::MAX {
-                let old = self.level(&name, level);
-                if old.is_empty() {
-                    break;
-                }
-                for tile in old {
-                    self.forget(&name, tile)?;
-                }
+            self.encode_overviews((number, &name), composed)?;
+            self.forget_levels(&name, levels)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the tiles of all levels from this one on.
+    fn forget_levels(&mut self, name: &str, first: u8) -> Result<()> {
+        for level in first..=u8::MAX {
+            let old = self.level(name, level);
+            if old.is_empty() {
+                break;
+            }
+            for tile in old {
+                self.forget(name, tile)?;
             }
         }
         Ok(())
@@ -68,89 +91,119 @@ impl Drawing<'_> {
         tiles.filter(|tile| tile.level == level).copied().collect()
     }
 
-    fn draw_level(&mut self, number: usize, name: &str, parents: &BTreeSet<TilePos>) -> Result<()> {
-        let mut dirty: BTreeMap<TilePos, u128> = BTreeMap::new();
-        for tile in parents {
-            let key = combined(self.children(name, *tile).into_iter().flat_map(|child| {
-                [u128::from(child.is_some()), child.map_or(0, |(_, hash)| hash)]
-            }));
-            let layer = self.state.layers.get(name);
-            let old = layer.and_then(|layer| layer.tiles.get(tile));
-            let is_current = old.is_some_and(|old| old.key == key) && self.has_file(number, *tile);
-            if !is_current {
-                dirty.insert(*tile, key);
-            }
-        }
-        self.report.skipped += (parents.len() as u64).saturating_sub(dirty.len() as u64);
-        self.report.rendered += dirty.len() as u64;
-        let dirty: Vec<(TilePos, u128)> = dirty.into_iter().collect();
-        dirty.chunks(BATCH).try_for_each(|batch| self.draw_batch(number, name, batch))
+    /// Returns the overviews that are not current, or show a tile of `drawn`, whose bytes are not
+    /// known yet.
+    fn outdated(
+        &self,
+        number: usize,
+        name: &str,
+        overviews: &BTreeSet<TilePos>,
+        drawn: &BTreeSet<TilePos>,
+    ) -> BTreeSet<TilePos> {
+        let is_outdated = |tile: &&TilePos| {
+            let mut children = tile.children().into_iter().flatten();
+            children.any(|child| drawn.contains(&child)) || !self.is_shown(number, name, **tile)
+        };
+        overviews.iter().filter(is_outdated).copied().collect()
     }
 
-    fn draw_batch(&mut self, number: usize, name: &str, batch: &[(TilePos, u128)]) -> Result<()> {
-        let (mut drawn, mut result) = (Vec::with_capacity(batch.len()), Ok(()));
-        let items = batch.iter().map(|item| (OVERVIEW_BYTES, *item));
-        let this: &Self = self;
+    /// Returns whether the file of an overview shows the files of its four tiles.
+    fn is_shown(&self, number: usize, name: &str, tile: TilePos) -> bool {
+        let key = self.overview_key(name, tile);
+        self.has_key(number, tile, key) && self.has_file(number, tile)
+    }
+
+    /// Encodes overviews on several threads and stores those that changed, in this order.
+    fn encode_overviews(
+        &mut self,
+        (number, name): (usize, &str),
+        composed: Vec<Composed>,
+    ) -> Result<()> {
+        let (mut encoded, mut result) = (BTreeMap::new(), Ok(()));
+        let items = composed.iter().map(|overview| (ENCODE_BYTES, overview));
+        let format = self.run.options.format;
         // The scan is cancelled only by the caller.
         let _completion = scan_items(
             items,
             self.run.scan,
-            |(tile, key)| this.overview((number, name), tile).map(|drawn| (tile, key, drawn)),
-            |overview| match overview {
-                Ok(overview) => drawn.push(overview),
+            |Composed { tile, pixels }| {
+                let bytes = pixels.as_ref().map(|(pixels, _)| format.encode(pixels));
+                (*tile, bytes.transpose())
+            },
+            |(tile, bytes)| match bytes {
+                Ok(bytes) => drop(encoded.insert(tile, bytes)),
                 Err(error) => result = Err(error),
             },
         );
+        self.run.check_cancelled()?;
         result?;
-        for (tile, key, overview) in drawn {
-            let (bytes, half) = overview.unzip();
-            self.store(number, tile, key, bytes.as_deref())?;
-            self.halves.add(number, tile, half);
+        for Composed { tile, pixels } in composed {
+            if self.is_shown(number, name, tile) {
+                self.report.skipped += 1;
+            } else {
+                self.report.rendered += 1;
+                let (key, bytes) = (self.overview_key(name, tile), encoded.remove(&tile).flatten());
+                self.store(number, tile, key, bytes.as_deref())?;
+            }
+            self.halves.add(number, tile, pixels.map(|(_, half)| half));
         }
         Ok(())
     }
 
-    /// Returns the files of the four tiles of an overview, with their hashes.
-    fn children(&self, name: &str, tile: TilePos) -> [Option<(TilePos, u128)>; 4] {
-        let layer = self.state.layers.get(name);
-        tile.children().map(|child| {
-            let child = child?;
-            let state = layer?.tiles.get(&child)?;
-            Some((child, state.file?.hash))
-        })
+    /// Returns the key of an overview, which depends on the files of its four tiles.
+    fn overview_key(&self, name: &str, tile: TilePos) -> u128 {
+        let children = tile.children().map(|child| self.file_hash(name, child?));
+        let numbers = children.map(|hash| [u128::from(hash.is_some()), hash.unwrap_or(0)]);
+        combined(numbers.into_iter().flatten())
     }
 
-    /// Draws an overview. Returns its file, and the overview with half of its resolution; `None` if
-    /// nothing is visible.
-    fn overview(
+    fn file_hash(&self, name: &str, tile: TilePos) -> Option<u128> {
+        Some(self.state.layers.get(name)?.tiles.get(&tile)?.file?.hash)
+    }
+
+    /// Composes an overview of four tiles, some of which may be in `composed`.
+    fn compose(
         &self,
         (number, name): (usize, &str),
         tile: TilePos,
-    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        let mut pixels = vec![0; TILE_BYTES];
-        let mut is_blank = true;
-        for (quarter, child) in self.children(name, tile).into_iter().enumerate() {
-            let Some((child, hash)) = child else { continue };
-            let half = match self.halves.0.get(&(number, child)) {
-                Some(half) => Some(Cow::Borrowed(half.as_slice())),
-                None => self.half_of_file(name, child, hash)?.map(Cow::Owned),
+        composed: &[Composed],
+    ) -> Result<Composed> {
+        let mut pixels = None;
+        for (quarter, child) in tile.children().into_iter().enumerate() {
+            let Some(child) = child else { continue };
+            let half = match composed.iter().find(|overview| overview.tile == child) {
+                Some(overview) => {
+                    let pixels = overview.pixels.as_ref();
+                    pixels.map(|(_, half)| Cow::Borrowed(half.as_slice()))
+                }
+                None => self.stored_half((number, name), child)?,
             };
             if let Some(half) = half {
-                place_quarter(&half, quarter, &mut pixels);
-                is_blank = false;
+                let pixels = pixels.get_or_insert_with(|| vec![0; TILE_BYTES]);
+                place_quarter(&half, quarter, pixels);
             }
         }
-        if is_blank {
-            return Ok(None);
-        }
-        Ok(Some((self.run.options.format.encode(&pixels)?, halved(&pixels))))
+        let pixels = pixels.map(|pixels| {
+            let half = halved(&pixels);
+            (pixels, half)
+        });
+        Ok(Composed { tile, pixels })
     }
 
-    /// Reads a tile with half of its resolution; `None` if another program changed its file.
-    fn half_of_file(&self, name: &str, tile: TilePos, hash: u128) -> Result<Option<Vec<u8>>> {
+    /// Returns a stored tile with half of its resolution; `None` if there is none, or another
+    /// program changed its file.
+    fn stored_half(
+        &self,
+        (number, name): (usize, &str),
+        tile: TilePos,
+    ) -> Result<Option<Cow<'_, [u8]>>> {
+        let Some(hash) = self.file_hash(name, tile) else { return Ok(None) };
+        if let Some(half) = self.halves.0.get(&(number, tile)) {
+            return Ok(Some(Cow::Borrowed(half)));
+        }
         let bytes = self.sink.read(name, tile)?;
         let bytes = bytes.filter(|bytes| ShortHash::of(bytes).to_number() == hash);
         let Some(bytes) = bytes else { return Ok(None) };
-        Ok(Some(halved(&self.run.options.format.decode(&bytes)?)))
+        Ok(Some(Cow::Owned(halved(&self.run.options.format.decode(&bytes)?))))
     }
 }

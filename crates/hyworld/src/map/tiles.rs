@@ -249,7 +249,7 @@ impl<'a> Drawing<'a> {
         Some((name, self.state.layers.get(name)?))
     }
 
-    fn has_key(&self, number: usize, tile: TilePos, key: u128) -> bool {
+    pub(super) fn has_key(&self, number: usize, tile: TilePos, key: u128) -> bool {
         let found = self.layer(number).and_then(|(_, layer)| layer.tiles.get(&tile));
         found.is_some_and(|found| found.key == key)
     }

@@ -15,7 +15,7 @@ pub fn scan_hashes(
     options: &ScanOptions,
     mut reduce: impl FnMut(ChunkPos, Option<ShortHash>),
 ) -> Completion {
-    let reader = Reader::new(storage, options);
+    let reader = Reader::new(storage, options).one_by_one();
     let has_frames = storage.frames().is_some();
     let form = if has_frames { Form::Frames } else { Form::Documents };
     let hash = |batch: Batch| {
