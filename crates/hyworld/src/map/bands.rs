@@ -137,6 +137,7 @@ impl TileRun<'_> {
     }
 }
 
-fn join(thread: ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+/// Returns the result of a thread, or continues its panic.
+pub(super) fn join(thread: ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
 
 use hyworld_files::{remove_if_present, with_suffix};
 use hyworld_maintenance::Progress;
 use hyworld_map::{ArchiveSink, MapState, environment_color, write_map_file};
 
+use super::bands::join;
 use super::folder::{MapFolder, WorldPage};
 use super::markers::Marker;
 use super::run::TileRun;
@@ -39,6 +40,28 @@ impl MapFolder {
         texts: PageTexts,
         progress: &dyn Progress,
     ) -> Result<TileReport> {
+        if run.scan.job_count().get() == 1 {
+            self.write_viewer()?;
+            return self.draw_world(run, texts, progress);
+        }
+        thread::scope(|scope| {
+            let viewer = thread::Builder::new().spawn_scoped(scope, || self.write_viewer());
+            let report = self.draw_world(run, texts, progress);
+            match viewer {
+                Ok(viewer) => join(viewer)?,
+                Err(_) => self.write_viewer()?,
+            }
+            report
+        })
+    }
+
+    /// Draws the tiles that changed, and writes what the viewer shows of the world.
+    fn draw_world(
+        &self,
+        run: TileRun<'_>,
+        texts: PageTexts,
+        progress: &dyn Progress,
+    ) -> Result<TileReport> {
         let id = Self::id_of(&texts.name);
         let sink = self.sink(&id, run.options.format);
         sink.remove_partial_files()?;
@@ -62,8 +85,6 @@ impl MapFolder {
         page.legend = environments.map(color).collect();
         (page.name, page.path, page.markers) = (texts.name, texts.path, texts.markers);
         (page.format, page.scale) = (run.options.format.ending(), run.options.grid.scale());
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        page.drawn_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         self.write_page(&page)?;
         Ok(report)
     }

@@ -67,8 +67,6 @@ pub struct WorldPage {
     pub regions: BTreeMap<String, String>,
     /// The colours of environments.
     pub legend: BTreeMap<String, String>,
-    /// When the map was drawn, in milliseconds since 1970.
-    pub drawn_ms: u64,
 }
 
 /// A layer of a world.
@@ -173,21 +171,24 @@ impl MapFolder {
         self.folder.join("worlds").join(format!("{id}.js"))
     }
 
-    /// Writes what the viewer shows of a world, and the viewer itself.
+    /// Writes what the viewer shows of a world.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.
     pub fn write_page(&self, page: &WorldPage) -> Result<()> {
         let json = serde_json::to_string(page).map_err(|error| Error::new(ErrorKind::Io, error))?;
-        write_map_file(&self.page_path(&page.id), format!("hyworldWorld({json})\n").as_bytes())?;
-        for (name, bytes) in VIEWER_FILES {
-            let path = self.folder.join(name);
-            if fs::read(&path).is_ok_and(|old| old == *bytes) {
-                continue;
-            }
-            write_map_file(&path, bytes)?;
-        }
+        let text = format!("hyworldWorld({json})\n");
+        write_if_changed(&self.page_path(&page.id), text.as_bytes())?;
         self.write_list()
+    }
+
+    /// Writes the files of the viewer.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    pub fn write_viewer(&self) -> Result<()> {
+        let mut files = VIEWER_FILES.iter();
+        files.try_for_each(|(name, bytes)| write_if_changed(&self.folder.join(name), bytes))
     }
 
     /// Writes the list of worlds.
@@ -205,12 +206,16 @@ impl MapFolder {
         let json = serde_json::to_string(worlds);
         let json = json.map_err(|error| Error::new(ErrorKind::Io, error))?;
         let text = format!("hyworldMap({{\"worlds\":{json}}})\n");
-        let path = self.folder.join(MAP_FILE);
-        if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
-            return Ok(());
-        }
-        Ok(write_map_file(&path, text.as_bytes())?)
+        write_if_changed(&self.folder.join(MAP_FILE), text.as_bytes())
     }
+}
+
+/// Replaces a file unless it has these bytes. Replacing a file is much slower than reading it.
+fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    Ok(write_map_file(path, bytes)?)
 }
 
 /// The tiles of a world in a [`MapFolder`].
@@ -280,7 +285,6 @@ impl WorldPage {
             markers: Vec::new(),
             regions: region_bits(positions),
             legend: BTreeMap::new(),
-            drawn_ms: 0,
         }
     }
 }
