@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hyworld::chunk::Chunk;
 use hyworld::color_assets::Colors;
@@ -227,6 +227,43 @@ fn a_cancelled_drawing_is_continued() {
         world.draw(&map, &options);
         assert!(tiles(&map) == tiles(&whole), "stopped after {chunks} chunks");
     }
+}
+
+/// Draws into the same folder again while a drawing is in progress.
+struct DrawAgain<'a> {
+    world: &'a World,
+    folder: &'a Path,
+    error: Mutex<Option<hyworld::Error>>,
+}
+
+impl Progress for DrawAgain<'_> {
+    fn advance(&self, _chunks: u64) {
+        let map = MapFolder::open(self.folder).unwrap();
+        let second = self.world.run(&options(&LAYERS), |run| {
+            map.draw(
+                run,
+                PageTexts { name: "test".to_owned(), ..PageTexts::default() },
+                &NoProgress,
+            )
+        });
+        *self.error.lock().unwrap() = second.err();
+    }
+}
+
+#[test]
+fn two_programs_cannot_draw_into_one_folder_at_the_same_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&folder.path().join("chunks"));
+    (0..3).for_each(|x| world.write(x, 0, &chunk(60, 3)));
+    let map = folder.path().join("map");
+    let again = DrawAgain { world: &world, folder: &map, error: Mutex::default() };
+    let texts = PageTexts { name: "test".to_owned(), ..PageTexts::default() };
+    let first = MapFolder::open(&map).unwrap();
+    world.run(&options(&LAYERS), |run| first.draw(run, texts, &again).unwrap());
+    let error = again.error.into_inner().unwrap().unwrap();
+    assert_eq!(error.kind(), hyworld::ErrorKind::InUse);
+    assert!(error.to_string().contains("another program draws this map (process "), "{error}");
+    assert_eq!(world.draw(&map, &options(&LAYERS)).written.len(), 0, "the lock is released");
 }
 
 #[test]

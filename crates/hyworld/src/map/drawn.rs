@@ -33,13 +33,15 @@ impl MapFolder {
     /// Draws a world into the folder: tiles that changed, and what the viewer shows.
     ///
     /// # Errors
-    /// Returns an error if files cannot be written. Chunks that cannot be read are hatched.
+    /// Returns an error if files cannot be written, or another program draws into the folder.
+    /// Chunks that cannot be read are hatched.
     pub fn draw(
         &self,
         run: TileRun<'_>,
         texts: PageTexts,
         progress: &dyn Progress,
     ) -> Result<TileReport> {
+        let _lock = self.lock()?;
         if run.scan.job_count().get() == 1 {
             self.write_viewer()?;
             return self.draw_world(run, texts, progress);

@@ -7,6 +7,7 @@
 //! tiles/WORLD/LAYER/LEVEL/X/Z.webp
 //! tiles/WORLD/info/0/X/Z.js       heights and names of columns
 //! state/WORLD.json                what the tiles were painted from
+//! state/drawing.lock              locked while a process draws
 //! ```
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_files::{FileError, with_suffix};
+use hyworld_files::{FileError, LockError, LockFile, with_suffix};
 use hyworld_map::{
     FolderSink, MapError, MapState, PARTIAL_SUFFIX, Sink, TILE_PIXELS, TileFormat, TilePos,
     VIEWER_FILES, write_map_file,
@@ -136,6 +137,22 @@ impl MapFolder {
             pictures: FolderSink::new(&folder, format.ending()),
             scripts: FolderSink::new(&folder, "js"),
         }
+    }
+
+    /// Locks the folder, so that no other process draws into it until the lock is dropped.
+    pub(super) fn lock(&self) -> Result<LockFile> {
+        let path = self.folder.join("state").join("drawing.lock");
+        let holder = format!("process {}", std::process::id());
+        LockFile::acquire(&path, &holder).map_err(|error| match error {
+            LockError::Held { text } => {
+                let folder = self.folder.display();
+                let text = format!(
+                    "{folder}: another program draws this map ({text}); wait until it is done"
+                );
+                Error::new(ErrorKind::InUse, text)
+            }
+            LockError::File(error) => error.into(),
+        })
     }
 
     fn state_path(&self, id: &str) -> PathBuf {
