@@ -28,7 +28,7 @@ pub struct UndeleteOptions {
     pub segment: Option<u32>,
     /// Also replace chunks that are stored and intact.
     pub replace: bool,
-    /// The least confidence of a position.
+    /// Positions that are less certain than this are not used.
     pub confidence: Confidence,
     /// The undo bundle; `None` for a new one beside the world.
     pub bundle: Option<PathBuf>,

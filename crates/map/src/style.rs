@@ -105,7 +105,7 @@ impl Layer {
     }
 }
 
-/// Writes the name, for a slice with its height.
+/// Writes the name, such as `surface` or `slice:60`.
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

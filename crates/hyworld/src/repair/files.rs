@@ -9,7 +9,7 @@ use hyworld_files::with_suffix;
 use super::RepairOptions;
 use crate::sources::Source;
 
-/// The endings of temporary files of the game and of hyworld. The first one covers the others.
+/// How the names of temporary files end, those of the game and those of hyworld.
 const TEMPORARY: &str = ".tmp";
 
 /// Files that are at most this large are parsed.

@@ -139,7 +139,8 @@ fn source(rule: FallbackRule, text: Option<&str>, backup: Option<&str>) -> char 
 #[test]
 fn fallbacks_follow_the_table() {
     let texts = [None, Some(""), Some("{\"A\": "), Some("{}")];
-    // For each text of the file, the sources for each text of the backup.
+    // One row for each text of the file, with one letter for each text of the backup: which of
+    // them is used.
     let expected = [
         (FallbackRule::Config, ["NEEB", "EEEB", "EEEB", "FFFF"]),
         (FallbackRule::Player, ["NNEB", "NNEB", "NNEB", "FFFF"]),
