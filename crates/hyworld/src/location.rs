@@ -218,6 +218,14 @@ impl Location {
         }
     }
 
+    /// Returns the folder of region files; `None` for other storages.
+    pub fn region_folder(&self) -> Option<&Path> {
+        match self {
+            Self::Regions(folder) | Self::Region { folder, .. } => Some(folder),
+            _ => None,
+        }
+    }
+
     /// Returns the region files, sorted by region; empty for other storages.
     ///
     /// # Errors

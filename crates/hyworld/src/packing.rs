@@ -111,18 +111,17 @@ impl PackWorld {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let location = open_for_check(path)?.location().clone();
-        let files = location.region_files()?;
-        let (Some((_, first)), false) = (files.first(), files.is_empty()) else {
+        let Some(folder) = location.region_folder() else {
             let text = format!("{}: its chunks are not in region files", location.name());
             return Err(Error::new(ErrorKind::BadLocation, text));
         };
         let subject = Subject::of(&location, is_plan)?;
-        let folder = first.parent().unwrap_or(Path::new("")).to_owned();
+        let files = location.region_files()?;
         let regions: Vec<_> = files.iter().map(|(region, _)| *region).collect();
         let files: Vec<PathBuf> = files.into_iter().map(|(_, path)| path).collect();
         let mut forecast = PackForecast::default();
         let mut add = |found: &Finding| forecast.findings.add(found.clone());
-        forecast.totals = region_totals(&folder, &regions, scan, &mut add);
+        forecast.totals = region_totals(folder, &regions, scan, &mut add);
         progress.expect(Some(files.len() as u64));
         let items = files.iter().map(|path| (0, path));
         let drop_orphans = matches!(packing, Packing::Compact { drop_orphans: true, .. });

@@ -127,10 +127,9 @@ impl Repair {
             Some(folder) => files::plan(&folder, &sources, &options),
             None => Vec::new(),
         };
-        let folder = chunks_folder(&location);
         let selected = |finding: &Finding| options.selects(finding);
         let mut plan = plan_repair(
-            &target(world.storage(), folder.as_deref(), &accepted, &selected, scan),
+            &target(world.storage(), location.region_folder(), &accepted, &selected, scan),
             &findings,
             progress,
         );
@@ -225,13 +224,13 @@ impl Repair {
         changes: &mut Changes,
         progress: &dyn Progress,
     ) -> Result<RepairReport> {
-        let folder = chunks_folder(location);
+        let folder = location.region_folder();
         let storage = match folder {
             Some(_) => location.open()?,
             None => location.open_for_writing(&RegionFilesOptions::new())?,
         };
         let (all, scan) = (|_: &Finding| true, ScanOptions::new());
-        let target = target(&*storage, folder.as_deref(), &self.accepted, &all, &scan);
+        let target = target(&*storage, folder, &self.accepted, &all, &scan);
         Ok(apply_repair(&self.plan, &target, &full_name(location), changes, progress)?)
     }
 
@@ -266,13 +265,6 @@ fn apply_files(files: &[FileRepair], changes: &mut Changes) -> Result<u64> {
         }
     }
     Ok(files.len() as u64)
-}
-
-fn chunks_folder(location: &Location) -> Option<PathBuf> {
-    match location {
-        Location::Regions(folder) | Location::Region { folder, .. } => Some(folder.clone()),
-        _ => None,
-    }
 }
 
 fn target<'a>(

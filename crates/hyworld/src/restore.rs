@@ -169,10 +169,7 @@ impl Restore {
     /// is then old or new, and restoring again continues.
     pub fn apply(self, progress: &dyn Progress) -> Result<RestoreOutcome> {
         let mut changes = self.subject.changes("restore", self.options.bundle.as_deref())?;
-        let folder = match &self.location {
-            Location::Regions(folder) | Location::Region { folder, .. } => Some(folder.as_path()),
-            _ => None,
-        };
+        let folder = self.location.region_folder();
         let storage = match folder {
             Some(_) => self.location.open()?,
             None => self.location.open_for_writing(&RegionFilesOptions::new())?,

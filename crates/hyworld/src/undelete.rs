@@ -101,8 +101,7 @@ impl Undelete {
     ) -> Result<Self> {
         let world = open_for_check(path)?;
         let location = world.location().clone();
-        let files = location.region_files()?;
-        if files.is_empty() {
+        if location.region_folder().is_none() {
             let text = format!(
                 "{}: its chunks are not in region files, and only those keep removed chunks",
                 location.name()
@@ -110,7 +109,8 @@ impl Undelete {
             return Err(Error::new(ErrorKind::BadLocation, text));
         }
         let subject = Subject::of(&location, is_plan || !options.is_restoring())?;
-        let files: Vec<PathBuf> = files.into_iter().map(|(_, path)| path).collect();
+        let files = location.region_files()?.into_iter();
+        let files: Vec<PathBuf> = files.map(|(_, path)| path).collect();
         let report = find_orphans(&files, scan, progress);
         if report.completion == Completion::Cancelled {
             return Err(Error::new(ErrorKind::Io, "cancelled"));

@@ -152,6 +152,31 @@ fn parts_of_a_backup_are_restored() {
 }
 
 #[test]
+fn a_region_whose_file_was_removed_is_restored() {
+    let sandbox = save();
+    let chunks = sandbox.path("save/universe/worlds/w/chunks");
+    fs::remove_file(chunks.join("0.0.region.bin")).unwrap();
+    let before = files(&sandbox.path("save"));
+    let one = ["restore", "save", "--from", "good", "--chunk", "1,1", "--yes", "--json"];
+    assert_eq!(summary(&sandbox.run(&one).ends(0).json_lines())["restored"], 1);
+    sandbox.run(&["undo", &bundle(&sandbox, "w-restore-1.hyundo"), "--yes"]).ends(0);
+    assert!(files(&sandbox.path("save")) == before, "the file is removed again");
+    let area = ["restore", "save", "--from", "good", "--area", "-9,-9:9,9", "--yes"];
+    sandbox.run(&area).ends(0);
+    sandbox.run(&["diff", "save", "good"]).ends(0);
+    // The same if no region file is left.
+    fs::remove_dir_all(&chunks).unwrap();
+    fs::create_dir(&chunks).unwrap();
+    for verb in ["compact", "seal", "unseal", "undelete", "repair"] {
+        let run = sandbox.run(&[verb, "save", "--yes"]).ends(0);
+        assert_eq!(fs::read_dir(&chunks).unwrap().count(), 0, "{verb}: {}", run.text());
+    }
+    sandbox.run(&area).ends(0);
+    sandbox.run(&["diff", "save", "good"]).ends(0);
+    assert_eq!(fs::read_dir(&chunks).unwrap().count(), 4);
+}
+
+#[test]
 fn removed_chunks_come_back() {
     let sandbox = save();
     let region = "save/universe/worlds/w/chunks/0.0.region.bin";

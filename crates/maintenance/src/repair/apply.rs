@@ -85,6 +85,8 @@ fn apply_region(
     }
     let file = match repair {
         Some(_) => open_damaged(path).file,
+        // A file that was lost or removed is created.
+        None if !path.exists() => None,
         None => Some(IndexedStorageFile::open_read_only(path)?),
     };
     for chunk in chunks {
