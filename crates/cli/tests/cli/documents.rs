@@ -89,12 +89,12 @@ fn help_and_version_are_printed() {
     let help = sandbox.run(&["--help"]).ok();
     assert!(help.contains("Exit codes:"), "{help}");
     for group in [
-        "Inspect:",
-        "Search and compare:",
-        "Check and repair:",
-        "Change:",
-        "Convert:",
-        "Measure and try out:",
+        "\nInspect:\n  info  ",
+        "\nSearch and compare:\n  find  ",
+        "\nCheck and repair:\n  verify  ",
+        "\nChange:\n  world  ",
+        "\nConvert:\n  convert  ",
+        "\nMeasure and try out:\n  bench  ",
     ] {
         assert!(help.contains(group), "{help}");
     }

@@ -6,7 +6,7 @@ use hyworld_chunk::bson::Document;
 use hyworld_chunk::{Chunk, Holder};
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, RegionFiles};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::run::{Sandbox, keys};
 
@@ -56,11 +56,13 @@ fn findings_have_a_class_a_chunk_and_advice() {
         assert_eq!(line["level"], "error");
     }
     assert_eq!((lines.len(), &lines[2]["chunks"], &lines[2]["errors"]), (3, &5.into(), &2.into()));
+    assert_eq!(lines[2]["classes"], json!({"document": 1, "missing": 1}));
     let run = sandbox.run(&["verify", "world"]).ends(1);
     assert!(
         run.text().contains("error (missing): chunk 3,0: required component BlockChunk is missing")
     );
     assert!(run.text().contains("5 chunks, ") && run.text().contains("2 errors, 0 warnings"));
+    assert!(run.text().contains("\nby class: document 1, missing 1\n"), "{}", run.text());
 }
 
 #[test]

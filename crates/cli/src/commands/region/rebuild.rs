@@ -34,7 +34,7 @@ pub(super) fn run(
         json::line(console, &Line::Rebuild { changes: found, applied: is_applied, backup })?;
     } else if let Some(backup) = backup {
         console.report(format_args!("index table changed; the old table is kept in {backup}"))?;
-    } else if found > 0 && !args.dry_run && !args.yes {
+    } else if !plan.changes.is_empty() && !args.dry_run && !args.yes {
         console.report(format_args!("nothing changed; --yes applies the plan"))?;
     }
     Ok(if applied < found { Exit::Problems } else { Exit::Clean })
