@@ -2,7 +2,8 @@
 //!
 //! Items are handed out in order and admitted by weight: the documents in memory at the same time
 //! stay within a byte budget, regardless of the number of threads. A document that is larger than
-//! the whole budget is processed alone. Results are reduced on the calling thread.
+//! the whole budget is processed alone. The calling thread processes items too, and reduces all
+//! results.
 
 mod documents;
 mod gate;
@@ -223,18 +224,19 @@ pub fn scan_items<T: Send, R: Send>(
             let worker = move || work(&mut |number, result| sender.send((number, result)).is_ok());
             thread::Builder::new().spawn_scoped(scope, worker).is_ok()
         };
-        // If some threads cannot be started, the others do the work; without any, this thread does
-        // it. No more threads are started than there are items.
-        let spawn_for_work = |_: &usize| !gate.is_exhausted() && spawn();
-        let threads = if jobs == 1 { 0 } else { (0..jobs).take_while(spawn_for_work).count() };
+        // This thread works too: a new thread may need longer to start than a short scan takes. If
+        // some threads cannot be started, the others do the work.
+        let _started = (1..jobs).take_while(|_| !gate.is_exhausted() && spawn()).count();
         drop(sender);
-        if threads == 0 {
-            work(&mut |number, result| {
-                gate.set_reduced(results.add(number, result));
-                true
-            });
-        }
-        for (number, result) in receiver {
+        loop {
+            let finished = receiver.try_recv().ok();
+            let mapped = || {
+                let (ticket, item) = gate.try_next(|| options.is_cancelled())?;
+                Some((ticket.number(), map(item)))
+            };
+            // Without an item that may start, the next result comes from another thread.
+            let result = finished.or_else(mapped).or_else(|| receiver.recv().ok());
+            let Some((number, result)) = result else { break };
             gate.set_reduced(results.add(number, result));
         }
     });

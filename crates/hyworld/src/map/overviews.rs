@@ -119,9 +119,6 @@ impl Drawing<'_> {
         (number, name): (usize, &str),
         composed: Vec<Composed>,
     ) -> Result<()> {
-        if composed.is_empty() {
-            return Ok(());
-        }
         let (mut encoded, mut result) = (BTreeMap::new(), Ok(()));
         let items = composed.iter().map(|overview| (ENCODE_BYTES, overview));
         let format = self.run.options.format;

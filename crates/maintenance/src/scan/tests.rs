@@ -111,6 +111,20 @@ fn ordered_results_are_in_the_order_of_the_items() {
 }
 
 #[test]
+fn the_calling_thread_works_too() {
+    // Each item needs both threads.
+    let (both, threads) = (std::sync::Barrier::new(2), Mutex::new(HashSet::new()));
+    let map = |_| {
+        both.wait();
+        threads.lock().unwrap().insert(thread::current().id());
+    };
+    let done = scan_items([(1, 0), (1, 1)].into_iter(), &options(2), map, |()| ());
+    assert_eq!(done, Completion::Complete);
+    let threads = threads.into_inner().unwrap();
+    assert!(threads.len() == 2 && threads.contains(&thread::current().id()), "{threads:?}");
+}
+
+#[test]
 fn an_item_above_the_budget_runs_alone() {
     let in_flight = AtomicU64::new(0);
     let peaks = Mutex::new(Vec::new());
