@@ -22,7 +22,7 @@ pub(crate) enum Request {
         layer: String,
         at: TilePos,
     },
-    /// Changes, as a stream.
+    /// A stream of changes of the world.
     Events,
     Info,
     Chunk(ChunkPos),

@@ -136,7 +136,7 @@ impl ChunkSet {
     #[must_use]
     pub fn grown(&self, distance: u32) -> Self {
         let mut grown = self.clone();
-        // One step after the other: each visits only the chunks around the last set.
+        // Each step adds the chunks around those of the step before.
         for _ in 0..distance {
             let before = grown.clone();
             for at in before.iter() {

@@ -21,7 +21,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// The costs that need the document of a chunk, cheapest first.
+    /// What tests that read the document of a chunk may cost, cheapest first.
     pub(super) const OF_DOCUMENTS: [Self; 4] =
         [Self::Document, Self::Palettes, Self::Decoded, Self::Complete];
 }

@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Range,
     /// The old blob of a slot, for the next file record: a description as JSON, then the blob.
     Blob,
-    /// A file that is replaced after this record is durable, JSON.
+    /// The description of a file as JSON. The file is replaced after this record is durable.
     File,
     /// The old document of a chunk that is replaced after this record is durable: a description as
     /// JSON, then the document.

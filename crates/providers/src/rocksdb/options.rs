@@ -113,7 +113,8 @@ fn table(format_version: i32) -> BlockBasedOptions {
 /// Returns the options for iterating over many keys.
 pub(super) fn listing() -> ReadOptions {
     let mut options = ReadOptions::default();
-    // The prefix is the whole key: without this, a seek to a missing key finds nothing.
+    // The configured prefix is the whole key, so a search that begins at a missing key would find
+    // nothing without this.
     options.set_total_order_seek(true);
     // Documents that are read once must not evict frequently used ones.
     options.fill_cache(false);

@@ -45,7 +45,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A type of setting values.
+/// A type that the value of a setting can have.
 pub(super) trait Setting: Sized {
     /// Parses a value. `Null` is never passed: it counts as a missing key.
     fn read(value: &Value) -> Result<Self, SettingProblem>;
