@@ -58,6 +58,34 @@ impl TickingBlocks {
         })
     }
 
+    /// Returns all cells of the section as runs: 1 for cells in the set, 0 for others, each with
+    /// the number of such cells in a row.
+    pub(crate) fn runs(&self) -> Vec<(u16, u32)> {
+        let mut runs: Vec<(u16, u32)> = Vec::new();
+        let mut add = |value, len| match runs.last_mut() {
+            Some((last, sum)) if *last == value => *sum += len,
+            _ if len > 0 => runs.push((value, len)),
+            _ => {}
+        };
+        for &word in &self.words {
+            let (mut rest, mut left) = (word, u64::BITS);
+            while left > 0 {
+                let ones = rest.trailing_ones();
+                add(1, ones);
+                rest = rest.checked_shr(ones).unwrap_or(0);
+                left -= ones;
+                // The bits above the last cell are 0 too.
+                let zeros = rest.trailing_zeros().min(left);
+                add(0, zeros);
+                rest = rest.checked_shr(zeros).unwrap_or(0);
+                left -= zeros;
+            }
+        }
+        let words = u32::try_from(self.words.len()).unwrap_or(WORDS_MAX.into());
+        add(0, u32::from(BLOCKS_PER_SECTION).saturating_sub(words.saturating_mul(u64::BITS)));
+        runs
+    }
+
     /// Adds or removes a cell. Returns whether the set changed.
     pub(super) fn set(&mut self, cell: LocalBlock, ticks: bool) -> bool {
         if self.contains(cell) == ticks {
@@ -132,6 +160,24 @@ mod tests {
 
     fn cell(index: u16) -> LocalBlock {
         LocalBlock::from_index(index).unwrap()
+    }
+
+    #[test]
+    fn runs_cover_all_cells() {
+        let ticking = |words: &[u64]| TickingBlocks { listed_count: 0, words: words.to_vec() };
+        assert_eq!(ticking(&[]).runs(), [(0, 32_768)]);
+        assert_eq!(ticking(&[0, 0]).runs(), [(0, 32_768)]);
+        assert_eq!(ticking(&[u64::MAX; 512]).runs(), [(1, 32_768)]);
+        assert_eq!(ticking(&[1 << 63, 1]).runs(), [(0, 63), (1, 2), (0, 32_703)]);
+        assert_eq!(ticking(&[0b0110]).runs(), [(0, 1), (1, 2), (0, 32_765)]);
+        let words: Vec<u64> =
+            (0..512_u64).map(|n| (n * n).wrapping_mul(0x9e37_79b9_7f4a)).collect();
+        let (many, mut cells) = (ticking(&words), Vec::new());
+        for (value, len) in many.runs() {
+            cells.extend((0..len).map(|_| value == 1));
+        }
+        assert_eq!(cells.len(), 32_768);
+        assert!((0..).zip(cells).all(|(index, ticks)| many.contains(cell(index)) == ticks));
     }
 
     #[test]

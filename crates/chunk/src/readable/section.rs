@@ -180,20 +180,7 @@ fn support(physics: &BlockPhysics) -> impl Display {
 }
 
 fn ticking(block: &BlockSection) -> impl Display {
-    let mut runs: Vec<(u16, u32)> = Vec::new();
-    let mut add = |value, len| match runs.last_mut() {
-        Some((last, sum)) if *last == value => *sum += len,
-        _ if len > 0 => runs.push((value, len)),
-        _ => {}
-    };
-    let mut start = 0_u32;
-    for cell in block.ticking().iter() {
-        let index = u32::from(cell.index());
-        add(0, index.saturating_sub(start));
-        add(1, 1);
-        start = index + 1;
-    }
-    add(0, u32::from(BLOCKS_PER_SECTION).saturating_sub(start));
+    let runs = block.ticking().runs();
     fmt::from_fn(move |f| number_runs(&runs).fmt(f))
 }
 
