@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use hyworld_coords::ChunkPos;
@@ -11,6 +10,8 @@ use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::{Random, game_0_7_chunk};
 use serde_json::Value;
 
+#[cfg(unix)]
+use crate::killed_verbs::Killer;
 use crate::maps::{chunks, run};
 use crate::repairing::files;
 use crate::run::Sandbox;
@@ -205,6 +206,7 @@ fn an_archive_is_drawn_again_only_if_the_world_changed() {
     assert_eq!(sandbox.names(), names);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_run_that_is_killed_is_completed_by_the_next_one() {
     let sandbox = generated::world("Sample", false);
@@ -213,23 +215,19 @@ fn a_run_that_is_killed_is_completed_by_the_next_one() {
         |map: &str| format!("map world -o {map} --assets none --layer surface,height --scale 4");
     let clock = Instant::now();
     run(&sandbox, &words("fresh")).ends(0);
-    let needed = clock.elapsed();
-    let (expected, mut random, mut killed) = (drawn(&sandbox, "fresh"), Random::new(3), 0);
-    let kills = 12;
-    for round in 0..kills {
-        let words = words("map");
-        let mut command = sandbox.command(&words.split(' ').collect::<Vec<_>>());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let micros = u32::try_from(needed.as_micros()).unwrap();
+    let mut random_kill = Killer { needed: clock.elapsed(), random: Random::new(3) };
+    let (expected, mut killed, mut round) = (drawn(&sandbox, "fresh"), 0, 0);
+    let (kills, words) = (12, words("map"));
+    while killed < kills {
+        round += 1;
+        assert!(round <= 10 * kills, "only {killed} were killed in time");
         // The first moments, in which the folder is created, are as likely as all others.
-        let end = if round % 2 == 0 { micros } else { micros / 20 + 1 };
-        std::thread::sleep(Duration::from_micros(random.below(end).into()));
-        child.kill().unwrap();
-        killed += u32::from(child.wait().unwrap().code().is_none());
+        let part = if round % 2 == 0 { 1 } else { 20 };
+        let split: Vec<&str> = words.split(' ').collect();
+        killed += u32::from(random_kill.run_first_part(&sandbox, &split, part));
         run(&sandbox, &words).ends(0);
         assert!(drawn(&sandbox, "map") == expected, "round {round}");
         assert_eq!(page(&sandbox, "map/worlds/world.js"), page(&sandbox, "fresh/worlds/world.js"));
         fs::remove_dir_all(sandbox.path("map")).unwrap();
     }
-    assert!(killed * 2 > kills, "only {killed} were killed in time");
 }
