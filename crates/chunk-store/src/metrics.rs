@@ -103,7 +103,8 @@ impl Counters {
         add(&self.unloaded);
     }
 
-    /// The game counts both since the generator was set.
+    /// Starts counting again: the game counts loaded and generated chunks since the generator was
+    /// set.
     pub(crate) fn generator_replaced(&self) {
         self.loaded.store(0, Ordering::Relaxed);
         self.generated.store(0, Ordering::Relaxed);

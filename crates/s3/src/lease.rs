@@ -108,7 +108,7 @@ pub(crate) fn unique_name() -> String {
         }
     }
 
-    // Every state has new random keys from the operating system.
+    // The operating system gives each `RandomState` new random keys.
     let half = || Hex(RandomState::new().hash_one((SystemTime::now(), std::process::id())));
     format!("{}{}", half(), half())
 }

@@ -37,7 +37,7 @@ const fn texts(before: &[u8], after: &[u8]) -> [Text; KEPT] {
     texts
 }
 
-/// Returns the text of three parts, which must fit.
+/// Joins three parts, which must not be longer than a text.
 const fn text(before: &[u8], number: &[u8], after: &[u8]) -> Text {
     let (mut bytes, mut len) = (0, 0);
     let parts = [before, number, after];

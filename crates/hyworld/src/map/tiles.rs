@@ -148,8 +148,8 @@ impl<'a> Drawing<'a> {
         })
     }
 
-    /// Returns the tiles of level 0 in bands from north to south. The first begins with the tile
-    /// farthest in the west, so that small worlds have one.
+    /// Returns the tiles of level 0 in bands, which run from north to south. The first band begins
+    /// at the westernmost tile, so that a small world is a single band.
     fn bands(&self) -> Vec<Vec<TilePos>> {
         let width = band_width(self.layers.len());
         let grid = self.run.options.grid;
