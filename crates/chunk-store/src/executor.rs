@@ -20,6 +20,11 @@ pub enum Lane {
     Save,
 }
 
+impl Lane {
+    /// All lanes.
+    pub const ALL: [Self; 2] = [Self::Load, Self::Save];
+}
+
 /// Runs jobs. An executor may drop a job without running it: its chunk then fails to load, or stays
 /// dirty.
 pub trait Executor: Send + Sync + fmt::Debug {
@@ -29,8 +34,8 @@ pub trait Executor: Send + Sync + fmt::Debug {
     /// Returns the number of jobs that run in parallel.
     fn parallelism(&self) -> usize;
 
-    /// Returns the number of queued jobs.
-    fn queued(&self) -> usize;
+    /// Returns the number of queued jobs of a lane.
+    fn queued(&self, lane: Lane) -> usize;
 
     /// Runs one queued job on this thread. Returns whether there was one. Executors with threads
     /// always return false.

@@ -92,8 +92,8 @@ impl LoadedChunk {
     /// can still be read.
     pub fn read<R>(&self, look: impl FnOnce(&Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = lock(&self.body);
-        let chunk = body.chunk(&self.context.migrations);
-        chunk.map(|chunk| look(chunk)).map_err(|source| self.malformed(source))
+        let chunk = body.migrated(&self.context.migrations);
+        chunk.map(look).map_err(|source| self.malformed(source))
     }
 
     /// Changes the chunk and marks it dirty. Change the entities of a ticking chunk through the
@@ -106,7 +106,7 @@ impl LoadedChunk {
     /// cannot be applied.
     pub fn edit<R>(&self, change: impl FnOnce(&mut Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = self.lock_loaded()?;
-        let chunk = body.chunk(&self.context.migrations);
+        let chunk = body.migrated_mut(&self.context.migrations);
         let chunk = chunk.map_err(|source| self.malformed(source))?;
         // Before the change, so that the chunk is dirty even if `change` panics.
         self.increment_generation();

@@ -207,7 +207,7 @@ impl Stage {
         }
         self.store.listeners().each(|listener| listener.pre_load(at, &mut chunk, is_generated));
         let store = self.store.clone();
-        store.post(move || self.post_load(chunk, is_generated));
+        store.post_result(Lane::Load, move || self.post_load(chunk, is_generated));
     }
 
     /// Runs on the world's thread: adds the chunk to the store.

@@ -13,7 +13,7 @@ use hyworld_providers::ChunkStorage;
 use crate::clock::Clock;
 use crate::entities::EntityIndex;
 use crate::events::Listeners;
-use crate::executor::{Executor, ThreadPool};
+use crate::executor::{Executor, Lane, ThreadPool};
 use crate::loaded_chunk::{ChunkContext, LoadedChunk};
 use crate::loading::GeneratorSlot;
 use crate::metrics::{Counters, Metrics};
@@ -25,7 +25,7 @@ use crate::spare_buffers::SpareBuffers;
 use crate::sync::lock;
 use crate::timer::Timer;
 use crate::viewers::Viewers;
-use crate::world_queue::WorldQueue;
+use crate::world_queue::{Urgency, WorldQueue};
 
 /// The chunks of a world that are in memory.
 ///
@@ -186,7 +186,7 @@ impl ChunkStore {
             in_memory: count(in_memory),
             saves_queued: count(queued),
             saves_in_flight: count(in_flight),
-            jobs_queued: count(self.inner.executor.queued()),
+            jobs_queued: count(Lane::ALL.map(|lane| self.inner.executor.queued(lane)).iter().sum()),
             ..self.inner.counters.metrics()
         }
     }
@@ -230,7 +230,16 @@ impl ChunkStore {
 
     /// Queues a task for the world's thread.
     pub(crate) fn post(&self, task: impl FnOnce() + Send + 'static) {
-        self.inner.world.post(Box::new(task));
+        self.inner.world.post(Box::new(task), Urgency::Now);
+    }
+
+    /// Queues the result of a job for the world's thread. While more jobs of this lane are queued,
+    /// it takes several results at a time: waking it for each costs as much as loading a small
+    /// chunk.
+    pub(crate) fn post_result(&self, lane: Lane, task: impl FnOnce() + Send + 'static) {
+        let is_last = self.inner.executor.queued(lane) == 0;
+        let urgency = if is_last { Urgency::Now } else { Urgency::Soon };
+        self.inner.world.post(Box::new(task), urgency);
     }
 }
 

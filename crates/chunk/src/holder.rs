@@ -119,13 +119,21 @@ impl Holder {
         self.components.iter().map(parts)
     }
 
-    /// Returns the components that are not the game's known ones. See [`entries`](Self::entries).
-    pub(crate) fn unknown_entries(&self) -> impl Iterator<Item = (&str, Kind, &[u8])> {
-        let is_known = |entry: &&Entry| match &entry.key {
-            Cow::Borrowed(_) => true,
-            Cow::Owned(id) => KNOWN_IDS.contains(&id.as_str()),
+    /// Returns the documents that are not the game's known components, each with its id. See
+    /// [`entries`](Self::entries).
+    pub(crate) fn unknown_documents(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let is_unknown = |entry: &&Entry| match &entry.key {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(id) => !KNOWN_IDS.contains(&id.as_str()),
         };
-        self.components.iter().filter(move |entry| !is_known(entry)).map(parts)
+        let unknown = self.components.iter().filter(is_unknown);
+        let documents = unknown.filter(|entry| entry.kind == Kind::DOCUMENT);
+        documents.map(|entry| (&*entry.key, entry.bytes().as_slice()))
+    }
+
+    /// Returns whether it has a document with this id. A changed one is not encoded for this.
+    pub(crate) fn has_document(&self, id: &str) -> bool {
+        self.components.iter().any(|entry| entry.kind == Kind::DOCUMENT && entry.key == id)
     }
 
     /// Returns the fields of its document beside the components, in order.

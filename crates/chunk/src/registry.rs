@@ -117,14 +117,27 @@ impl ComponentRegistry {
                 self.strip(chunk.section_mut(y));
             }
         }
-        let is_affected = |holder: &Holder| !self.is_stored(holder) || self.has_stripped(holder);
-        if decoded_entities(chunk).any(is_affected) {
+        if decoded_entities(chunk).any(|entity| self.is_affected(entity)) {
             chunk.entities_mut().retain(|entity| self.keep(entity))?;
         }
-        if decoded_block_entities(chunk).any(is_affected) {
+        if decoded_block_entities(chunk).any(|block| self.is_affected(block)) {
             chunk.block_entities_mut().retain(|block| self.keep(block))?;
         }
         Ok(())
+    }
+
+    /// Returns whether [`strip_chunk`](Self::strip_chunk) removes anything from a chunk.
+    pub fn strips(&self, chunk: &Chunk) -> bool {
+        let mut holders = chunk.section_holders().iter().take(SectionY::all().len());
+        self.has_stripped(chunk.holder())
+            || holders.any(|section| self.has_stripped(section))
+            || decoded_entities(chunk).any(|entity| self.is_affected(entity))
+            || decoded_block_entities(chunk).any(|block| self.is_affected(block))
+    }
+
+    /// Returns whether stripping changes or removes an entity or block entity.
+    fn is_affected(&self, holder: &Holder) -> bool {
+        !self.is_stored(holder) || self.has_stripped(holder)
     }
 
     /// Strips a holder and returns whether it is stored.
@@ -218,5 +231,29 @@ mod tests {
         let mut unchanged = Chunk::decode(blocks.clone()).unwrap();
         registry.strip_chunk(&mut unchanged).unwrap();
         assert_eq!(unchanged.encode(), blocks);
+    }
+
+    #[test]
+    fn chunks_that_are_stripped_are_recognised() {
+        let registry = ComponentRegistry::with_game_components();
+        let empty = DocumentWriter::new().finish();
+        let at = ChunkBlock::new(1, 2, 3).unwrap();
+        let changes: [&dyn Fn(&mut Chunk); 6] = [
+            &|_| (),
+            &|chunk| chunk.entities_mut().push(holder(&["A"])).unwrap(),
+            &|chunk| chunk.set_raw("NonTicking", &empty).unwrap(),
+            &|chunk| chunk.section_mut(at.section()).set_raw("NonTicking", &empty).unwrap(),
+            &|chunk| chunk.entities_mut().push(holder(&["B", "NonTicking"])).unwrap(),
+            &|chunk| drop(chunk.block_entities_mut().insert(at, holder(&["NonTicking"])).unwrap()),
+        ];
+        let is_stripped = changes.map(|change| {
+            let mut chunk = Chunk::decode(Chunk::new().encode()).unwrap();
+            change(&mut chunk);
+            let mut stripped = chunk.clone();
+            registry.strip_chunk(&mut stripped).unwrap();
+            assert_eq!(registry.strips(&chunk), stripped != chunk);
+            registry.strips(&chunk)
+        });
+        assert_eq!(is_stripped, [false, false, true, true, true, true]);
     }
 }

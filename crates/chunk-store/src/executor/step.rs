@@ -17,7 +17,7 @@ pub struct StepExecutor {
 
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<(Lane, Job)>,
     is_shut_down: bool,
 }
 
@@ -30,15 +30,15 @@ impl StepExecutor {
 
 impl fmt::Debug for StepExecutor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StepExecutor").field("queued", &self.queued()).finish()
+        f.debug_struct("StepExecutor").field("queued", &lock(&self.queue).jobs.len()).finish()
     }
 }
 
 impl Executor for StepExecutor {
-    fn spawn(&self, _lane: Lane, job: Job) {
+    fn spawn(&self, lane: Lane, job: Job) {
         let mut queue = lock(&self.queue);
         if !queue.is_shut_down {
-            queue.jobs.push_back(job);
+            queue.jobs.push_back((lane, job));
             return;
         }
         drop(queue);
@@ -49,14 +49,14 @@ impl Executor for StepExecutor {
         1
     }
 
-    fn queued(&self) -> usize {
-        lock(&self.queue).jobs.len()
+    fn queued(&self, lane: Lane) -> usize {
+        lock(&self.queue).jobs.iter().filter(|(queued, _)| *queued == lane).count()
     }
 
     fn run_one(&self) -> bool {
         let job = lock(&self.queue).jobs.pop_front();
         let is_found = job.is_some();
-        if let Some(job) = job {
+        if let Some((_, job)) = job {
             job();
         }
         is_found

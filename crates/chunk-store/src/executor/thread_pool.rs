@@ -34,10 +34,20 @@ struct Inner {
     saves: VecDeque<Job>,
     /// Loads taken since the last save.
     loads_taken: u32,
+    /// The number of threads that wait for a job. Waking threads is a call of the system, even if
+    /// none waits.
+    idle: usize,
     is_shut_down: bool,
 }
 
 impl Inner {
+    fn queue(&mut self, lane: Lane) -> &mut VecDeque<Job> {
+        match lane {
+            Lane::Load => &mut self.loads,
+            Lane::Save => &mut self.saves,
+        }
+    }
+
     fn take(&mut self) -> Option<Job> {
         let is_turn_of_saves = self.loads_taken.saturating_add(1) >= JOBS_PER_SAVE;
         if (is_turn_of_saves || self.loads.is_empty())
@@ -88,7 +98,9 @@ fn work(queues: &Queues) {
             if inner.is_shut_down {
                 return;
             }
+            inner.idle = inner.idle.saturating_add(1);
             inner = queues.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            inner.idle = inner.idle.saturating_sub(1);
         };
         drop(inner);
         // Dropping the job reports its failure; the thread continues with the next job.
@@ -98,7 +110,8 @@ fn work(queues: &Queues) {
 
 impl fmt::Debug for ThreadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ThreadPool({} threads, {} jobs queued)", self.parallelism, self.queued())
+        let queued = Lane::ALL.map(|lane| self.queued(lane)).into_iter().sum::<usize>();
+        write!(f, "ThreadPool({} threads, {queued} jobs queued)", self.parallelism)
     }
 }
 
@@ -110,21 +123,20 @@ impl Executor for ThreadPool {
             drop(job);
             return;
         }
-        match lane {
-            Lane::Load => inner.loads.push_back(job),
-            Lane::Save => inner.saves.push_back(job),
-        }
+        inner.queue(lane).push_back(job);
+        let is_idle = inner.idle > 0;
         drop(inner);
-        self.queues.changed.notify_one();
+        if is_idle {
+            self.queues.changed.notify_one();
+        }
     }
 
     fn parallelism(&self) -> usize {
         self.parallelism
     }
 
-    fn queued(&self) -> usize {
-        let inner = lock(&self.queues.inner);
-        inner.loads.len().saturating_add(inner.saves.len())
+    fn queued(&self, lane: Lane) -> usize {
+        lock(&self.queues.inner).queue(lane).len()
     }
 
     fn run_one(&self) -> bool {
@@ -194,6 +206,6 @@ mod tests {
         let (sender, receiver) = mpsc::channel::<()>();
         pool.spawn(Lane::Load, Box::new(move || drop(sender)));
         assert!(receiver.recv_timeout(Duration::from_secs(20)).is_err());
-        assert_eq!(pool.queued(), 0);
+        assert_eq!(pool.queued(Lane::Load), 0);
     }
 }

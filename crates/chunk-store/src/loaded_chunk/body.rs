@@ -12,7 +12,8 @@ use crate::entities::EntityId;
 type Result<T> = std::result::Result<T, Error>;
 
 pub(crate) struct Body {
-    chunk: Chunk,
+    /// Shared with snapshots. A change copies it first.
+    chunk: Arc<Chunk>,
     /// Whether block migrations were applied. That happens before the first read or change.
     is_migrated: bool,
     /// The live entities of a ticking chunk. Also `None` if the entities cannot be decoded: they
@@ -22,15 +23,32 @@ pub(crate) struct Body {
 
 impl Body {
     pub(crate) fn new(chunk: Chunk) -> Self {
-        Self { chunk, is_migrated: false, live: None }
+        Self { chunk: Arc::new(chunk), is_migrated: false, live: None }
     }
 
-    pub(super) fn chunk(&mut self, migrations: &BlockMigrations) -> Result<&mut Chunk> {
+    fn migrate(&mut self, migrations: &BlockMigrations) -> Result<()> {
         if !self.is_migrated {
-            self.chunk.migrate(migrations)?;
+            self.chunk_mut().migrate(migrations)?;
             self.is_migrated = true;
         }
-        Ok(&mut self.chunk)
+        Ok(())
+    }
+
+    /// Returns the chunk for mutation. It is copied first if a snapshot shares it.
+    fn chunk_mut(&mut self) -> &mut Chunk {
+        Arc::make_mut(&mut self.chunk)
+    }
+
+    /// Returns the chunk after block migrations.
+    pub(super) fn migrated(&mut self, migrations: &BlockMigrations) -> Result<&Chunk> {
+        self.migrate(migrations)?;
+        Ok(&self.chunk)
+    }
+
+    /// Returns the chunk after block migrations, for mutation.
+    pub(super) fn migrated_mut(&mut self, migrations: &BlockMigrations) -> Result<&mut Chunk> {
+        self.migrate(migrations)?;
+        Ok(self.chunk_mut())
     }
 
     /// Returns whether [`trim`](Self::trim) must encode the chunk first, which is slow.
@@ -40,7 +58,7 @@ impl Body {
 
     /// Drops the decoded components to save memory. They are kept if they cannot be encoded.
     pub(crate) fn trim(&mut self) {
-        self.chunk.forget_decoded().unwrap_or_default();
+        self.chunk_mut().forget_decoded().unwrap_or_default();
     }
 
     pub(crate) fn stored_entities(&self) -> Result<Vec<Holder>> {
@@ -49,17 +67,17 @@ impl Body {
 
     /// Replaces the entities in the document.
     pub(super) fn set_stored_entities(&mut self, entities: &EntityDocuments) -> Result<()> {
-        self.chunk.set_entity_documents(entities)
+        self.chunk_mut().set_entity_documents(entities)
     }
 
     /// Replaces the entities in the document.
     pub(crate) fn store_entities(&mut self, entities: Vec<Holder>) -> Result<()> {
-        self.chunk.entities_mut().replace(entities)
+        self.chunk_mut().entities_mut().replace(entities)
     }
 
     /// Adds an entity to the document.
     pub(crate) fn store_entity(&mut self, entity: Holder) -> Result<()> {
-        self.chunk.entities_mut().push(entity)
+        self.chunk_mut().entities_mut().push(entity)
     }
 
     pub(super) fn is_stored(&self, registry: &ComponentRegistry) -> bool {
@@ -75,16 +93,16 @@ impl Body {
         let serializable =
             |ids: &Vec<EntityId>| context.entities.serializable(ids, &context.registry);
         let (context, entities) = (Arc::clone(context), self.live.as_ref().map(serializable));
-        Snapshot { at, generation, chunk: self.chunk.clone(), entities, context }
+        Snapshot { at, generation, chunk: Arc::clone(&self.chunk), entities, context }
     }
 }
 
-/// A copy-on-write copy of a chunk, to be encoded on a worker.
+/// A chunk as it is now, to be encoded on a worker.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) at: ChunkPos,
     pub(crate) generation: u64,
-    chunk: Chunk,
+    chunk: Arc<Chunk>,
     entities: Option<Vec<Holder>>,
     context: Arc<ChunkContext>,
 }
@@ -94,10 +112,13 @@ impl Snapshot {
     /// entities too.
     pub(crate) fn encode(mut self, mut document: Vec<u8>) -> Result<EncodedSnapshot> {
         let mut entities = None;
-        self.context.registry.strip_chunk(&mut self.chunk)?;
+        if self.context.registry.strips(&self.chunk) {
+            self.context.registry.strip_chunk(Arc::make_mut(&mut self.chunk))?;
+        }
         if let Some(live) = self.entities {
-            self.chunk.entities_mut().replace(live)?;
-            entities = Some(self.chunk.entity_documents());
+            let chunk = Arc::make_mut(&mut self.chunk);
+            chunk.entities_mut().replace(live)?;
+            entities = Some(chunk.entity_documents());
         }
         self.chunk.encode_into(&mut document);
         // Never replace a stored chunk with bytes that are not a valid document.

@@ -104,7 +104,7 @@ impl Batch {
 
     fn report(&self, results: Vec<Saved>) {
         let (store, took) = (self.store.clone(), self.store.now().saturating_sub(self.started));
-        self.store.post(move || store.saves_ended(results, took));
+        self.store.post_result(Lane::Save, move || store.saves_ended(results, took));
     }
 }
 

@@ -122,14 +122,13 @@ pub(crate) enum FoundInSection<'a> {
 impl<'a> FoundInSection<'a> {
     /// Finds the component of a section that is a list of this type.
     pub(crate) fn find<L: SectionList>(section: &'a Holder) -> Option<Self> {
-        let is_document = |(_, kind, _): &(&str, Kind, &[u8])| *kind == Kind::DOCUMENT;
-        if section.entries().filter(is_document).any(|(id, ..)| id == L::ID) {
+        if section.has_document(L::ID) {
             return Some(Self::ById(L::ID));
         }
         // Plugin ids have a prefix. The shapes of the game's known components are fixed.
-        let mut others = section.unknown_entries().filter(is_document);
-        let found = others.find(|(id, _, bytes)| !id.contains(':') && has_shape::<L>(bytes));
-        found.map(|(id, ..)| Self::ByShape(id))
+        let mut others = section.unknown_documents();
+        let found = others.find(|(id, bytes)| !id.contains(':') && has_shape::<L>(bytes));
+        found.map(|(id, _)| Self::ByShape(id))
     }
 
     pub(crate) fn id(self) -> &'a str {

@@ -105,6 +105,12 @@ impl Entry {
         self.change.is_some()
     }
 
+    /// Returns whether the encoded form of a changed value is kept.
+    #[cfg(test)]
+    pub(super) fn is_encoded(&self) -> bool {
+        self.change.as_ref().is_some_and(|change| change.encoded.get().is_some())
+    }
+
     /// Returns the value, decoding it on first access.
     pub(super) fn get<C: Component>(&self) -> Result<&C> {
         if self.decoded.get().is_none() {

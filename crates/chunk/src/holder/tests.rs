@@ -235,3 +235,17 @@ fn a_document_without_components_is_rejected() {
     let refused = Holder::decode(text("x")).unwrap_err();
     assert!(matches!(refused, Error::Malformed { .. }), "{refused}");
 }
+
+/// Encoding a section only to look at its ids was a fifth of the time of a save.
+#[test]
+fn looking_for_a_list_does_not_encode_changed_components() {
+    let mut chunk = crate::Chunk::new();
+    let at = hyworld_coords::ChunkBlock::new(1, 2, 3).unwrap();
+    chunk.set_block(at, "Rock_Stone").unwrap();
+    let section = chunk.section_holder(at.section()).unwrap();
+    assert!(section.components.iter().any(Entry::is_changed));
+    assert!(section.decoded_list::<crate::components::EntitySection>().is_none());
+    assert!(section.components.iter().all(|entry| !entry.is_encoded()));
+    section.raw("Block").unwrap();
+    assert!(section.components.iter().any(Entry::is_encoded));
+}
