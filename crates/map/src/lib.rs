@@ -57,7 +57,7 @@ pub use image::TileFormat;
 pub use info::InfoTile;
 pub use layers::environment::color as environment_color;
 pub use needs::Needs;
-pub use pyramid::{TILE_BYTES, TILE_PIXELS, TileGrid, TilePos, halved, level_count, place_quarter};
+pub use pyramid::{TILE_BYTES, TILE_PIXELS, TileGrid, TilePos, halved, joined, level_count};
 pub use sink::{ArchiveSink, FolderSink, PARTIAL_SUFFIX, Sink, write_map_file};
 pub use state::{FileState, LayerState, MapState, RegionStamp, TileState};
 pub use style::{Layer, Palette, SCALE_MAX, SLICE_Y_DEFAULT, Style};

@@ -107,11 +107,11 @@ pub fn level_count(tiles: impl Iterator<Item = TilePos>) -> u8 {
     u8::try_from(most).unwrap_or(u8::MAX).saturating_add(1)
 }
 
-/// Returns the pixels of a tile at half its resolution.
-pub fn halved(pixels: &[u8]) -> Vec<u8> {
-    let side = TILE_PIXELS as usize;
+/// Returns the pixels of a square at half its resolution. `side` is its width in pixels.
+pub fn halved(pixels: &[u8], side: u32) -> Vec<u8> {
+    let side = side as usize;
     let rows = pixels.as_chunks::<4>().0.chunks_exact(2 * side);
-    let mut half = vec![0; TILE_BYTES / 4];
+    let mut half = vec![0; side * side];
     let lines = half.as_chunks_mut::<4>().0.chunks_exact_mut(side / 2);
     for (line, rows) in lines.zip(rows) {
         if is_blank(rows.as_flattened()) {
@@ -126,24 +126,36 @@ pub fn halved(pixels: &[u8]) -> Vec<u8> {
     half
 }
 
+/// Returns the pixels of a square made of four quarters, which are numbered like
+/// [`TilePos::children`]; missing ones are transparent. `side` is its width in pixels. Returns
+/// `None` if all quarters are missing.
+pub fn joined(quarters: [Option<&[u8]>; 4], side: u32) -> Option<Vec<u8>> {
+    let mut pixels = None;
+    for (number, quarter) in quarters.into_iter().enumerate() {
+        if let Some(quarter) = quarter {
+            let pixels = pixels.get_or_insert_with(|| vec![0; 4 * side as usize * side as usize]);
+            place_quarter(quarter, number, pixels, side);
+        }
+    }
+    pixels
+}
+
+fn place_quarter(quarter: &[u8], number: usize, pixels: &mut [u8], side: u32) {
+    let line_bytes = 4 * side as usize;
+    let quarter_bytes = line_bytes / 2;
+    let origin = (number / 2) * (pixels.len() / 2) + (number % 2) * quarter_bytes;
+    let lines = pixels.get_mut(origin..).unwrap_or_default().chunks_mut(line_bytes);
+    for (line, row) in lines.zip(quarter.chunks_exact(quarter_bytes)) {
+        if let Some(line) = line.get_mut(..quarter_bytes) {
+            line.copy_from_slice(row);
+        }
+    }
+}
+
 /// Returns whether all bytes are 0: transparent black.
 pub(crate) fn is_blank(pixels: &[u8]) -> bool {
     let (lines, rest) = pixels.as_chunks::<1024>();
     lines.iter().all(|line| *line == [0; 1024]) && rest.iter().all(|byte| *byte == 0)
-}
-
-/// Copies a tile with half of its resolution into a quarter of the tile of the next level. The
-/// quarters are numbered like [`TilePos::children`].
-pub fn place_quarter(half: &[u8], quarter: usize, parent: &mut [u8]) {
-    let line_bytes = 4 * TILE_PIXELS as usize;
-    let half_bytes = line_bytes / 2;
-    let origin = (quarter / 2) * (TILE_BYTES / 2) + (quarter % 2) * half_bytes;
-    let lines = parent.get_mut(origin..).unwrap_or_default().chunks_mut(line_bytes);
-    for (line, row) in lines.zip(half.chunks_exact(half_bytes)) {
-        if let Some(line) = line.get_mut(..half_bytes) {
-            line.copy_from_slice(row);
-        }
-    }
 }
 
 /// Returns the mean of four pixels, each weighted by its alpha, so that transparent pixels do not
@@ -234,13 +246,26 @@ mod tests {
 
     #[test]
     fn quarters_are_drawn_where_they_belong() {
-        let mut parent = vec![0; TILE_BYTES];
-        for quarter in 0..4_u8 {
-            let pixels = [quarter, 0, 0, 255].repeat(TILE_BYTES / 4);
-            place_quarter(&halved(&pixels), usize::from(quarter), &mut parent);
-        }
-        let at = |x: usize, z: usize| parent[4 * (z * TILE_PIXELS as usize + x)];
+        let quarters = [0, 1, 2, 3].map(|number| Some([number, 0, 0, 255].repeat(TILE_BYTES / 16)));
+        let pixels = joined(quarters.each_ref().map(Option::as_deref), TILE_PIXELS).unwrap();
+        assert_eq!(pixels.len(), TILE_BYTES);
+        let at = |x: usize, z: usize| pixels[4 * (z * TILE_PIXELS as usize + x)];
         assert_eq!([at(0, 0), at(256, 0), at(0, 256), at(511, 511)], [0, 1, 2, 3]);
         assert_eq!([at(255, 255), at(511, 255), at(255, 511)], [0, 1, 2]);
+        assert_eq!(joined([None; 4], TILE_PIXELS), None);
+    }
+
+    #[test]
+    fn quarters_can_be_halved_before_they_are_joined() {
+        let noise = |seed: u32| {
+            let bytes =
+                (0..64 * 64).map(|n: u32| (n ^ seed).wrapping_mul(0x9e37_79b9).to_le_bytes());
+            Some(bytes.flatten().collect::<Vec<u8>>())
+        };
+        let quarters = [noise(1), None, noise(2), noise(3)];
+        let quarters = quarters.each_ref().map(Option::as_deref);
+        let halves = quarters.map(|quarter| Some(halved(quarter?, 64)));
+        let halves = joined(halves.each_ref().map(Option::as_deref), 64).unwrap();
+        assert_eq!(halves, halved(&joined(quarters, 128).unwrap(), 128));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::thread::{self, ScopedJoinHandle};
 
 use hyworld_coords::ChunkPos;
-use hyworld_maintenance::{Progress, ScanOptions, Scanned, scan_positions};
+use hyworld_maintenance::{Progress, ScanOptions, Scanned, scan_items, scan_positions};
 use hyworld_map::{Needs, PaintedTile, TilePainter, TilePos};
 
 use super::input::{Counts, InputReader};
@@ -35,10 +35,10 @@ impl TileRun<'_> {
         let jobs = self.scan.job_count().get();
         // Tiles in threads need as much memory as those of a band, at most.
         let width = usize::try_from(band_width(self.options.layers.len())).unwrap_or(1);
-        let mut result = Ok(());
         thread::scope(|scope| {
+            let mut result = Ok(());
             let mut threads = VecDeque::new();
-            self.paint_into(tiles, counts, progress, &mut |tile| {
+            let last = self.paint_into(tiles, counts, progress, &mut |tile| {
                 if result.is_err() {
                     return;
                 }
@@ -55,24 +55,40 @@ impl TileRun<'_> {
                     Err(source) => result = Err(self.cannot_start(&source)),
                 }
             });
+            // This thread stores some of the last tiles: a thread for each might share a core with
+            // another one for its first milliseconds.
+            let mut results = vec![result.and_then(|()| self.store_all(last, store))];
             // All threads are joined before the first error is returned.
-            for joined in threads.into_iter().map(join) {
-                if result.is_ok() {
-                    result = joined;
-                }
+            results.extend(threads.into_iter().map(join));
+            results.into_iter().collect()
+        })
+    }
+
+    /// Passes on the last tiles, on this thread and others.
+    fn store_all(
+        &self,
+        tiles: Vec<PaintedTile>,
+        store: &(dyn Fn(PaintedTile) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let mut result = Ok(());
+        let items = tiles.into_iter().map(|tile| (0, tile));
+        // The scan is cancelled only by the caller.
+        let _completion = scan_items(items, self.scan, store, |stored| {
+            if result.is_ok() {
+                result = stored;
             }
         });
         result
     }
 
-    /// Paints some tiles, all from one band.
+    /// Paints some tiles, all from one band. Returns those that end with it.
     fn paint_into(
         &self,
         tiles: &BTreeMap<TilePos, u128>,
         counts: &mut Counts,
         progress: &dyn Progress,
         done: &mut dyn FnMut(PaintedTile),
-    ) {
+    ) -> Vec<PaintedTile> {
         let listed = self.chunks_for(&tiles.keys().copied().collect());
         let needs = self.needs();
         let mut painter = TilePainter::new(self.options.grid, &self.options.layers, &needs);
@@ -87,7 +103,9 @@ impl TileRun<'_> {
             }
             painter.add(at, tile, is_drawn, done);
         });
-        painter.finish(done);
+        let mut last = Vec::new();
+        painter.finish(&mut |tile| last.push(tile));
+        last
     }
 
     /// Returns the stored chunks of some tiles and those around them, by rows.

@@ -3,43 +3,49 @@
 //! Overviews of several levels are encoded at the same time, because most of the time is spent on
 //! encoding and a level needs only the pixels of the level below.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use hyworld_maintenance::{ShortHash, scan_items};
-use hyworld_map::{TILE_BYTES, TilePos, halved, level_count, place_quarter};
+use hyworld_map::{TILE_BYTES, TILE_PIXELS, TilePos, halved, joined, level_count};
 
 use super::keys::combined;
+use super::run::FileChange;
 use super::tiles::Drawing;
 use crate::error::Result;
 
-/// The memory that encoding an overview needs, in addition to its pixels.
-const ENCODE_BYTES: u64 = 2 * TILE_BYTES as u64;
+/// The memory that joining and encoding an overview needs.
+const ENCODE_BYTES: u64 = 3 * TILE_BYTES as u64;
 
-/// The number of overviews that are encoded together: 20 MiB of pixels.
+/// The number of overviews that are encoded together: at most 20 MiB of halves.
 const BATCH: usize = 16;
 
 /// The number of tiles whose halves are kept: 32 MiB.
 const HALVES_MAX: usize = 128;
 
+/// The pixels of a tile with half of its resolution.
+pub(super) type Half = Arc<Vec<u8>>;
+
 /// Tiles of this run with half of their resolution, by layer and position. Overviews are drawn from
 /// them. Other tiles are read from their files.
 #[derive(Default)]
-pub(super) struct Halves(HashMap<(usize, TilePos), Vec<u8>>);
+pub(super) struct Halves(HashMap<(usize, TilePos), Half>);
 
 impl Halves {
-    pub(super) fn add(&mut self, layer: usize, tile: TilePos, half: Option<Vec<u8>>) {
+    pub(super) fn add(&mut self, layer: usize, tile: TilePos, half: Option<Half>) {
         if let Some(half) = half.filter(|_| self.0.len() < HALVES_MAX) {
             self.0.insert((layer, tile), half);
         }
     }
 }
 
-/// An overview that is not encoded yet.
+/// An overview that is not encoded yet. Its quarters are joined when it is encoded, on several
+/// threads.
 struct Composed {
     tile: TilePos,
-    /// Its pixels, and those with half of its resolution; `None` if nothing is visible.
-    pixels: Option<(Vec<u8>, Vec<u8>)>,
+    /// The tiles that it shows; `None` where nothing is visible.
+    quarters: [Option<Half>; 4],
+    half: Option<Half>,
 }
 
 impl Drawing<'_> {
@@ -56,7 +62,7 @@ impl Drawing<'_> {
                 for tile in &drawn {
                     composed.push(self.compose((number, &name), *tile, &composed)?);
                     if composed.len() >= BATCH {
-                        self.encode_overviews((number, &name), std::mem::take(&mut composed))?;
+                        self.store_overviews((number, &name), std::mem::take(&mut composed))?;
                     }
                 }
                 self.halves.0.retain(|(layer, tile), _| *layer != number || tile.level == level);
@@ -65,7 +71,7 @@ impl Drawing<'_> {
                 }
                 below = parents;
             }
-            self.encode_overviews((number, &name), composed)?;
+            self.store_overviews((number, &name), composed)?;
             self.forget_levels(&name, levels)?;
         }
         Ok(())
@@ -113,39 +119,45 @@ impl Drawing<'_> {
         self.has_key(number, tile, key) && self.has_file(number, tile)
     }
 
-    /// Encodes overviews on several threads and stores those that changed, in this order.
-    fn encode_overviews(
+    /// Encodes overviews and writes the files of those that changed, on several threads.
+    fn store_overviews(
         &mut self,
         (number, name): (usize, &str),
         composed: Vec<Composed>,
     ) -> Result<()> {
-        let (mut encoded, mut result) = (BTreeMap::new(), Ok(()));
+        let (mut changes, mut result) = (BTreeMap::new(), Ok(()));
         let items = composed.iter().map(|overview| (ENCODE_BYTES, overview));
-        let format = self.run.options.format;
+        let (this, format) = (&*self, self.run.options.format);
         // The scan is cancelled only by the caller.
         let _completion = scan_items(
             items,
             self.run.scan,
-            |Composed { tile, pixels }| {
-                let bytes = pixels.as_ref().map(|(pixels, _)| format.encode(pixels));
-                (*tile, bytes.transpose())
+            |Composed { tile, quarters, .. }| -> Result<(TilePos, FileChange)> {
+                let quarters = quarters.each_ref().map(|it| Some(it.as_ref()?.as_slice()));
+                let bytes = joined(quarters, TILE_PIXELS).map(|pixels| format.encode(&pixels));
+                let (bytes, old) = (bytes.transpose()?, this.file_of(number, *tile));
+                let at = (name, *tile);
+                Ok((*tile, this.run.write_file(this.sink, at, old, bytes.as_deref())?))
             },
-            |(tile, bytes)| match bytes {
-                Ok(bytes) => drop(encoded.insert(tile, bytes)),
+            |stored| match stored {
+                Ok((tile, change)) => drop(changes.insert(tile, change)),
                 Err(error) => result = Err(error),
             },
         );
         self.run.check_cancelled()?;
         result?;
-        for Composed { tile, pixels } in composed {
-            if self.is_shown(number, name, tile) {
-                self.report.skipped += 1;
-            } else {
-                self.report.rendered += 1;
-                let (key, bytes) = (self.overview_key(name, tile), encoded.remove(&tile).flatten());
-                self.store(number, tile, key, bytes.as_deref())?;
+        for Composed { tile, half, .. } in composed {
+            let change = changes.remove(&tile).filter(|change| {
+                change.is_written || change.is_removed || !self.is_shown(number, name, tile)
+            });
+            match change {
+                None => self.report.skipped += 1,
+                Some(change) => {
+                    self.report.rendered += 1;
+                    self.set_file(number, tile, self.overview_key(name, tile), change);
+                }
             }
-            self.halves.add(number, tile, pixels.map(|(_, half)| half));
+            self.halves.add(number, tile, half);
         }
         Ok(())
     }
@@ -168,42 +180,32 @@ impl Drawing<'_> {
         tile: TilePos,
         composed: &[Composed],
     ) -> Result<Composed> {
-        let mut pixels = None;
-        for (quarter, child) in tile.children().into_iter().enumerate() {
+        let mut quarters = [const { None }; 4];
+        for (quarter, child) in quarters.iter_mut().zip(tile.children()) {
             let Some(child) = child else { continue };
-            let half = match composed.iter().find(|overview| overview.tile == child) {
-                Some(overview) => {
-                    let pixels = overview.pixels.as_ref();
-                    pixels.map(|(_, half)| Cow::Borrowed(half.as_slice()))
-                }
+            *quarter = match composed.iter().find(|overview| overview.tile == child) {
+                Some(overview) => overview.half.clone(),
                 None => self.stored_half((number, name), child)?,
             };
-            if let Some(half) = half {
-                let pixels = pixels.get_or_insert_with(|| vec![0; TILE_BYTES]);
-                place_quarter(&half, quarter, pixels);
-            }
         }
-        let pixels = pixels.map(|pixels| {
-            let half = halved(&pixels);
-            (pixels, half)
-        });
-        Ok(Composed { tile, pixels })
+        // The same as the half of the joined quarters, which is four times as large.
+        let side = TILE_PIXELS / 2;
+        let halves = quarters.each_ref().map(|it: &Option<Half>| Some(halved(it.as_ref()?, side)));
+        let half = joined(halves.each_ref().map(Option::as_deref), side).map(Arc::new);
+        Ok(Composed { tile, quarters, half })
     }
 
     /// Returns a stored tile with half of its resolution; `None` if there is none, or another
     /// program changed its file.
-    fn stored_half(
-        &self,
-        (number, name): (usize, &str),
-        tile: TilePos,
-    ) -> Result<Option<Cow<'_, [u8]>>> {
+    fn stored_half(&self, (number, name): (usize, &str), tile: TilePos) -> Result<Option<Half>> {
         let Some(hash) = self.file_hash(name, tile) else { return Ok(None) };
         if let Some(half) = self.halves.0.get(&(number, tile)) {
-            return Ok(Some(Cow::Borrowed(half)));
+            return Ok(Some(Arc::clone(half)));
         }
         let bytes = self.sink.read(name, tile)?;
         let bytes = bytes.filter(|bytes| ShortHash::of(bytes).to_number() == hash);
         let Some(bytes) = bytes else { return Ok(None) };
-        Ok(Some(Cow::Owned(halved(&self.run.options.format.decode(&bytes)?))))
+        let pixels = self.run.options.format.decode(&bytes)?;
+        Ok(Some(Arc::new(halved(&pixels, TILE_PIXELS))))
     }
 }

@@ -9,19 +9,20 @@
 //! that leaves tiles that are newer than the state; the next run paints them again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyworld_assets::Rgb;
 use hyworld_maintenance::{NoProgress, Progress};
 use hyworld_map::{
-    FileState, LayerState, MapState, PaintedTile, RegionStamp, Sink, TilePos, TileState, halved,
+    FileState, LayerState, MapState, PaintedTile, RegionStamp, Sink, TILE_PIXELS, TilePos,
+    TileState, halved,
 };
 
 use super::MapProblem;
 use super::bands::band_width;
 use super::input::Counts;
 use super::keys::{hash_chunks, tile_key};
-use super::overviews::Halves;
+use super::overviews::{Half, Halves};
 use super::run::{FileChange, INFO_LAYER, TileRun};
 use crate::error::Result;
 
@@ -215,8 +216,9 @@ impl<'a> Drawing<'a> {
         let store = |tile: PaintedTile| -> Result<()> {
             let (at, key) = (tile.at, dirty.get(&tile.at).copied().unwrap_or(0));
             let files = run.encode(&tile)?;
-            let halves = tile.layers.into_iter().map(|pixels| pixels.as_deref().map(halved));
-            let halves: Vec<Option<Vec<u8>>> = halves.collect();
+            let half = |pixels: Vec<u8>| Arc::new(halved(&pixels, TILE_PIXELS));
+            let halves = tile.layers.into_iter().map(|pixels| pixels.map(half));
+            let halves: Vec<Option<Half>> = halves.collect();
             let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
             for (number, (bytes, (name, _))) in files.iter().zip(&layers).enumerate() {
                 let old = lock().file_of(number, at);
@@ -272,7 +274,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// Stores the file of a tile, if its bytes changed. `None` removes it.
-    pub(super) fn store(
+    fn store(
         &mut self,
         number: usize,
         tile: TilePos,
@@ -286,12 +288,12 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    fn file_of(&self, number: usize, tile: TilePos) -> Option<FileState> {
+    pub(super) fn file_of(&self, number: usize, tile: TilePos) -> Option<FileState> {
         self.layer(number)?.1.tiles.get(&tile)?.file
     }
 
     /// Records the file of a tile.
-    fn set_file(&mut self, number: usize, tile: TilePos, key: u128, change: FileChange) {
+    pub(super) fn set_file(&mut self, number: usize, tile: TilePos, key: u128, change: FileChange) {
         let Some((name, _)) = self.layers.get(number) else { return };
         let FileChange { file, is_written, is_removed } = change;
         if is_written {

@@ -1,7 +1,7 @@
 //! [`FolderSink`]: tiles as files of a folder, for static web servers and `file://`.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,6 +16,9 @@ const PARTIAL_PREFIX: &str = ".hyworld-partial-";
 
 /// The suffix of other files of a map that are not complete.
 pub const PARTIAL_SUFFIX: &str = ".hyworld-partial";
+
+/// How often a file is created again if its folder is removed meanwhile.
+const ATTEMPTS_MAX: u32 = 100;
 
 /// A folder of tiles: `LAYER/LEVEL/X/Z.ENDING`.
 #[derive(Debug)]
@@ -80,17 +83,30 @@ pub fn write_map_file(path: &Path, bytes: &[u8]) -> Result<(), MapError> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the file is renamed, and can be drawn again")]
-fn write_unsynced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)
 }
 
+/// Writes a file under another name first. Creates missing folders.
 fn write_with(path: &Path, partial: &Path, bytes: &[u8]) -> Result<(), MapError> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
+    let written = in_folder(partial, || write_unsynced(partial, bytes));
+    written.map_err(FileError::at(partial, "write"))?;
+    let renamed = in_folder(path, || fs::rename(partial, path));
+    Ok(renamed.map_err(FileError::at(path, "replace"))?)
+}
+
+/// Creates a file, and its folder if it is missing. Another thread may remove the folder together
+/// with its last tile at any time.
+fn in_folder(path: &Path, create: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    let mut result = create();
+    for _ in 0..ATTEMPTS_MAX {
+        let error = result.as_ref().err().map(io::Error::kind);
+        if !matches!(error, Some(ErrorKind::NotFound | ErrorKind::AlreadyExists)) {
+            break;
+        }
+        result = fs::create_dir_all(path.parent().unwrap_or(path)).and_then(|()| create());
     }
-    write_unsynced(partial, bytes).map_err(FileError::at(partial, "write"))?;
-    fs::rename(partial, path).map_err(FileError::at(path, "replace"))?;
-    Ok(())
+    result
 }
 
 impl FolderSink {
@@ -131,6 +147,26 @@ mod tests {
         sink.remove("surface", at).unwrap();
         assert!(!folder.path().join("world/surface/2/-3").exists());
         assert_eq!(fs::read_dir(folder.path().join("world")).unwrap().count(), 1);
+    }
+
+    /// Removing the last tile of a folder removes the folder too.
+    #[test]
+    fn a_tile_is_written_while_another_one_of_its_folder_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let sink = FolderSink::new(folder.path(), "webp");
+        std::thread::scope(|scope| {
+            for z in 0..2 {
+                let (sink, at) = (&sink, TilePos::new(0, 0, z));
+                scope.spawn(move || {
+                    for _ in 0..2_000 {
+                        sink.write("surface", at, b"tile").unwrap();
+                        assert!(sink.has("surface", at, 4));
+                        sink.remove("surface", at).unwrap();
+                    }
+                });
+            }
+        });
+        assert!(!folder.path().join("surface/0/0").exists());
     }
 
     #[test]
