@@ -163,7 +163,7 @@ impl LocalBlock {
 }
 
 /// Rounds down to an integer. Returns `None` if it does not fit.
-fn floor(coordinate: f64) -> Option<i32> {
+pub(crate) fn floor(coordinate: f64) -> Option<i32> {
     let floor = coordinate.floor();
     // The range does not contain NaN, so NaN is rejected too.
     let fits = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&floor);

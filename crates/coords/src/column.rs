@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 
+use crate::block::floor;
 use crate::dimensions::{
     BLOCK_TO_CHUNK_BITS, BLOCK_TO_REGION_BITS, COLUMNS_PER_CHUNK, is_local, local,
 };
@@ -28,6 +29,20 @@ impl ColumnPos {
     /// Returns the column at these coordinates.
     pub const fn new(x: i32, z: i32) -> Self {
         Self { x, z }
+    }
+
+    /// Returns the column that contains a point. Coordinates are rounded down.
+    ///
+    /// Returns `None` if a coordinate is not finite or does not fit `i32`.
+    ///
+    /// ```
+    /// use hyworld_coords::ColumnPos;
+    ///
+    /// assert_eq!(ColumnPos::from_f64(31.9, -0.5), Some(ColumnPos::new(31, -1)));
+    /// assert_eq!(ColumnPos::from_f64(0.0, f64::INFINITY), None);
+    /// ```
+    pub fn from_f64(x: f64, z: f64) -> Option<Self> {
+        Some(Self { x: floor(x)?, z: floor(z)? })
     }
 
     /// Returns the block at this height.

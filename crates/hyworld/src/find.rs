@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hyworld_coords::BlockPos;
 use hyworld_maintenance::{Match, MatchKind, Wanted};
 use hyworld_world::Universe;
 
@@ -39,21 +40,17 @@ pub fn find_in_players(
 }
 
 fn add(player: &PlayerInfo, is_here: bool, wanted: &Wanted, found: &mut Vec<Match>) {
-    let block = |coordinate: Option<f64>| {
-        let floor = coordinate.filter(|_| is_here)?.floor();
-        let is_inside = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&floor);
-        #[expect(clippy::cast_possible_truncation, reason = "an integer within the range of i32")]
-        is_inside.then_some(floor as i64)
-    };
+    let point = player.x.zip(player.y).zip(player.z).filter(|_| is_here);
+    let block = point.and_then(|((x, y), z)| BlockPos::from_f64(x, y, z));
     let name = player.name.as_ref().unwrap_or(&player.uuid);
     for item in player.containers.iter().flat_map(|container| &container.items) {
         if wanted.items.iter().any(|glob| glob.matches(&item.id)) {
             found.push(Match {
                 kind: MatchKind::Item,
                 id: item.id.clone(),
-                x: block(player.x),
-                y: block(player.y),
-                z: block(player.z),
+                x: block.map(|block| block.x.into()),
+                y: block.map(|block| block.y.into()),
+                z: block.map(|block| block.z.into()),
                 count: item.quantity.into(),
                 holder: Some(format!("player {name}")),
             });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hyworld_coords::{ChunkPos, RegionPos};
+use hyworld_coords::{ChunkPos, ColumnPos, RegionPos};
 use hyworld_maintenance::{
     ChunkRepair, ChunkSet, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget,
     ScanOptions, Selection, TouchedRules, apply_repair, explain_touched, select, touched_score,
@@ -297,11 +297,5 @@ fn region_of(path: &Path) -> Option<RegionPos> {
 
 /// Returns the chunk of a position in blocks.
 fn chunk(x: f64, z: f64) -> Option<ChunkPos> {
-    let axis = |at: f64| {
-        let floor = (at / 32.0).floor();
-        let is_inside = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&floor);
-        #[expect(clippy::cast_possible_truncation, reason = "an integer within the range of i32")]
-        is_inside.then_some(floor as i32)
-    };
-    Some(ChunkPos::new(axis(x)?, axis(z)?))
+    ColumnPos::from_f64(x, z).map(ColumnPos::chunk)
 }

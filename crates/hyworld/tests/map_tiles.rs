@@ -229,41 +229,41 @@ fn a_cancelled_drawing_is_continued() {
     }
 }
 
-/// Draws into the same folder again while a drawing is in progress.
+/// Draws the same map again while a drawing is in progress.
 struct DrawAgain<'a> {
-    world: &'a World,
-    folder: &'a Path,
+    draw: &'a (dyn Fn(&dyn Progress) -> hyworld::Result<TileReport> + Sync),
     error: Mutex<Option<hyworld::Error>>,
 }
 
 impl Progress for DrawAgain<'_> {
     fn advance(&self, _chunks: u64) {
-        let map = MapFolder::open(self.folder).unwrap();
-        let second = self.world.run(&options(&LAYERS), |run| {
-            map.draw(
-                run,
-                PageTexts { name: "test".to_owned(), ..PageTexts::default() },
-                &NoProgress,
-            )
-        });
-        *self.error.lock().unwrap() = second.err();
+        *self.error.lock().unwrap() = (self.draw)(&NoProgress).err();
     }
 }
 
 #[test]
-fn two_programs_cannot_draw_into_one_folder_at_the_same_time() {
+fn two_programs_cannot_draw_one_map_at_the_same_time() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&folder.path().join("chunks"));
     (0..3).for_each(|x| world.write(x, 0, &chunk(60, 3)));
-    let map = folder.path().join("map");
-    let again = DrawAgain { world: &world, folder: &map, error: Mutex::default() };
-    let texts = PageTexts { name: "test".to_owned(), ..PageTexts::default() };
-    let first = MapFolder::open(&map).unwrap();
-    world.run(&options(&LAYERS), |run| first.draw(run, texts, &again).unwrap());
-    let error = again.error.into_inner().unwrap().unwrap();
-    assert_eq!(error.kind(), hyworld::ErrorKind::InUse);
-    assert!(error.to_string().contains("another program draws this map (process "), "{error}");
-    assert_eq!(world.draw(&map, &options(&LAYERS)).written.len(), 0, "the lock is released");
+    let options = TileOptions { has_info: false, ..options(&[Layer::Height]) };
+    let (map, archive) = (folder.path().join("map"), folder.path().join("map.pmtiles"));
+    let draw_folder = |progress: &dyn Progress| {
+        let texts = PageTexts { name: "test".to_owned(), ..PageTexts::default() };
+        world.run(&options, |run| MapFolder::open(&map)?.draw(run, texts, progress))
+    };
+    let draw_one_file = |progress: &dyn Progress| {
+        world.run(&options, |run| draw_archive(&archive, run, "w", progress))
+    };
+    let draws: [&(dyn Fn(&dyn Progress) -> _ + Sync); 2] = [&draw_folder, &draw_one_file];
+    for draw in draws {
+        let again = DrawAgain { draw, error: Mutex::default() };
+        draw(&again).unwrap();
+        let error = again.error.into_inner().unwrap().unwrap();
+        assert_eq!(error.kind(), hyworld::ErrorKind::InUse);
+        assert!(error.to_string().contains("another program draws this map (process "), "{error}");
+        assert_eq!(draw(&NoProgress).unwrap().written.len(), 0, "the lock is released");
+    }
 }
 
 #[test]

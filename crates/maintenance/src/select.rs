@@ -31,8 +31,6 @@ use condition::{Condition, Number};
 
 use crate::touched::TouchedRules;
 
-pub(crate) use lists::chunk;
-
 pub use chunk_set::ChunkSet;
 pub use condition::Cost;
 pub use error::SelectError;

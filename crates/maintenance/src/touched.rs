@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hyworld_chunk::{Chunk, ContainerOwner, Entity, Holder, ItemStack, Result, SectionSummary};
-use hyworld_coords::ChunkPos;
+use hyworld_coords::{ChunkPos, ColumnPos};
 use hyworld_providers::{ChunkStorage, Positions};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::contents::placed_by;
 use crate::finding::{Class, Finding};
 use crate::progress::Progress;
 use crate::scan::{ScanOptions, Scanned, scan, scan_positions};
-use crate::select::{self, ChunkSet, Landmark, SelectContext};
+use crate::select::{ChunkSet, Landmark, SelectContext};
 
 /// The maximum number of block names that are remembered as natural. The game has a few thousand.
 const NAMES_MAX: usize = 100_000;
@@ -100,7 +100,7 @@ impl TouchedRules {
     pub fn of_world(context: &dyn SelectContext) -> Self {
         let chunks = |landmark: &Landmark| {
             let found = context.positions_of(landmark).unwrap_or_default().into_iter();
-            let at = |(x, z)| Some(ChunkPos::new(select::chunk(x)?, select::chunk(z)?));
+            let at = |(x, z)| ColumnPos::from_f64(x, z).map(ColumnPos::chunk);
             found.filter_map(at).collect()
         };
         let players = chunks(&Landmark::Players(None));

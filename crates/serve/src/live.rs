@@ -158,7 +158,7 @@ impl LiveMap {
         let mut positions: Vec<ChunkPos> =
             storage.positions().filter_map(std::result::Result::ok).collect();
         positions.sort_unstable();
-        let markers = find_markers(&world.location, self.options.markers);
+        let markers = find_markers(&world.location, self.options.markers, None);
         let texts = PageTexts { name: world.name.clone(), path: world.path.clone(), markers };
         if lock(&world.page).is_empty() {
             // Tiles of level 0 can be drawn at once; overviews follow.

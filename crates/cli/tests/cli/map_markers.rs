@@ -72,6 +72,20 @@ fn private_markers_are_shown_only_if_they_are_asked_for() {
     assert_eq!(at(3), [100.5, 20.0, 90.25].map(Some));
 }
 
+/// A map of a part of a world tells nothing of the rest.
+#[test]
+fn a_map_of_some_chunks_has_only_their_markers() {
+    let sandbox = save();
+    let all = "--markers players,containers,entities";
+    let shown = |chosen: &str| {
+        let found = markers(&sandbox, &format!("{all} {chosen}")).into_iter();
+        found.map(|(kind, _)| kind).collect::<Vec<_>>()
+    };
+    assert_eq!(shown("--chunk=0,0"), ["spawn", "warp"]);
+    assert_eq!(shown("--area=1,1:3,2"), ["map", "container"]);
+    assert_eq!(shown("").len(), 8);
+}
+
 #[test]
 fn one_damaged_chunk_or_file_hides_only_its_own_markers() {
     use hyworld_providers::{ChunkStorage, RegionFiles};

@@ -9,14 +9,15 @@ use hyworld_maintenance::Progress;
 use hyworld_map::{ArchiveSink, MapState, environment_color, write_map_file};
 
 use super::bands::join;
-use super::folder::{MapFolder, WorldPage};
+use super::folder::{MapFolder, WorldPage, lock_map};
 use super::markers::Marker;
 use super::run::TileRun;
 use super::tiles::{TileReport, draw_tiles};
 use crate::error::Result;
 
-/// The suffix of the state of an archive.
+/// The suffixes of the state of an archive, and of the file that is locked while it is drawn.
 const STATE_SUFFIX: &str = ".state";
+const LOCK_SUFFIX: &str = ".lock";
 
 /// What a viewer shows besides tiles.
 #[derive(Clone, Debug, Default)]
@@ -96,13 +97,15 @@ impl MapFolder {
 /// a later run paints only what changed.
 ///
 /// # Errors
-/// Returns an error if the archive cannot be written. Chunks that cannot be read are hatched.
+/// Returns an error if the archive cannot be written, or another program draws it. Chunks that
+/// cannot be read are hatched.
 pub fn draw_archive(
     path: &Path,
     run: TileRun<'_>,
     name: &str,
     progress: &dyn Progress,
 ) -> Result<TileReport> {
+    let _lock = lock_map(path, &with_suffix(path, LOCK_SUFFIX))?;
     let state_path = with_suffix(path, STATE_SUFFIX);
     let state = fs::read_to_string(&state_path).ok();
     let state = state.and_then(|text| MapState::from_json(&text));

@@ -141,18 +141,7 @@ impl MapFolder {
 
     /// Locks the folder, so that no other process draws into it until the lock is dropped.
     pub(super) fn lock(&self) -> Result<LockFile> {
-        let path = self.folder.join("state").join("drawing.lock");
-        let holder = format!("process {}", std::process::id());
-        LockFile::acquire(&path, &holder).map_err(|error| match error {
-            LockError::Held { text } => {
-                let folder = self.folder.display();
-                let text = format!(
-                    "{folder}: another program draws this map ({text}); wait until it is done"
-                );
-                Error::new(ErrorKind::InUse, text)
-            }
-            LockError::File(error) => error.into(),
-        })
+        lock_map(&self.folder, &self.folder.join("state").join("drawing.lock"))
     }
 
     fn state_path(&self, id: &str) -> PathBuf {
@@ -225,6 +214,20 @@ impl MapFolder {
         let text = format!("hyworldMap({{\"worlds\":{json}}})\n");
         write_if_changed(&self.folder.join(MAP_FILE), text.as_bytes())
     }
+}
+
+/// Locks a map with a lock file, so that no other process draws it until the lock is dropped.
+pub(super) fn lock_map(map: &Path, lock: &Path) -> Result<LockFile> {
+    let holder = format!("process {}", std::process::id());
+    LockFile::acquire(lock, &holder).map_err(|error| match error {
+        LockError::Held { text } => {
+            let map = map.display();
+            let text =
+                format!("{map}: another program draws this map ({text}); wait until it is done");
+            Error::new(ErrorKind::InUse, text)
+        }
+        LockError::File(error) => error.into(),
+    })
 }
 
 /// Replaces a file unless it has these bytes. Replacing a file is much slower than reading it.

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::str::FromStr;
 
 use hyworld_chunk::{Chunk, ContainerOwner};
-use hyworld_coords::ChunkPos;
+use hyworld_coords::{ChunkPos, ColumnPos};
 use hyworld_documents::{Document, Value};
-use hyworld_maintenance::{ScanOptions, Scanned, scan};
+use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
+use hyworld_providers::Positions;
 use hyworld_world::{OsFileSystem, Players, Resources, SpawnProvider, WorldOptions};
 use serde::Serialize;
 
@@ -107,9 +108,14 @@ impl FromStr for MarkerChoice {
 }
 
 /// Finds the markers of the world at a location, sorted by kind and name. Parts that cannot be read
-/// are left out: a map is complete without them.
-pub fn find_markers(location: &Location, choice: MarkerChoice) -> Vec<Marker> {
-    let mut markers = Markers::default();
+/// are left out: a map is complete without them. Of a map that shows only some chunks, these must
+/// be given, sorted: markers elsewhere would tell more than the map.
+pub fn find_markers(
+    location: &Location,
+    choice: MarkerChoice,
+    chunks: Option<&[ChunkPos]>,
+) -> Vec<Marker> {
+    let mut markers = Markers { chunks, ..Markers::default() };
     if let Some(folder) = location.world_folder() {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         markers.world = name.unwrap_or_default();
@@ -131,19 +137,27 @@ pub fn find_markers(location: &Location, choice: MarkerChoice) -> Vec<Marker> {
 }
 
 #[derive(Default)]
-struct Markers {
+struct Markers<'a> {
     found: Vec<Marker>,
     /// The name of the world. Objects that name another one are left out.
     world: String,
+    /// The chunks whose markers are shown, sorted; `None` for all.
+    chunks: Option<&'a [ChunkPos]>,
 }
 
-impl Markers {
+impl Markers<'_> {
     fn add(&mut self, kind: MarkerKind, name: &str, [x, y, z]: [f64; 3]) {
         let is_finite = [x, y, z].iter().all(|value| value.is_finite());
-        if is_finite && self.found.len() < MARKERS_MAX {
+        if is_finite && self.is_shown(x, z) && self.found.len() < MARKERS_MAX {
             let name = name.chars().take(NAME_CHARS_MAX).collect();
             self.found.push(Marker { kind, name, x, y, z });
         }
+    }
+
+    fn is_shown(&self, x: f64, z: f64) -> bool {
+        let chunk = || ColumnPos::from_f64(x, z).map(ColumnPos::chunk);
+        self.chunks
+            .is_none_or(|chunks| chunk().is_some_and(|chunk| chunks.binary_search(&chunk).is_ok()))
     }
 
     fn add_spawn(&mut self, folder: &Path) {
@@ -204,14 +218,19 @@ impl Markers {
     /// hatches them.
     fn add_contents(&mut self, location: &Location, choice: MarkerChoice) {
         let Ok(storage) = location.open() else { return };
+        let chunks = self.chunks;
         let find = |at, document: hyworld_providers::Result<Option<Vec<u8>>>| {
             let document = document.ok().flatten().filter(|document| !document.is_empty())?;
-            contents(at, &Chunk::decode(document).ok()?, choice).ok()
+            contents(at, &Chunk::decode(document).ok()?, choice, chunks).ok()
+        };
+        let positions: Positions<'_> = match chunks {
+            Some(chunks) => Box::new(chunks.iter().copied().map(Ok)),
+            None => storage.positions(),
         };
         // In order, so that the same ones are found if there are too many.
         let options = ScanOptions::new().ordered(true);
         // The scan is never cancelled.
-        let _completion = scan(&*storage, &options, find, |step| {
+        let _completion = scan_positions(&*storage, positions, &options, find, |step| {
             if let Scanned::Chunk(_, Some(found)) = step {
                 let room = MARKERS_MAX.saturating_sub(self.found.len());
                 self.found.extend(found.into_iter().take(room));
@@ -266,8 +285,9 @@ fn contents(
     at: ChunkPos,
     chunk: &Chunk,
     choice: MarkerChoice,
+    chunks: Option<&[ChunkPos]>,
 ) -> hyworld_chunk::Result<Vec<Marker>> {
-    let mut markers = Markers::default();
+    let mut markers = Markers { chunks, ..Markers::default() };
     if choice.has_containers {
         for container in chunk.containers()? {
             let ContainerOwner::Block { at: cell, .. } = container.owner else { continue };

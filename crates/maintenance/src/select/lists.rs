@@ -1,6 +1,6 @@
 //! Files with chunks or areas: lists in JSON, MCA Selector's CSV, and GeoJSON.
 
-use hyworld_coords::{ChunkPos, RegionPos};
+use hyworld_coords::{ChunkPos, ChunkRect, ColumnPos, RegionPos};
 use serde::Deserialize;
 
 use super::area::{Area, Unit, Window};
@@ -164,8 +164,7 @@ impl Shapes {
     fn add_point(&mut self, coordinates: &[Coordinates]) -> Result<(), String> {
         let (x, z) = point(coordinates)?;
         let outside = || "a position outside of the world".to_owned();
-        let at = ChunkPos::new(chunk(x).ok_or_else(outside)?, chunk(z).ok_or_else(outside)?);
-        self.chunks.insert(at);
+        self.chunks.insert(ColumnPos::from_f64(x, z).ok_or_else(outside)?.chunk());
         check_size(&self.chunks)
     }
 
@@ -197,10 +196,10 @@ impl Shapes {
     /// Adds the chunks of a small polygon to the list. Returns whether it did.
     fn list(&mut self, polygon: &Polygon) -> bool {
         let (min, max) = polygon.bounds();
-        let corners = (chunk(min.0).zip(chunk(min.1)), chunk(max.0).zip(chunk(max.1)));
-        let (Some(first), Some(last)) = corners else { return false };
+        let corners = [min, max].map(|(x, z)| ColumnPos::from_f64(x, z).map(ColumnPos::chunk));
+        let [Some(first), Some(last)] = corners else { return false };
         let sides =
-            (i64::from(last.0) - i64::from(first.0), i64::from(last.1) - i64::from(first.1));
+            (i64::from(last.x) - i64::from(first.x), i64::from(last.z) - i64::from(first.z));
         // The work is limited too: each chunk is compared with each side of the polygon.
         let sides = (sides.0.saturating_add(1), sides.1.saturating_add(1));
         let chunks = sides.0.saturating_mul(sides.1);
@@ -208,10 +207,7 @@ impl Shapes {
         if chunks > LISTED_CHUNKS_MAX || chunks.saturating_mul(corners) > LISTED_CHUNKS_MAX * 64 {
             return false;
         }
-        let area = hyworld_coords::ChunkRect::new(
-            ChunkPos::new(first.0, first.1),
-            ChunkPos::new(last.0, last.1),
-        );
+        let area = ChunkRect::new(first, last);
         let single = Area::Polygons(vec![polygon.clone()]);
         let is_inside = |at: &ChunkPos| single.test(Window::of_chunk(*at), None) == Truth::Yes;
         self.chunks.extend(area.in_rows().filter(is_inside));
@@ -235,23 +231,11 @@ fn point(coordinates: &[Coordinates]) -> Result<(f64, f64), String> {
     }
 }
 
-/// Returns the chunk coordinate of a block coordinate.
-pub(crate) fn chunk(block: f64) -> Option<i32> {
-    block_of(block).and_then(|block| i32::try_from(block.div_euclid(32)).ok())
-}
-
-/// Returns a block coordinate without its fraction; `None` if it is outside of the world.
-pub(super) fn block_of(coordinate: f64) -> Option<i64> {
-    let floor = coordinate.floor();
-    let is_inside = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&floor);
-    #[expect(clippy::cast_possible_truncation, reason = "an integer within the range of i32")]
-    is_inside.then_some(floor as i64)
-}
-
 /// Returns the area up to `radius` blocks around positions.
 pub(super) fn around(positions: &[(f64, f64)], radius: i64) -> Area {
-    let blocks = positions.iter().filter_map(|(x, z)| block_of(*x).zip(block_of(*z)));
-    Area::Any(blocks.map(|center| Area::Circle { unit: Unit::Block, center, radius }).collect())
+    let columns = positions.iter().filter_map(|(x, z)| ColumnPos::from_f64(*x, *z));
+    let centers = columns.map(|column| (column.x.into(), column.z.into()));
+    Area::Any(centers.map(|center| Area::Circle { unit: Unit::Block, center, radius }).collect())
 }
 
 #[cfg(test)]

@@ -106,7 +106,8 @@ fn draw(
     positions.dedup();
     beside.sort_unstable();
     let name = location.world_name();
-    let markers = find_markers(location, args.markers.unwrap_or_default());
+    let shown = is_part.then_some(positions.as_slice());
+    let markers = find_markers(location, args.markers.unwrap_or_default(), shown);
     let texts = PageTexts { name, path: path.display().to_string(), markers };
     let scan = ScanOptions::new().jobs(console.jobs());
     let run = TileRun {
