@@ -234,7 +234,7 @@ impl ChunkStore {
     }
 
     /// Queues the result of a job for the world's thread. While more jobs of this lane are queued,
-    /// it takes several results at a time: waking it for each costs as much as loading a small
+    /// the thread is woken once for several results: waking it takes as long as loading a small
     /// chunk.
     pub(crate) fn post_result(&self, lane: Lane, task: impl FnOnce() + Send + 'static) {
         let is_last = self.inner.executor.queued(lane) == 0;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::executor::Job;
 use crate::sync::lock;
 
-/// How many tasks may wait before a sleeping world's thread is woken, if none is urgent.
+/// How many tasks wake the world's thread if none of them is urgent.
 const SLEEPING_TASKS_MAX: usize = 8;
 
 /// When the world's thread must run a task.
@@ -32,7 +32,7 @@ struct Inner {
     world_thread: Option<ThreadId>,
     /// Set by `nudge`; ends the next wait.
     is_nudged: bool,
-    /// The number of threads in `wait`. Waking threads is a call of the system, even if none waits.
+    /// The number of threads in `wait`. Without it, each task would need a system call.
     sleeping: usize,
 }
 

@@ -34,8 +34,7 @@ struct Inner {
     saves: VecDeque<Job>,
     /// Loads taken since the last save.
     loads_taken: u32,
-    /// The number of threads that wait for a job. Waking threads is a call of the system, even if
-    /// none waits.
+    /// The number of threads that wait for a job. Without it, each job would need a system call.
     idle: usize,
     is_shut_down: bool,
 }

@@ -81,7 +81,7 @@ impl TileRun<'_> {
         result
     }
 
-    /// Paints some tiles, all from one band. Returns those that end with it.
+    /// Paints some tiles, all from one band. Passes complete ones to `done` and returns the last.
     fn paint_into(
         &self,
         tiles: &BTreeMap<TilePos, u128>,
