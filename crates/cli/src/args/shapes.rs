@@ -1,7 +1,13 @@
 //! The JSON output of each verb, from the sections of `docs/json.md`. The long help includes the
 //! text of a section; the man pages also include the shapes.
 
+use std::sync::LazyLock;
+
 const PAGE: &str = include_str!("../../../../docs/json.md");
+
+/// The sections of the page, each with its heading. The page is split once: every start of the
+/// program asks for the sections of all verbs.
+static SECTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| PAGE.split("\n## ").collect());
 
 /// Returns the text of a verb's section, without the shapes.
 pub(super) fn of(verb: &str) -> String {
@@ -18,8 +24,8 @@ pub(super) fn whole(verb: &str) -> String {
 }
 
 fn text(verb: &str, with_shapes: bool) -> String {
-    let section =
-        PAGE.split("\n## ").find_map(|section| section.strip_prefix(verb)?.strip_prefix('\n'));
+    let mut sections = SECTIONS.iter();
+    let section = sections.find_map(|section| section.strip_prefix(verb)?.strip_prefix('\n'));
     let mut text = String::new();
     let mut is_shape = false;
     for line in section.unwrap_or_default().lines() {
