@@ -44,6 +44,12 @@ impl Output {
         if path.is_dir() && output != Self::Folder {
             return Err(exit::usage(format!("-o {}: this is a folder", path.display())));
         }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|it| output != Self::Folder && !it.is_dir()) {
+            let (path, folder) = (path.display(), folder.display());
+            let text = format!("-o {path}: the folder {folder} does not exist; create it first");
+            return Err(exit::usage(text));
+        }
         if path.is_file() && output == Self::Folder {
             return Err(exit::usage(format!("-o {}: this is a file", path.display())));
         }

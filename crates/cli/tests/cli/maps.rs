@@ -216,7 +216,11 @@ fn other_outputs_and_pictures_that_are_too_large_are_refused() {
     let part = "--assets none --area 4400,0:5000,0";
     let error = run(&sandbox, &format!("map chunks -o map.webp {part}")).fails(2);
     assert!(error.contains("19232 x 32 pixels") && error.contains("WebP"), "{error}");
-    run(&sandbox, "map chunks -o missing/map.png --assets none --chunk 0,0").fails(2);
+    for output in ["missing/map.png", "missing/map.pmtiles"] {
+        let map = format!("map chunks -o {output} --assets none --chunk 0,0");
+        let error = run(&sandbox, &map).fails(2);
+        assert!(error.contains("the folder missing does not exist; create it first"), "{error}");
+    }
     run(&sandbox, "map chunks -o map.png --assets missing.zip").fails(2);
     assert_eq!(sandbox.names(), ["file", "map.png"]);
     assert_eq!(sandbox.bytes("file"), b"mine");
