@@ -176,6 +176,25 @@ fn a_region_whose_file_was_removed_is_restored() {
     assert_eq!(fs::read_dir(&chunks).unwrap().count(), 4);
 }
 
+/// A world without the folder has no chunks, like a new one.
+#[test]
+fn chunks_whose_folder_was_removed_are_restored() {
+    let sandbox = save();
+    let chunks = sandbox.path("save/universe/worlds/w/chunks");
+    fs::remove_dir_all(&chunks).unwrap();
+    for verb in ["verify", "info", "stats", "ls", "fingerprint"] {
+        sandbox.run(&[verb, "save"]).ends(0);
+    }
+    for verb in ["compact", "seal", "unseal", "undelete", "repair"] {
+        sandbox.run(&[verb, "save", "--yes"]).ends(0);
+        assert!(!chunks.exists(), "{verb}");
+    }
+    let area = ["restore", "save", "--from", "good", "--area", "-9,-9:9,9", "--yes"];
+    sandbox.run(&area).ends(0);
+    sandbox.run(&["diff", "save", "good"]).ends(0);
+    assert_eq!(fs::read_dir(&chunks).unwrap().count(), 4);
+}
+
 #[test]
 fn removed_chunks_come_back() {
     let sandbox = save();

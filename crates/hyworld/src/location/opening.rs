@@ -97,7 +97,9 @@ impl Location {
                 let folder = if is_here { Path::new(".") } else { folder };
                 Box::new(options.only(*region).open(folder)?)
             }
-            Self::Regions(folder) if must_exist && !folder.is_dir() => {
+            Self::Regions(folder)
+                if must_exist && !folder.is_dir() && self.world_folder().is_none() =>
+            {
                 return Err(no_chunks(folder, "no region files found: the folder does not exist"));
             }
             Self::Regions(folder) => Box::new(options.open(folder)?),
