@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::executor::Job;
 use crate::sync::lock;
 
-/// How many tasks wake the world's thread if none of them is urgent.
-const SLEEPING_TASKS_MAX: usize = 8;
+/// If no task is urgent, the world's thread is woken as soon as this many wait.
+const WAKING_TASKS: usize = 8;
 
 /// When the world's thread must run a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ impl WorldQueue {
     pub(crate) fn post(&self, task: Job, urgency: Urgency) {
         let mut inner = lock(&self.inner);
         inner.tasks.push_back(task);
-        let is_due = urgency == Urgency::Now || inner.tasks.len() >= SLEEPING_TASKS_MAX;
+        let is_due = urgency == Urgency::Now || inner.tasks.len() >= WAKING_TASKS;
         let is_woken = is_due && inner.sleeping > 0;
         drop(inner);
         if is_woken {
@@ -112,7 +112,7 @@ mod tests {
     fn tasks_that_are_not_urgent_wake_the_thread_together() {
         let second = Duration::from_secs(1);
         assert!(slept(1, Urgency::Now) < second);
-        assert!(slept(SLEEPING_TASKS_MAX, Urgency::Soon) < second);
-        assert!(slept(SLEEPING_TASKS_MAX - 1, Urgency::Soon) > second);
+        assert!(slept(WAKING_TASKS, Urgency::Soon) < second);
+        assert!(slept(WAKING_TASKS - 1, Urgency::Soon) > second);
     }
 }

@@ -49,7 +49,8 @@ impl BlockPos {
     /// assert_eq!(BlockPos::from_f64(f64::NAN, 0.0, 0.0), None);
     /// ```
     pub fn from_f64(x: f64, y: f64, z: f64) -> Option<Self> {
-        Some(Self { x: floor(x)?, y: floor(y)?, z: floor(z)? })
+        let block = block_coordinate;
+        Some(Self { x: block(x)?, y: block(y)?, z: block(z)? })
     }
 
     /// Returns the column of this block.
@@ -162,8 +163,8 @@ impl LocalBlock {
     }
 }
 
-/// Rounds down to an integer. Returns `None` if it does not fit.
-pub(crate) fn floor(coordinate: f64) -> Option<i32> {
+/// Returns the block coordinate of a point: rounds down. Returns `None` if it does not fit `i32`.
+pub fn block_coordinate(coordinate: f64) -> Option<i32> {
     let floor = coordinate.floor();
     // The range does not contain NaN, so NaN is rejected too.
     let fits = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&floor);

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use crate::block::floor;
+use crate::block::block_coordinate;
 use crate::dimensions::{
     BLOCK_TO_CHUNK_BITS, BLOCK_TO_REGION_BITS, COLUMNS_PER_CHUNK, is_local, local,
 };
@@ -42,7 +42,7 @@ impl ColumnPos {
     /// assert_eq!(ColumnPos::from_f64(0.0, f64::INFINITY), None);
     /// ```
     pub fn from_f64(x: f64, z: f64) -> Option<Self> {
-        Some(Self { x: floor(x)?, z: floor(z)? })
+        Some(Self { x: block_coordinate(x)?, z: block_coordinate(z)? })
     }
 
     /// Returns the block at this height.

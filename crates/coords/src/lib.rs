@@ -77,7 +77,7 @@ mod span;
 mod testing;
 mod text;
 
-pub use block::{BlockPos, LocalBlock};
+pub use block::{BlockPos, LocalBlock, block_coordinate};
 pub use bounds::{BlockRect, ChunkRect, FlatPos, Rect, RegionRect};
 pub use boxes::{BlockBox, ChunkBox};
 pub use chunk::{ChunkKey, ChunkPos};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hyworld_coords::BlockPos;
+use hyworld_coords::block_coordinate;
 use hyworld_maintenance::{Match, MatchKind, Wanted};
 use hyworld_world::Universe;
 
@@ -40,17 +40,16 @@ pub fn find_in_players(
 }
 
 fn add(player: &PlayerInfo, is_here: bool, wanted: &Wanted, found: &mut Vec<Match>) {
-    let point = player.x.zip(player.y).zip(player.z).filter(|_| is_here);
-    let block = point.and_then(|((x, y), z)| BlockPos::from_f64(x, y, z));
+    let block = |point: Option<f64>| block_coordinate(point.filter(|_| is_here)?).map(i64::from);
     let name = player.name.as_ref().unwrap_or(&player.uuid);
     for item in player.containers.iter().flat_map(|container| &container.items) {
         if wanted.items.iter().any(|glob| glob.matches(&item.id)) {
             found.push(Match {
                 kind: MatchKind::Item,
                 id: item.id.clone(),
-                x: block.map(|block| block.x.into()),
-                y: block.map(|block| block.y.into()),
-                z: block.map(|block| block.z.into()),
+                x: block(player.x),
+                y: block(player.y),
+                z: block(player.z),
                 count: item.quantity.into(),
                 holder: Some(format!("player {name}")),
             });

@@ -108,7 +108,7 @@ pub(crate) fn unique_name() -> String {
         }
     }
 
-    // The operating system gives each `RandomState` new random keys.
+    // Each `RandomState` has other keys; the first ones of a thread are random.
     let half = || Hex(RandomState::new().hash_one((SystemTime::now(), std::process::id())));
     format!("{}{}", half(), half())
 }

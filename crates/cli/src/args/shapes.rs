@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
 
-/// The sections of the page, each with its heading. The page is split once: every start of the
-/// program asks for the sections of all verbs.
+/// The sections of the page, each with its heading. They are kept, because the sections of all
+/// verbs are needed whenever the program starts.
 static SECTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| PAGE.split("\n## ").collect());
 
 /// Returns the text of a verb's section, without the shapes.

@@ -57,7 +57,7 @@ fn even_last_digit(value: f64, mantissa: &str) -> Option<u32> {
     let is_between = rest.bytes().all(|digit| digit == b'0');
     let lower = lower.chars().next_back()?.to_digit(10)?;
     let even = if lower % 2 == 0 { lower } else { lower.saturating_add(1) };
-    // Above 9 there is no such digit: the number then has a shorter form.
+    // 10 is not a digit. In that case the number has a shorter form.
     (is_between && even < 10).then_some(even)
 }
 

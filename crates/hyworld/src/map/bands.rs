@@ -64,7 +64,7 @@ impl TileRun<'_> {
         })
     }
 
-    /// Passes on the last tiles, on this thread and others.
+    /// Passes on the last tiles. This thread and others share the work.
     fn store_all(
         &self,
         tiles: Vec<PaintedTile>,

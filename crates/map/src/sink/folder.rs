@@ -95,8 +95,8 @@ fn write_with(path: &Path, partial: &Path, bytes: &[u8]) -> Result<(), MapError>
     Ok(renamed.map_err(FileError::at(path, "replace"))?)
 }
 
-/// Creates a file, and its folder if it is missing. Another thread may remove the folder together
-/// with its last tile at any time.
+/// Creates a file, and its folder if it is missing. Tries again if another thread removes the
+/// folder meanwhile, because it removes the last tile in it.
 fn in_folder(path: &Path, create: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let mut result = create();
     for _ in 0..ATTEMPTS_MAX {
