@@ -110,8 +110,8 @@ impl FromStr for MarkerChoice {
 /// Finds the markers of the world at a location, sorted by kind and name. Parts that cannot be read
 /// are left out: a map is complete without them.
 ///
-/// If the map shows only some chunks, pass them as `chunks`, sorted. Markers elsewhere are then left
-/// out, so that the map does not reveal them.
+/// If the map shows only some chunks, pass them as `chunks`, sorted. Markers elsewhere are then
+/// left out, so that the map does not reveal them.
 pub fn find_markers(
     location: &Location,
     choice: MarkerChoice,
