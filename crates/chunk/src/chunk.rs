@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::holder::Holder;
 use crate::limits::{self, SECTIONS_MAX};
 use crate::palette::AssetKey;
-use crate::shared_bytes::SharedBytes;
+use crate::shared_bytes::{BorrowedBytes, SharedBytes};
 use hyworld_documents::{DocumentWriter, Kind, RawDocument};
 
 use old_versions::OldVersions;
@@ -90,7 +90,7 @@ impl Chunk {
     /// Returns an error if the document or the list of its sections is malformed.
     pub fn decode(document: Vec<u8>) -> Result<Self> {
         let root = Holder::decode(document)?;
-        let sections = match root.shared(COLUMN_ID) {
+        let sections = match root.bytes(COLUMN_ID) {
             Some(column) => find_sections(column).map_err(|error| error.inside(COLUMN_ID))?,
             None => Vec::new(),
         };
@@ -102,7 +102,7 @@ impl Chunk {
     pub fn into_buffer(self) -> Vec<u8> {
         let source = self.root.into_source();
         drop((self.sections, self.old));
-        source.and_then(SharedBytes::into_buffer).unwrap_or_default()
+        source.into_buffer().unwrap_or_default()
     }
 
     /// Returns the encoded document.
@@ -243,7 +243,7 @@ impl Chunk {
     pub fn set_raw(&mut self, id: &str, document: &[u8]) -> Result<()> {
         self.forget_derived_from(id);
         if id == COLUMN_ID {
-            let sections = find_sections(&SharedBytes::new(document.to_vec()));
+            let sections = find_sections(SharedBytes::new(document.to_vec()).borrowed());
             self.sections = sections.map_err(|error| error.inside(COLUMN_ID))?;
         }
         self.root.set_raw(id, document)
@@ -306,7 +306,7 @@ pub(crate) fn in_section(error: Error, number: u8) -> Error {
 }
 
 /// Returns the sections in the document of a chunk's column. They share its bytes.
-fn find_sections(column: &SharedBytes) -> Result<Vec<Holder>> {
+fn find_sections(column: BorrowedBytes<'_>) -> Result<Vec<Holder>> {
     // Checks all elements, because a changed chunk writes all of them again.
     let mut array = None;
     for element in RawDocument::new(column.as_slice())?.elements() {
@@ -321,7 +321,7 @@ fn find_sections(column: &SharedBytes) -> Result<Vec<Holder>> {
     for element in elements.into_iter().flatten() {
         let element = element?;
         let at = array.value_at().saturating_add(element.value_at());
-        let section = Holder::from_shared(column.part(at, element.value().len()));
+        let section = Holder::from_shared(column.part(at, element.value().len()).to_shared());
         let path = || format!("{SECTIONS_KEY}.{}", element.key());
         sections.push(section.map_err(|error| error.inside(&path()))?);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::fields::Fields;
-use crate::shared_bytes::SharedBytes;
+use crate::shared_bytes::BorrowedBytes;
 use hyworld_documents::{DocumentWriter, Element, RawDocument};
 
 /// The key under which a versioned component stores its version.
@@ -93,7 +93,7 @@ pub trait Component: Clone + fmt::Debug + Send + Sync + 'static {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    pub(crate) bytes: &'a SharedBytes,
+    pub(crate) bytes: BorrowedBytes<'a>,
     pub(crate) document: RawDocument<'a>,
     /// The value of `Version`; 0 if the field is missing.
     pub(crate) version: i32,
@@ -102,7 +102,7 @@ pub struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    pub(crate) fn find(bytes: &'a SharedBytes) -> Result<Self> {
+    pub(crate) fn find(bytes: BorrowedBytes<'a>) -> Result<Self> {
         let document = RawDocument::new(bytes.as_slice())?;
         let (mut version, mut data) = (None, None);
         for element in document.elements_with(&[VERSION_KEY, DATA_KEY]) {
@@ -193,8 +193,13 @@ fn write(
 /// # Errors
 /// Returns an error if the document is malformed.
 pub(crate) fn version(document: RawDocument<'_>) -> Result<i32> {
-    let version = document.get(VERSION_KEY)?;
-    Ok(version.and_then(|version| version.as_i32()).unwrap_or(0))
+    for element in document.elements_with(&[VERSION_KEY]) {
+        let element = element?;
+        if element.usual_key().is_some() {
+            return Ok(element.as_i32().unwrap_or(0));
+        }
+    }
+    Ok(0)
 }
 
 /// Returns the version of a component's document, or an error if a newer game wrote it.
@@ -212,7 +217,7 @@ fn check_version<C: Component>(found: i32) -> Result<()> {
 }
 
 /// Decodes a component. Returns an error if a newer game wrote it.
-pub(crate) fn decode<C: Component>(bytes: &SharedBytes) -> Result<C> {
+pub(crate) fn decode<C: Component>(bytes: BorrowedBytes<'_>) -> Result<C> {
     let stored = Stored::find(bytes)?;
     check_version::<C>(stored.version)?;
     C::decode_shared(&stored)
@@ -246,6 +251,7 @@ pub(crate) fn check_elements(found: Option<RawDocument<'_>>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared_bytes::SharedBytes;
 
     #[derive(Clone, Debug, PartialEq)]
     struct Data(Vec<u8>);
@@ -283,7 +289,7 @@ mod tests {
     fn an_untouched_component_encodes_to_the_same_bytes() {
         let bytes = document(Some(3), &[1, 2, 3]);
         let raw = RawDocument::new(&bytes).unwrap();
-        let decoded: Data = decode(&shared(&bytes)).unwrap();
+        let decoded: Data = decode(shared(&bytes).borrowed()).unwrap();
         assert_eq!(decoded, Data(vec![1, 2, 3]));
         assert_eq!(encode(&decoded, Some(raw)).unwrap(), bytes);
     }
@@ -301,7 +307,7 @@ mod tests {
         for version in [None, Some(1)] {
             let bytes = document(version, &[5]);
             let raw = RawDocument::new(&bytes).unwrap();
-            let decoded: Data = decode(&shared(&bytes)).unwrap();
+            let decoded: Data = decode(shared(&bytes).borrowed()).unwrap();
             assert_eq!(encode(&decoded, Some(raw)).unwrap(), document(Some(3), &[5]));
         }
     }
@@ -342,7 +348,7 @@ mod tests {
     #[test]
     fn a_newer_version_is_rejected() {
         let bytes = document(Some(4), &[]);
-        let refused = decode::<Data>(&shared(&bytes));
+        let refused = decode::<Data>(shared(&bytes).borrowed());
         let expected = Error::Newer { path: String::new(), found: 4, known: 3 };
         assert_eq!(refused, Err(expected));
     }

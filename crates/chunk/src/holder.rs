@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use crate::component::{self, Component};
 use crate::error::{Error, Result};
 use crate::limits::{self, COMPONENTS_MAX};
-use crate::shared_bytes::SharedBytes;
-use hyworld_documents::{DocumentWriter, Kind, RawDocument};
+use crate::shared_bytes::{BorrowedBytes, SharedBytes};
+use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
 use hyworld_documents::{Malformed, Problem};
 
 use entry::{Entry, KNOWN_IDS};
@@ -35,8 +35,9 @@ pub(crate) const COMPONENTS_KEY: &str = "Components";
 /// ```
 #[derive(Clone, Debug)]
 pub struct Holder {
-    /// The document as it was read; `None` after a change.
-    source: Option<SharedBytes>,
+    /// The document as it was read; empty in a new holder.
+    source: SharedBytes,
+    is_changed: bool,
     /// Unknown fields before the components. No known chunk has any.
     before: Vec<Entry>,
     components: Vec<Entry>,
@@ -53,17 +54,23 @@ impl Default for Holder {
 /// Holders are equal if their documents are equal.
 impl PartialEq for Holder {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.source, &other.source) {
-            (Some(mine), Some(theirs)) => mine == theirs,
-            _ => self.encode() == other.encode(),
+        if self.is_changed || other.is_changed {
+            return self.encode() == other.encode();
         }
+        self.source == other.source
     }
 }
 
 impl Holder {
     /// Creates a holder without components.
     pub fn new() -> Self {
-        Self { source: None, before: Vec::new(), components: Vec::new(), after: Vec::new() }
+        Self {
+            source: SharedBytes::default(),
+            is_changed: true,
+            before: Vec::new(),
+            components: Vec::new(),
+            after: Vec::new(),
+        }
     }
 
     /// Reads a holder's document without decoding its components.
@@ -82,28 +89,28 @@ impl Holder {
             let element = element?;
             let is_first = components.is_none() && element.key() == COMPONENTS_KEY;
             if is_first && element.kind() == Kind::DOCUMENT {
-                components = Some(source.part(element.value_at(), element.value().len()));
+                components = Some(element);
             } else {
                 let others = if components.is_none() { &mut before } else { &mut after };
-                others.push(Entry::found(&element, &source));
+                others.push(Entry::found(&element, 0));
             }
         }
         let missing =
             || Malformed { at: 0, problem: Problem::Missing { what: COMPONENTS_KEY.to_owned() } };
         let components = Self::find_components(&components.ok_or_else(missing)?)?;
-        Ok(Self { source: Some(source), before, components, after })
+        Ok(Self { source, is_changed: false, before, components, after })
     }
 
-    /// Returns the document as it was read, unless it was changed.
-    pub(crate) fn into_source(self) -> Option<SharedBytes> {
+    /// Returns the document as it was read.
+    pub(crate) fn into_source(self) -> SharedBytes {
         self.source
     }
 
-    fn find_components(source: &SharedBytes) -> Result<Vec<Entry>> {
+    fn find_components(components: &Element<'_>) -> Result<Vec<Entry>> {
         let mut found = Vec::with_capacity(4);
-        let elements = RawDocument::new(source.as_slice())?.elements_with(&KNOWN_IDS);
+        let elements = RawDocument::new(components.value())?.elements_with(&KNOWN_IDS);
         for element in limits::at_most(elements, COMPONENTS_MAX) {
-            found.push(Entry::found(&element?, source));
+            found.push(Entry::found(&element?, components.value_at()));
         }
         Ok(found)
     }
@@ -116,7 +123,7 @@ impl Holder {
     /// Returns its components in order, each with its id, its type and its bytes. Includes those
     /// that [`raw`](Self::raw) does not return: values that are not documents, and repeated ids.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, Kind, &[u8])> {
-        self.components.iter().map(parts)
+        self.components.iter().map(|entry| self.parts(entry))
     }
 
     /// Returns the documents that are not the game's known components, each with its id. See
@@ -128,7 +135,7 @@ impl Holder {
         };
         let unknown = self.components.iter().filter(is_unknown);
         let documents = unknown.filter(|entry| entry.kind == Kind::DOCUMENT);
-        documents.map(|entry| (&*entry.key, entry.bytes().as_slice()))
+        documents.map(|entry| (&*entry.key, entry.bytes(&self.source).as_slice()))
     }
 
     /// Returns whether it has a document with this id. A changed one is not encoded for this.
@@ -138,7 +145,7 @@ impl Holder {
 
     /// Returns the fields of its document beside the components, in order.
     pub fn other_fields(&self) -> impl Iterator<Item = (&str, Kind, &[u8])> {
-        self.before.iter().chain(&self.after).map(parts)
+        self.before.iter().chain(&self.after).map(|entry| self.parts(entry))
     }
 
     /// Returns whether it has a component with this id.
@@ -149,11 +156,15 @@ impl Holder {
     /// Returns the document of a component as it would be written. Returns `None` if the
     /// component is missing or not a document.
     pub fn raw(&self, id: &str) -> Option<RawDocument<'_>> {
-        RawDocument::new(self.document(id)?.bytes().as_slice()).ok()
+        RawDocument::new(self.document(id)?.bytes(&self.source).as_slice()).ok()
     }
 
-    pub(crate) fn shared(&self, id: &str) -> Option<&SharedBytes> {
-        self.entry(id).map(Entry::bytes)
+    pub(crate) fn bytes(&self, id: &str) -> Option<BorrowedBytes<'_>> {
+        self.entry(id).map(|entry| entry.bytes(&self.source))
+    }
+
+    fn parts<'a>(&'a self, entry: &'a Entry) -> (&'a str, Kind, &'a [u8]) {
+        (&entry.key, entry.kind, entry.bytes(&self.source).as_slice())
     }
 
     fn entry(&self, id: &str) -> Option<&Entry> {
@@ -176,7 +187,7 @@ impl Holder {
     /// Returns a component that is stored under `id` instead of the id of its type. See
     /// [`get`](Self::get).
     pub(crate) fn get_as<C: Component>(&self, id: &str) -> Result<Option<&C>> {
-        let found = self.document(id).map(Entry::get).transpose();
+        let found = self.document(id).map(|entry| entry.get(&self.source)).transpose();
         found.map_err(|error| error.inside(id))
     }
 
@@ -197,7 +208,7 @@ impl Holder {
 
     /// Returns a component as it was before any change.
     pub(crate) fn original<C: Component>(&self) -> Result<Option<&C>> {
-        let found = self.document(C::ID).map(Entry::original).transpose();
+        let found = self.document(C::ID).map(|entry| entry.original(&self.source)).transpose();
         found.map_err(|error| error.inside(C::ID))
     }
 
@@ -213,8 +224,8 @@ impl Holder {
     /// Returns, for mutation, a component that is stored under `id` instead of the id of its type.
     pub(crate) fn get_mut_as<C: Component>(&mut self, id: &str) -> Result<Option<&mut C>> {
         let Some(entry) = document_mut(&mut self.components, id) else { return Ok(None) };
-        let component = entry.get_mut().map_err(|error| error.inside(id))?;
-        self.source = None;
+        let component = entry.get_mut(&self.source).map_err(|error| error.inside(id))?;
+        self.is_changed = true;
         Ok(Some(component))
     }
 
@@ -225,25 +236,26 @@ impl Holder {
         missing: impl FnOnce() -> C,
         change: impl FnOnce(&mut C) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let source = self.source.clone();
+        let was_changed = self.is_changed;
         let is_missing = self.document(C::ID).is_none();
         if is_missing {
             self.put(&missing())?;
         }
         let Some(entry) = document_mut(&mut self.components, C::ID) else { return Ok(false) };
-        let was_changed = entry.is_changed();
-        let result = change(entry.get_mut().map_err(|error| error.inside(C::ID))?);
+        let was_entry_changed = entry.is_changed();
+        let component = entry.get_mut(&self.source).map_err(|error| error.inside(C::ID))?;
+        let result = change(component);
         if matches!(result, Ok(true)) {
-            self.source = None;
+            self.is_changed = true;
             return result;
         }
-        if !was_changed {
+        if !was_entry_changed {
             entry.undo_change();
         }
         if is_missing {
             self.remove(C::ID);
         }
-        self.source = source;
+        self.is_changed = was_changed;
         result
     }
 
@@ -274,17 +286,19 @@ impl Holder {
     /// Sets the document of a component without copying an owned document.
     fn set_document(&mut self, id: &str, document: Cow<'_, [u8]>) -> Result<()> {
         RawDocument::new(&document)?;
-        let is_same =
-            |entry: &Entry| entry.kind == Kind::DOCUMENT && entry.bytes().as_slice() == &*document;
+        let source = &self.source;
+        let is_same = |entry: &Entry| {
+            entry.kind == Kind::DOCUMENT && entry.bytes(source).as_slice() == &*document
+        };
         match self.components.iter_mut().find(|entry| entry.key == id) {
             Some(entry) if is_same(entry) => return Ok(()),
             Some(entry) => entry.set(SharedBytes::new(document.into_owned())),
             None => {
                 let (key, value) = (Cow::Owned(id.to_owned()), document.into_owned());
-                self.components.push(Entry::new(key, Kind::DOCUMENT, SharedBytes::new(value)));
+                self.components.push(Entry::new(key, SharedBytes::new(value)));
             }
         }
-        self.source = None;
+        self.is_changed = true;
         Ok(())
     }
 
@@ -293,21 +307,19 @@ impl Holder {
         let before = self.components.len();
         self.components.retain(|entry| entry.key != id);
         let is_removed = self.components.len() < before;
-        if is_removed {
-            self.source = None;
-        }
+        self.is_changed |= is_removed;
         is_removed
     }
 
     /// Sorts the components by `rank` of their ids.
     pub(crate) fn sort_by(&mut self, rank: impl Fn(&str) -> usize) {
         self.components.sort_by_key(|entry| rank(&entry.key));
-        self.source = None;
+        self.is_changed = true;
     }
 
     /// Returns whether it was changed since it was read. A new holder counts as changed.
     pub fn is_changed(&self) -> bool {
-        self.source.is_none()
+        self.is_changed
     }
 
     /// Returns whether a component encodes to its stored bytes. Returns `None` if it is missing.
@@ -337,8 +349,8 @@ impl Holder {
     /// Encodes its document into `out`, replacing the contents of `out`.
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) {
         out.clear();
-        if let Some(source) = &self.source {
-            out.extend_from_slice(source.as_slice());
+        if !self.is_changed {
+            out.extend_from_slice(self.source.as_slice());
             return;
         }
         out.reserve(self.encoded_bytes());
@@ -366,23 +378,24 @@ impl Holder {
         replace: impl Fn(&str, &mut DocumentWriter) -> bool,
         last: impl FnOnce(&mut DocumentWriter),
     ) {
-        self.before.iter().for_each(|entry| entry.write(writer));
+        self.before.iter().for_each(|entry| entry.write(&self.source, writer));
         writer.nested(COMPONENTS_KEY, Kind::DOCUMENT, |writer| {
             for entry in &self.components {
                 if !replace(&entry.key, writer) {
-                    entry.write(writer);
+                    entry.write(&self.source, writer);
                 }
             }
             last(writer);
         });
-        self.after.iter().for_each(|entry| entry.write(writer));
+        self.after.iter().for_each(|entry| entry.write(&self.source, writer));
     }
 
     /// Appends it as an element of another document. Copies the stored bytes if it is unchanged.
     pub(crate) fn write_nested(&self, key: &str, writer: &mut DocumentWriter) {
-        match &self.source {
-            Some(source) => writer.document(key, source.as_slice()),
-            None => writer.nested(key, Kind::DOCUMENT, |writer| self.write(writer)),
+        if self.is_changed {
+            writer.nested(key, Kind::DOCUMENT, |writer| self.write(writer));
+        } else {
+            writer.document(key, self.source.as_slice());
         }
     }
 }
@@ -390,10 +403,6 @@ impl Holder {
 fn document_mut<'a>(components: &'a mut [Entry], id: &str) -> Option<&'a mut Entry> {
     let entry = components.iter_mut().find(|entry| entry.key == id);
     entry.filter(|entry| entry.kind == Kind::DOCUMENT)
-}
-
-fn parts(entry: &Entry) -> (&str, Kind, &[u8]) {
-    (&entry.key, entry.kind, entry.bytes().as_slice())
 }
 
 #[cfg(test)]

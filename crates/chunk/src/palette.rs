@@ -60,6 +60,8 @@ pub struct Palette<K> {
     /// Whether entries and cells are known to agree, which changes require. Not checked when a
     /// palette is read, because the check visits every cell.
     is_consistent: bool,
+    /// The cell that was set last. A copy from before a change most likely differs there.
+    last_set: Option<u16>,
 }
 
 /// One value in a palette's list.
@@ -136,7 +138,11 @@ impl PaletteType {
 impl<K: PaletteKey> Palette<K> {
     /// Creates a palette in which every cell has the default value.
     pub fn empty() -> Self {
-        Self { entries: Vec::new(), cells: Cells::Empty, is_consistent: true }
+        Self::new(Vec::new(), Cells::Empty, true)
+    }
+
+    fn new(entries: Vec<PaletteEntry<K>>, cells: Cells, is_consistent: bool) -> Self {
+        Self { entries, cells, is_consistent, last_set: None }
     }
 
     /// Returns how its cells are stored.
@@ -177,7 +183,7 @@ impl<K: PaletteKey> Palette<K> {
             return Ok(Self::empty());
         }
         let entries = decode_entries(kind, reader, K::BYTES_MIN, K::read)?;
-        Ok(Self { entries, cells: Cells::decode(kind, reader)?, is_consistent: false })
+        Ok(Self::new(entries, Cells::decode(kind, reader)?, false))
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>)

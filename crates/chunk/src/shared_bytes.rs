@@ -24,11 +24,10 @@ impl SharedBytes {
         self.all.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// Returns the range `at..at + len` of these bytes, cut off at their end.
-    pub(crate) fn part(&self, at: usize, len: usize) -> Self {
-        let start = self.range.start.saturating_add(at).min(self.range.end);
-        let end = start.saturating_add(len).min(self.range.end);
-        Self { all: Arc::clone(&self.all), range: start..end }
+    /// Returns the bytes without counting another owner of them.
+    #[inline]
+    pub(crate) fn borrowed(&self) -> BorrowedBytes<'_> {
+        BorrowedBytes { all: &self.all, start: self.range.start, end: self.range.end }
     }
 
     /// Returns the whole buffer, unless another value shares it.
@@ -46,6 +45,39 @@ impl SharedBytes {
     }
 }
 
+impl Default for SharedBytes {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+/// A borrowed [`SharedBytes`]. Counting owners is a large part of finding the components of a
+/// small chunk, so components are found with this type.
+#[derive(Clone, Copy)]
+pub(crate) struct BorrowedBytes<'a> {
+    all: &'a Arc<Vec<u8>>,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> BorrowedBytes<'a> {
+    #[inline]
+    pub(crate) fn as_slice(self) -> &'a [u8] {
+        self.all.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Returns the range `at..at + len` of these bytes, cut off at their end.
+    #[inline]
+    pub(crate) fn part(self, at: usize, len: usize) -> Self {
+        let start = self.start.saturating_add(at).min(self.end);
+        Self { all: self.all, start, end: start.saturating_add(len).min(self.end) }
+    }
+
+    pub(crate) fn to_shared(self) -> SharedBytes {
+        SharedBytes { all: Arc::clone(self.all), range: self.start..self.end }
+    }
+}
+
 impl PartialEq for SharedBytes {
     fn eq(&self, other: &Self) -> bool {
         let is_same_range = Arc::ptr_eq(&self.all, &other.all) && self.range == other.range;
@@ -57,7 +89,13 @@ impl Eq for SharedBytes {}
 
 impl fmt::Debug for SharedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.range.len())
+        self.borrowed().fmt(f)
+    }
+}
+
+impl fmt::Debug for BorrowedBytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.as_slice().len())
     }
 }
 
@@ -68,7 +106,7 @@ mod tests {
     #[test]
     fn parts_of_parts_never_leave_the_range() {
         let bytes = SharedBytes::new(vec![0, 1, 2, 3, 4, 5, 6, 7]);
-        let part = bytes.part(2, 4);
+        let part = bytes.borrowed().part(2, 4);
         assert_eq!(part.as_slice(), [2, 3, 4, 5]);
         assert_eq!(part.part(1, 2).as_slice(), [3, 4]);
         assert_eq!(part.part(3, 100).as_slice(), [5]);
@@ -79,7 +117,7 @@ mod tests {
     #[test]
     fn a_change_does_not_affect_other_values() {
         let bytes = SharedBytes::new(vec![0, 1, 2, 3]);
-        let mut part = bytes.part(1, 2);
+        let mut part = bytes.borrowed().part(1, 2).to_shared();
         part.make_mut()[0] = 9;
         assert_eq!((bytes.as_slice(), part.as_slice()), (&[0, 1, 2, 3][..], &[9, 2][..]));
         let address = part.as_slice().as_ptr();

@@ -3,7 +3,7 @@
 
 use hyworld_documents::{Malformed, Problem};
 
-use crate::shared_bytes::SharedBytes;
+use crate::shared_bytes::{BorrowedBytes, SharedBytes};
 
 /// A cursor that reads a binary field from start to end.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
     /// The same bytes, if decoded values may share them.
-    source: Option<&'a SharedBytes>,
+    source: Option<BorrowedBytes<'a>>,
 }
 
 impl<'a> Reader<'a> {
@@ -21,7 +21,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads bytes that decoded values may share.
-    pub(crate) fn shared(source: &'a SharedBytes) -> Self {
+    pub(crate) fn shared(source: BorrowedBytes<'a>) -> Self {
         Self { source: Some(source), ..Self::new(source.as_slice()) }
     }
 
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         let at = self.at();
         let bytes = self.bytes(count)?;
         Ok(match self.source {
-            Some(source) => source.part(at, count),
+            Some(source) => source.part(at, count).to_shared(),
             None => SharedBytes::new(bytes.to_vec()),
         })
     }

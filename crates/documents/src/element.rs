@@ -95,6 +95,7 @@ fn first_zero(bytes: &[u8]) -> Option<usize> {
 pub struct Element<'a> {
     kind: Kind,
     key: &'a str,
+    usual: Option<&'static str>,
     value: &'a [u8],
     at: usize,
 }
@@ -115,7 +116,8 @@ impl<'a> Element<'a> {
         let key_bytes = c_string_bytes(rest).map_err(malformed)?;
         let (key, rest) = rest.split_at_checked(key_bytes).unwrap_or_default();
         let key = key.split_last().map_or(&[][..], |(_, key)| key);
-        let key = match usual.iter().find(|usual| usual.as_bytes() == key) {
+        let usual = usual.iter().find(|usual| usual.as_bytes() == key).copied();
+        let key = match usual {
             Some(usual) => usual,
             None => std::str::from_utf8(key).map_err(|_| malformed(Problem::NotUtf8))?,
         };
@@ -123,23 +125,29 @@ impl<'a> Element<'a> {
         let truncated = Problem::Truncated { needed: len, left: rest.len() };
         let (value, after) = rest.split_at_checked(len).ok_or_else(|| malformed(truncated))?;
         let value_at = at.saturating_add(1).saturating_add(key_bytes);
-        Ok((Self { kind, key, value, at: value_at }, after))
+        Ok((Self { kind, key, usual, value, at: value_at }, after))
     }
 
     /// Creates an element without a key. Does not check its length.
     pub(super) fn of(kind: Kind, value: &'a [u8]) -> Self {
-        Self { kind, key: "", value, at: 0 }
+        Self { kind, key: "", usual: None, value, at: 0 }
     }
 
     /// Creates an element without a key. Returns `None` if the length does not match the type.
     pub(super) fn from_value(kind: Kind, value: &'a [u8]) -> Option<Self> {
         let len = kind.value_bytes(value).ok()?;
-        (len == value.len()).then_some(Self { kind, key: "", value, at: 0 })
+        (len == value.len()).then_some(Self::of(kind, value))
     }
 
     /// Returns its key.
     pub fn key(&self) -> &'a str {
         self.key
+    }
+
+    /// Returns its key if it is one of the usual keys that were given to
+    /// [`elements_with`](RawDocument::elements_with).
+    pub fn usual_key(&self) -> Option<&'static str> {
+        self.usual
     }
 
     /// Returns its type.

@@ -149,7 +149,7 @@ impl Component for BlockComponentChunk {
     const ID: &'static str = "BlockComponentChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
+        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8]) -> BlockComponentChunk {
-        crate::component::decode(&SharedBytes::new(bytes.to_vec())).unwrap()
+        crate::component::decode(SharedBytes::new(bytes.to_vec()).borrowed()).unwrap()
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let mut writer = DocumentWriter::new();
         writer.document(BLOCKS_KEY, &blocks.finish());
         let bytes = SharedBytes::new(writer.finish());
-        let error = crate::component::decode::<BlockComponentChunk>(&bytes).unwrap_err();
+        let error = crate::component::decode::<BlockComponentChunk>(bytes.borrowed()).unwrap_err();
         assert!(error.to_string().starts_with("BlockComponents.12: "), "{error}");
     }
 }

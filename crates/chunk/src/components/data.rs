@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::fields::Fields;
 use crate::fluid::FluidSection;
 use crate::physics::BlockPhysics;
-use crate::shared_bytes::SharedBytes;
+use crate::shared_bytes::BorrowedBytes;
 use crate::wire::Reader;
 use hyworld_documents::{Element, RawDocument};
 use hyworld_documents::{Malformed, Problem};
@@ -30,7 +30,7 @@ pub(crate) fn data(document: RawDocument<'_>) -> Result<&[u8]> {
 }
 
 /// Returns the binary field as a shared range of the component's bytes.
-fn shared_data(stored: &Stored<'_>) -> Result<SharedBytes> {
+fn shared_data<'a>(stored: &Stored<'a>) -> Result<BorrowedBytes<'a>> {
     /// The length and the subtype.
     const HEAD_BYTES: usize = 5;
     let data = binary(stored.data)?;
@@ -51,7 +51,7 @@ macro_rules! data_component {
 
             fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
                 let data = shared_data(stored)?;
-                Self::read(Reader::shared(&data)).map_err(|error| error.inside(DATA_KEY))
+                Self::read(Reader::shared(data)).map_err(|error| error.inside(DATA_KEY))
             }
 
             fn encode(&self, fields: &mut Fields<'_>) {
@@ -80,7 +80,7 @@ macro_rules! versioned_data_component {
 
             fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
                 let data = shared_data(stored)?;
-                let section = Self::read_field(stored.version, Reader::shared(&data));
+                let section = Self::read_field(stored.version, Reader::shared(data));
                 section.map_err(|error| error.inside(DATA_KEY))
             }
 

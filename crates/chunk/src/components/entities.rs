@@ -32,7 +32,7 @@ impl Component for EntityChunk {
     const ID: &'static str = "EntityChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
+        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
@@ -61,7 +61,7 @@ pub(super) fn nested_holders<'a>(stored: &Stored<'a>, key: &str) -> Result<Vec<(
         let element = element?;
         let inside = |error: Error| error.inside(&format!("{key}.{}", element.key()));
         let at = list.value_at().saturating_add(element.value_at());
-        let holder = Holder::from_shared(stored.bytes.part(at, element.value().len()));
+        let holder = Holder::from_shared(stored.bytes.part(at, element.value().len()).to_shared());
         holders.push((element.key(), holder.map_err(inside)?));
     }
     Ok(holders)
@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn decode(bytes: &[u8]) -> Result<EntityChunk> {
-        crate::component::decode(&SharedBytes::new(bytes.to_vec()))
+        crate::component::decode(SharedBytes::new(bytes.to_vec()).borrowed())
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl Component for EntitySection {
     const ID: &'static str = "EntitySection";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
+        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
@@ -233,7 +233,7 @@ impl Component for BlockComponentSection {
     const ID: &'static str = "BlockComponentSection";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(&SharedBytes::new(document.as_bytes().to_vec()))?)
+        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {

@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use crate::component::{self, Component, Value};
 use crate::error::{Error, Result};
-use crate::shared_bytes::SharedBytes;
+use crate::shared_bytes::{BorrowedBytes, SharedBytes};
 use hyworld_documents::{DocumentWriter, Element, Kind, RawDocument};
 
 /// The game's own ids in chunks and sections. A chunk has about fifty components; without this
 /// list, allocating their ids would be most of the cost of finding them.
-pub(super) const KNOWN_IDS: [&str; 14] = [
+pub(super) static KNOWN_IDS: [&str; 14] = [
     "Block",
     "Fluid",
     "BlockPhysics",
@@ -31,14 +31,37 @@ pub(super) const KNOWN_IDS: [&str; 14] = [
 /// A keyed value of a holder's document.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Borrowed if it was read and is one of [`KNOWN_IDS`].
+    /// Borrowed if it was read and is an usual key, such as one of [`KNOWN_IDS`].
     pub(super) key: Cow<'static, str>,
     pub(super) kind: Kind,
-    /// The value as it was read or last set.
-    stored: SharedBytes,
+    stored: StoredValue,
     decoded: OnceLock<Arc<dyn Value>>,
     /// Set if the decoded value was changed.
     change: Option<Box<Change>>,
+}
+
+/// The value of an entry as it was read or last set.
+#[derive(Clone, Debug)]
+enum StoredValue {
+    /// A range of the holder's source.
+    Read { at: usize, len: usize },
+    Set(SharedBytes),
+}
+
+impl StoredValue {
+    fn bytes<'a>(&'a self, source: &'a SharedBytes) -> BorrowedBytes<'a> {
+        match self {
+            Self::Read { at, len } => source.borrowed().part(*at, *len),
+            Self::Set(bytes) => bytes.borrowed(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Read { len, .. } => *len,
+            Self::Set(bytes) => bytes.as_slice().len(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -50,41 +73,48 @@ struct Change {
 }
 
 impl Entry {
-    pub(super) fn found(element: &Element<'_>, source: &SharedBytes) -> Self {
-        let known = KNOWN_IDS.into_iter().find(|id| *id == element.key());
-        let key = known.map_or_else(|| Cow::Owned(element.key().to_owned()), Cow::Borrowed);
-        Self::new(key, element.kind(), source.part(element.value_at(), element.value().len()))
+    /// Creates an entry for an element of a document that starts at `document_at` in the holder's
+    /// source.
+    pub(super) fn found(element: &Element<'_>, document_at: usize) -> Self {
+        let known = element.usual_key().map(Cow::Borrowed);
+        let key = known.unwrap_or_else(|| Cow::Owned(element.key().to_owned()));
+        let at = document_at.saturating_add(element.value_at());
+        let stored = StoredValue::Read { at, len: element.value().len() };
+        Self { key, kind: element.kind(), stored, decoded: OnceLock::new(), change: None }
     }
 
-    pub(super) fn new(key: Cow<'static, str>, kind: Kind, stored: SharedBytes) -> Self {
-        Self { key, kind, stored, decoded: OnceLock::new(), change: None }
+    /// Creates an entry with this document.
+    pub(super) fn new(key: Cow<'static, str>, document: SharedBytes) -> Self {
+        let stored = StoredValue::Set(document);
+        Self { key, kind: Kind::DOCUMENT, stored, decoded: OnceLock::new(), change: None }
     }
 
     /// Returns its bytes as they would be written.
-    pub(super) fn bytes(&self) -> &SharedBytes {
+    pub(super) fn bytes<'a>(&'a self, source: &'a SharedBytes) -> BorrowedBytes<'a> {
         let (Some(change), Some(value)) = (&self.change, self.decoded.get()) else {
-            return &self.stored;
+            return self.stored.bytes(source);
         };
-        change.encoded.get_or_init(|| {
+        let encoded = change.encoded.get_or_init(|| {
             let mut writer = DocumentWriter::new();
-            value.write(Some(&*change.original), self.stored_document(), &mut writer);
+            value.write(Some(&*change.original), self.stored_document(source), &mut writer);
             SharedBytes::new(writer.finish())
-        })
+        });
+        encoded.borrowed()
     }
 
-    fn stored_document(&self) -> Option<RawDocument<'_>> {
-        RawDocument::new(self.stored.as_slice()).ok()
+    fn stored_document<'a>(&'a self, source: &'a SharedBytes) -> Option<RawDocument<'a>> {
+        RawDocument::new(self.stored.bytes(source).as_slice()).ok()
     }
 
     /// Appends it to a document. A changed value is encoded directly from its decoded form.
-    pub(super) fn write(&self, writer: &mut DocumentWriter) {
+    pub(super) fn write(&self, source: &SharedBytes, writer: &mut DocumentWriter) {
         match (&self.change, self.decoded.get()) {
             (Some(change), Some(value)) if change.encoded.get().is_none() => {
                 writer.nested(&self.key, Kind::DOCUMENT, |writer| {
-                    value.write(Some(&*change.original), self.stored_document(), writer);
+                    value.write(Some(&*change.original), self.stored_document(source), writer);
                 });
             }
-            _ => writer.raw(&self.key, self.kind, self.bytes().as_slice()),
+            _ => writer.raw(&self.key, self.kind, self.bytes(source).as_slice()),
         }
     }
 
@@ -93,12 +123,12 @@ impl Entry {
         const HEAD_BYTES_USUAL: usize = 32;
         const GROWTH_BYTES_USUAL: usize = 1 << 15;
         let growth = if self.change.is_some() { GROWTH_BYTES_USUAL } else { 0 };
-        self.stored.as_slice().len().saturating_add(HEAD_BYTES_USUAL).saturating_add(growth)
+        self.stored.len().saturating_add(HEAD_BYTES_USUAL).saturating_add(growth)
     }
 
     /// Replaces its document.
     pub(super) fn set(&mut self, document: SharedBytes) {
-        *self = Self::new(std::mem::take(&mut self.key), Kind::DOCUMENT, document);
+        *self = Self::new(std::mem::take(&mut self.key), document);
     }
 
     pub(super) fn is_changed(&self) -> bool {
@@ -112,11 +142,11 @@ impl Entry {
     }
 
     /// Returns the value, decoding it on first access.
-    pub(super) fn get<C: Component>(&self) -> Result<&C> {
+    pub(super) fn get<C: Component>(&self, source: &SharedBytes) -> Result<&C> {
         if self.decoded.get().is_none() {
-            let value: C = component::decode(self.bytes())?;
+            let value = Arc::new(component::decode::<C>(self.bytes(source))?);
             // Another thread may have decoded the same value first.
-            self.decoded.get_or_init(|| Arc::new(value));
+            self.decoded.get_or_init(|| value);
         }
         let other_type = || Error::OtherType { path: String::new() };
         self.value().ok_or_else(other_type)
@@ -128,20 +158,20 @@ impl Entry {
     }
 
     /// Returns the value as it was before any change.
-    pub(super) fn original<C: Component>(&self) -> Result<&C> {
-        let current = self.get::<C>()?;
+    pub(super) fn original<C: Component>(&self, source: &SharedBytes) -> Result<&C> {
+        let current = self.get::<C>(source)?;
         let original = self.change.as_ref().map(|change| &*change.original as &dyn Any);
         Ok(original.and_then(|original| original.downcast_ref()).unwrap_or(current))
     }
 
     /// Returns the value for mutation and marks it as changed.
-    pub(super) fn get_mut<C: Component>(&mut self) -> Result<&mut C> {
+    pub(super) fn get_mut<C: Component>(&mut self, source: &SharedBytes) -> Result<&mut C> {
         if self.decoded.get().is_some() && self.value::<C>().is_none() {
             // Decoded as another type with the same id: decode again from the bytes.
-            self.set(self.bytes().clone());
+            self.set(self.bytes(source).to_shared());
         }
-        self.get::<C>()?;
-        component::check_elements(self.stored_document())?;
+        self.get::<C>(source)?;
+        component::check_elements(self.stored_document(source))?;
         let other_type = || Error::OtherType { path: String::new() };
         let value = self.decoded.get_mut().ok_or_else(other_type)?;
         let original = match self.change.take() {

@@ -24,7 +24,7 @@ impl<K: PaletteKey> Palette<K> {
             return Self::empty();
         }
         let entries = vec![PaletteEntry { internal_id: 0, key, count: BLOCKS_PER_SECTION }];
-        Self { entries, cells: Cells::HalfByte(Nibbles::zeros()), is_consistent: true }
+        Self::new(entries, Cells::HalfByte(Nibbles::zeros()), true)
     }
 
     /// Creates a palette with these values in the smallest type. Ids are assigned in order of first
@@ -98,7 +98,7 @@ impl<K: PaletteKey> Palette<K> {
             _ => return Err(EditError::PaletteFull),
         };
         let entries = order::arrange(entries, kind, TableSize::ForAll);
-        Ok(Self { entries, cells: Cells::pack(kind, ids), is_consistent: true })
+        Ok(Self::new(entries, Cells::pack(kind, ids), true))
     }
 
     /// Returns a new palette with the same cells, in the smallest type and without anomalies.

@@ -99,6 +99,7 @@ impl<K: PaletteKey> Palette<K> {
             self.release(old_id);
         }
         self.shrink();
+        self.last_set = Some(index);
         Ok(true)
     }
 

@@ -172,9 +172,11 @@ impl<K: PaletteKey> Palette<K> {
         if self == other {
             return true;
         }
-        // Fast path for a changed copy.
-        if let Some(cell) = self.cells.first_difference(&other.cells)
-            && self.key_of(self.cells.id(cell)) != other.key_of(other.cells.id(cell))
+        // Fast paths for a changed copy.
+        let differs =
+            |cell| self.key_of(self.cells.id(cell)) != other.key_of(other.cells.id(cell));
+        if self.last_set.is_some_and(differs)
+            || self.cells.first_difference(&other.cells).is_some_and(differs)
         {
             return false;
         }
