@@ -13,6 +13,7 @@ use hyworld_maintenance::{
 use hyworld_providers::ProviderKind;
 
 use crate::error::{Error, Result};
+use crate::info::find;
 use crate::location::{CHUNKS_FOLDER, Location, find_world};
 use crate::world_at::World;
 use recording::Recording;
@@ -23,6 +24,11 @@ use tables::{Locator, Tables};
 pub fn check_files(path: &Path) -> Vec<Finding> {
     // A path that cannot be inspected is reported when its chunks are opened.
     files::check(path).unwrap_or_default()
+}
+
+/// Checks the files of the save or universe at a path that do not belong to a world.
+pub(crate) fn check_files_outside_worlds(path: &Path) -> Vec<Finding> {
+    find(path).map(|found| files::check_outside_worlds(path, &found)).unwrap_or_default()
 }
 
 /// Opens the chunks at `path` like [`open`](crate::open). If the configuration of a world is

@@ -13,7 +13,7 @@ use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
 use crate::changing::{Subject, full_name};
 use crate::error::{Error, Result};
-use crate::health::{check_files, open_for_check};
+use crate::health::{check_files, check_files_outside_worlds, open_for_check};
 use crate::location::{Location, find_universe, find_worlds};
 use crate::sources::{SameWorld, Source, find_sources};
 use crate::world_at::World;
@@ -133,10 +133,7 @@ impl Repair {
             &findings,
             progress,
         );
-        let is_planned = |found: &Finding| {
-            files.iter().any(|repair: &FileRepair| found.file.as_ref() == Some(&repair.path))
-        };
-        plan.left.retain(|(found, _)| !is_planned(found));
+        plan.left.retain(|(found, _)| !files::is_planned(&files, found));
         let findings = findings.len() as u64;
         Ok(Self {
             location: Some(location),
@@ -151,8 +148,8 @@ impl Repair {
         })
     }
 
-    /// Plans the repair of the players and resources of the universe at `path`. Returns `None` if
-    /// the path is not a save or universe. `is_plan` is as for [`plan`](Self::plan).
+    /// Plans the repair of the files of the save or universe at `path` that do not belong to a
+    /// world, such as players. Returns `None` for any other path. `is_plan` is as for [`plan`](Self::plan).
     ///
     /// # Errors
     /// Returns an error if another program uses a world of the universe, or if a source does not
@@ -172,14 +169,18 @@ impl Repair {
         let (mut sources, failed_sources) = find_sources(&options.from, own_backups, &location)?;
         judge_by_trust(&mut sources, &options);
         let files = files::plan_universe(universe.path(), &sources);
+        let mut findings = check_files_outside_worlds(path);
+        findings.retain(|found| options.selects(found));
+        let left = findings.iter().filter(|found| !files::is_planned(&files, found));
+        let left = left.map(|found| (found.clone(), "hyworld cannot repair this")).collect();
         let subject = Subject::of_universe(&universe, is_plan)?;
         Ok(Some(Self {
             location: None,
             subject,
             sources,
             failed_sources,
-            plan: RepairPlan::default(),
-            findings: files.len() as u64,
+            plan: RepairPlan { left, ..RepairPlan::default() },
+            findings: findings.len() as u64,
             files,
             accepted: Vec::new(),
             options,

@@ -16,9 +16,25 @@ pub(crate) struct ApplyArgs {
     /// Do not ask before changing the world
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Write the undo bundle to this file [default: a new file beside the world]
+    /// Write the undo bundle to this file; if several worlds are changed, the name of each is added
+    /// to it [default: a new file beside the world]
     #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
+}
+
+impl ApplyArgs {
+    /// Returns the undo bundle of one part of a change, such as one of several worlds.
+    pub(crate) fn bundle_of(&self, part: Option<&str>) -> Option<PathBuf> {
+        let bundle = self.bundle.clone()?;
+        let Some(part) = part else { return Some(bundle) };
+        let mut name = bundle.file_stem().unwrap_or_default().to_owned();
+        name.push(format!("-{part}"));
+        if let Some(ending) = bundle.extension() {
+            name.push(".");
+            name.push(ending);
+        }
+        Some(bundle.with_file_name(name))
+    }
 }
 
 #[derive(Debug, Args)]

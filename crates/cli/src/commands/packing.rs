@@ -33,6 +33,8 @@ struct Report {
 /// A verb with its options.
 struct Work<'a> {
     path: &'a Path,
+    /// Its name, if the verb works on several worlds.
+    world: Option<&'a str>,
     apply: &'a ApplyArgs,
     json: bool,
     packing: Packing,
@@ -41,15 +43,15 @@ struct Work<'a> {
 pub(super) fn compact(args: &CompactArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let CompactArgs { level, drop_orphans, .. } = *args;
     let packing = Packing::Compact { level, drop_orphans };
-    let work = Work { path: &args.path, apply: &args.apply, json: args.json, packing };
-    super::each_world(&args.path, |path, _| Work { path, ..work }.run(console))
+    let work = Work { path: &args.path, world: None, apply: &args.apply, json: args.json, packing };
+    super::each_world(&args.path, |path, world| Work { path, world, ..work }.run(console))
 }
 
 pub(super) fn seal(args: &SealArgs, remove: bool, console: &mut Console) -> anyhow::Result<Exit> {
     let level = args.level;
     let packing = if remove { Packing::Unseal { level } } else { Packing::Seal { level } };
-    let work = Work { path: &args.path, apply: &args.apply, json: args.json, packing };
-    super::each_world(&args.path, |path, _| Work { path, ..work }.run(console))
+    let work = Work { path: &args.path, world: None, apply: &args.apply, json: args.json, packing };
+    super::each_world(&args.path, |path, world| Work { path, world, ..work }.run(console))
 }
 
 impl Work<'_> {
@@ -69,7 +71,7 @@ impl Work<'_> {
         let mut done = PackOutcome::default();
         if is_wanted {
             let bar = ChunkProgress::new(console, "rewriting", None);
-            done = plan.apply(self.apply.bundle.as_deref(), &scan, &bar)?;
+            done = plan.apply(self.apply.bundle_of(self.world).as_deref(), &scan, &bar)?;
         }
         if self.json {
             json::line(console, &self.report(name, &forecast, &done, is_wanted))?;

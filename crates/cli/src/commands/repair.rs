@@ -16,16 +16,17 @@ use crate::output::{Console, text};
 
 pub(super) fn run(args: &RepairArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let mut exit = super::each_world(&args.path, |path, world| one(args, path, world, console))?;
-    let options = options(args);
+    let options = options(args, Some("universe"));
     if let Some(plan) = Repair::plan_universe(&args.path, options, args.apply.dry_run)?
-        && !plan.is_empty()
+        && !(plan.is_empty() && plan.plan.left.is_empty())
     {
         exit = exit.max(finish(args, plan, None, console)?);
     }
     Ok(exit)
 }
 
-fn options(args: &RepairArgs) -> RepairOptions {
+/// Returns the options for one part of the save: a world, or the files beside the worlds.
+fn options(args: &RepairArgs, part: Option<&str>) -> RepairOptions {
     RepairOptions {
         from: args.from.clone(),
         without_backups: args.no_backups,
@@ -34,7 +35,7 @@ fn options(args: &RepairArgs) -> RepairOptions {
         warnings: args.warnings,
         chunks: args.chosen.chunks.clone(),
         area: args.chosen.area,
-        bundle: args.apply.bundle.clone(),
+        bundle: args.apply.bundle_of(part),
     }
 }
 
@@ -46,7 +47,7 @@ fn one(
 ) -> anyhow::Result<Exit> {
     let scan = ScanOptions::new().jobs(console.jobs());
     let bar = ChunkProgress::new(console, "checking", None);
-    let plan = Repair::plan(path, options(args), args.apply.dry_run, &scan, &bar)?;
+    let plan = Repair::plan(path, options(args, world), args.apply.dry_run, &scan, &bar)?;
     drop(bar);
     finish(args, plan, world, console)
 }
@@ -64,7 +65,8 @@ fn finish(
     if plan.is_empty() {
         show::summary(args, None, left, console)?;
         if !args.json {
-            console.report(format_args!("{name}: nothing to repair"))?;
+            let words = if left == 0 { "to repair" } else { "that can be repaired" };
+            console.report(format_args!("{name}: nothing {words}"))?;
         }
         return Ok(if left == 0 { Exit::Clean } else { Exit::Problems });
     }

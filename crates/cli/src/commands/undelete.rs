@@ -52,7 +52,7 @@ pub(super) fn run(args: &UndeleteArgs, console: &mut Console) -> anyhow::Result<
     super::each_world(&args.path, |path, world| one(args, path, world, console))
 }
 
-fn options(args: &UndeleteArgs) -> UndeleteOptions {
+fn options(args: &UndeleteArgs, world: Option<&str>) -> UndeleteOptions {
     UndeleteOptions {
         all: args.all,
         chunks: args.chosen.chunks.clone(),
@@ -65,7 +65,7 @@ fn options(args: &UndeleteArgs) -> UndeleteOptions {
             ConfidenceArg::High => Confidence::High,
             ConfidenceArg::Certain => Confidence::Certain,
         },
-        bundle: args.apply.bundle.clone(),
+        bundle: args.apply.bundle_of(world),
     }
 }
 
@@ -77,7 +77,7 @@ fn one(
 ) -> anyhow::Result<Exit> {
     let scan = ScanOptions::new().jobs(console.jobs());
     let bar = ChunkProgress::new(console, "searching", None);
-    let options = options(args);
+    let options = options(args, world);
     let is_restoring = options.is_restoring();
     let found = Undelete::plan(path, options, args.apply.dry_run, &scan, &bar)?;
     drop(bar);

@@ -251,6 +251,50 @@ fn a_world_is_compacted_and_sealed() {
     assert!(files(&sandbox.path("save")) == before, "undone in reverse order");
 }
 
+#[test]
+fn files_of_the_universe_are_repaired_or_named() {
+    let sandbox = save();
+    let good = b"{\"Warps\": []}";
+    sandbox.file("save/universe/warps.json", b"{");
+    sandbox.file("save/permissions.json", b"{");
+    let before = files(&sandbox.path("save"));
+    let lines = sandbox.run(&["repair", "save", "--yes", "--json"]).ends(1).json_lines();
+    let left: Vec<_> = lines.iter().filter(|line| line["type"] == "left").collect();
+    assert_eq!(left.len(), 2, "{lines:?}");
+    assert_eq!(summary(&lines)["left"], 2, "{lines:?}");
+    let run = sandbox.run(&["repair", "save", "--yes"]).ends(1);
+    assert!(run.text().contains("save/universe: nothing that can be repaired"), "{}", run.text());
+    assert!(files(&sandbox.path("save")) == before);
+    fs::remove_file(sandbox.path("save/permissions.json")).unwrap();
+    sandbox.file("good/universe/warps.json", good);
+    let copy = ["repair", "save", "--from", "good", "--trust-source", "--dry-run", "--json"];
+    let lines = sandbox.run(&copy).ends(1).json_lines();
+    assert!(lines.iter().any(|line| line["remedy"] == "copy"), "{lines:?}");
+    sandbox.file("save/universe/warps.json.bak", good);
+    sandbox.run(&["repair", "save", "--yes"]).ends(0);
+    assert_eq!(sandbox.bytes("save/universe/warps.json"), good);
+    sandbox.run(&["verify", "save"]).ends(0);
+}
+
+#[test]
+fn each_world_gets_its_own_undo_bundle() {
+    let sandbox = save();
+    fs::create_dir(sandbox.path("save/universe/players")).unwrap();
+    sandbox.file("save/universe/players/00000000-0000-0000-0000-000000000000.json", b"{");
+    damage(&sandbox.path("save"));
+    let worlds = sandbox.path("save/universe/worlds");
+    copy_folder(&worlds.join("w"), &worlds.join("second"));
+    let before = files(&sandbox.path("save"));
+    sandbox.run(&["repair", "save", "--yes", "--bundle", "b.hyundo"]).ends(0);
+    sandbox.run(&["verify", "save"]).ends(0);
+    for name in ["b-second.hyundo", "b-universe.hyundo", "b-w.hyundo"] {
+        sandbox.run(&["undo", name, "--yes"]).ends(0);
+    }
+    assert!(files(&sandbox.path("save")) == before, "undoing restores every byte");
+    sandbox.run(&["seal", "save", "--yes", "--bundle", "sealed"]).ends(1);
+    assert!(sandbox.path("sealed-second").exists() && sandbox.path("sealed-w").exists());
+}
+
 #[cfg(feature = "rocksdb")]
 #[test]
 fn chunks_of_a_database_are_repaired() {

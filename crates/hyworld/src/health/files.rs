@@ -21,12 +21,21 @@ const WORLD_FOLDERS: [&str; 3] = ["", CHUNKS_FOLDER, "resources"];
 
 /// Checks all files at a path.
 pub(super) fn check(path: &Path) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
     if storage_outside_world(path)?.is_some() {
-        return Ok(findings);
+        return Ok(Vec::new());
     }
     let found = find(path)?;
-    match &found {
+    let mut findings = check_outside_worlds(path, &found);
+    for entry in found.worlds()? {
+        findings.extend(check_world(&entry));
+    }
+    Ok(findings)
+}
+
+/// Checks the files of a save or universe that do not belong to a world.
+pub(super) fn check_outside_worlds(path: &Path, found: &PathKind) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match found {
         PathKind::Save { universe } => {
             check_folder(path, &mut findings);
             check_universe(universe, &mut findings);
@@ -34,10 +43,7 @@ pub(super) fn check(path: &Path) -> Result<Vec<Finding>> {
         PathKind::Universe { universe } => check_universe(universe, &mut findings),
         _ => {}
     }
-    for entry in found.worlds()? {
-        findings.extend(check_world(&entry));
-    }
-    Ok(findings)
+    findings
 }
 
 fn check_universe(universe: &Universe, findings: &mut Vec<Finding>) {

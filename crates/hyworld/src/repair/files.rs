@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_documents::Document;
 use hyworld_files::with_suffix;
+use hyworld_maintenance::Finding;
 
 use super::RepairOptions;
 use crate::sources::Source;
@@ -72,18 +73,24 @@ pub(super) fn plan(world: &Path, sources: &[Source], options: &RepairOptions) ->
     repairs
 }
 
-/// Plans the repair of the players and resources of a universe.
+/// Plans the repair of the files of a universe that do not belong to a world.
 pub(crate) fn plan_universe(universe: &Path, sources: &[Source]) -> Vec<FileRepair> {
     let mut repairs = Vec::new();
-    for folder in ["players", "resources"] {
+    // The game replaces players and resources by default values.
+    for (folder, has_defaults) in [("", false), ("players/", true), ("resources/", true)] {
         for path in json_files(&universe.join(folder)) {
-            let name = format!("{folder}/{}", file_name(&path));
+            let name = format!("{folder}{}", file_name(&path));
             let copy = |name: &str| copy_of(sources, |source| source.universe_file(name));
-            repairs.extend(json_file(&path, &name, &copy, true));
+            repairs.extend(json_file(&path, &name, &copy, has_defaults));
         }
         repairs.extend(left_over(&universe.join(folder)));
     }
     repairs
+}
+
+/// Returns whether one of the planned changes is that of the file of a finding.
+pub(super) fn is_planned(repairs: &[FileRepair], finding: &Finding) -> bool {
+    repairs.iter().any(|repair| finding.file.as_ref() == Some(&repair.path))
 }
 
 /// Returns the first good copy of a file among the accepted sources.
