@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::fields::Fields;
-use crate::shared_bytes::BorrowedBytes;
+use crate::shared_bytes::{BorrowedBytes, SharedBytes};
 use hyworld_documents::{DocumentWriter, Element, RawDocument};
 
 /// The key under which a versioned component stores its version.
@@ -223,6 +223,12 @@ pub(crate) fn decode<C: Component>(bytes: BorrowedBytes<'_>) -> Result<C> {
     C::decode_shared(&stored)
 }
 
+/// Decodes a component that shares its bytes, from a copy of its document.
+pub(crate) fn decode_copy<C: Component>(document: RawDocument<'_>) -> Result<C> {
+    let bytes = SharedBytes::new(document.as_bytes().to_vec());
+    C::decode_shared(&Stored::find(bytes.borrowed())?)
+}
+
 /// Encodes a component over the document that it was decoded from.
 ///
 /// # Errors
@@ -251,7 +257,6 @@ pub(crate) fn check_elements(found: Option<RawDocument<'_>>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared_bytes::SharedBytes;
 
     #[derive(Clone, Debug, PartialEq)]
     struct Data(Vec<u8>);

@@ -3,11 +3,10 @@
 use hyworld_coords::{BLOCKS_PER_CHUNK, ChunkBlock};
 
 use super::entities::nested_holders;
-use crate::component::{Component, Stored};
+use crate::component::{self, Component, Stored};
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::holder::Holder;
-use crate::shared_bytes::SharedBytes;
 use hyworld_documents::RawDocument;
 
 pub(super) const BLOCKS_KEY: &str = "BlockComponents";
@@ -149,7 +148,7 @@ impl Component for BlockComponentChunk {
     const ID: &'static str = "BlockComponentChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
+        component::decode_copy(document)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
@@ -164,6 +163,7 @@ impl Component for BlockComponentChunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared_bytes::SharedBytes;
     use hyworld_documents::DocumentWriter;
 
     fn at(index: u32) -> ChunkBlock {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8]) -> BlockComponentChunk {
-        crate::component::decode(SharedBytes::new(bytes.to_vec()).borrowed()).unwrap()
+        component::decode(SharedBytes::new(bytes.to_vec()).borrowed()).unwrap()
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let chunk = decoded(&bytes);
         assert_eq!((chunk.len(), chunk.iter().count()), (4, 1));
         let raw = RawDocument::new(&bytes).unwrap();
-        assert_eq!(crate::component::encode(&chunk, Some(raw)).unwrap(), bytes);
+        assert_eq!(component::encode(&chunk, Some(raw)).unwrap(), bytes);
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let mut writer = DocumentWriter::new();
         writer.document(BLOCKS_KEY, &blocks.finish());
         let bytes = SharedBytes::new(writer.finish());
-        let error = crate::component::decode::<BlockComponentChunk>(bytes.borrowed()).unwrap_err();
+        let error = component::decode::<BlockComponentChunk>(bytes.borrowed()).unwrap_err();
         assert!(error.to_string().starts_with("BlockComponents.12: "), "{error}");
     }
 }

@@ -1,12 +1,11 @@
 //! `EntityChunk`: the entities of a chunk.
 
 use super::entity::Entity;
-use crate::component::{Component, Stored};
+use crate::component::{self, Component, Stored};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::holder::Holder;
 use crate::limits::{self, HOLDERS_MAX};
-use crate::shared_bytes::SharedBytes;
 use hyworld_documents::RawDocument;
 
 pub(super) const ENTITIES_KEY: &str = "Entities";
@@ -32,7 +31,7 @@ impl Component for EntityChunk {
     const ID: &'static str = "EntityChunk";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
+        component::decode_copy(document)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
@@ -70,6 +69,7 @@ pub(super) fn nested_holders<'a>(stored: &Stored<'a>, key: &str) -> Result<Vec<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared_bytes::SharedBytes;
     use hyworld_documents::{Document, Value};
 
     fn document(fields: &[(&str, Value)]) -> Document {
@@ -112,17 +112,17 @@ mod tests {
     }
 
     fn decode(bytes: &[u8]) -> Result<EntityChunk> {
-        crate::component::decode(SharedBytes::new(bytes.to_vec()).borrowed())
+        component::decode(SharedBytes::new(bytes.to_vec()).borrowed())
     }
 
     #[test]
     fn round_trip_and_a_malformed_entity() {
         let chunk = EntityChunk { entities: vec![entity(), entity()] };
-        let bytes = crate::component::encode(&chunk, None).unwrap();
+        let bytes = component::encode(&chunk, None).unwrap();
         let raw = RawDocument::new(&bytes).unwrap();
         let again: EntityChunk = decode(&bytes).unwrap();
         assert_eq!(again, chunk);
-        assert_eq!(crate::component::encode(&again, Some(raw)).unwrap(), bytes);
+        assert_eq!(component::encode(&again, Some(raw)).unwrap(), bytes);
         let mut broken = Document::new();
         broken.set(ENTITIES_KEY, Value::Array(vec![Value::Int32(1)]));
         let bytes = broken.to_bytes();

@@ -10,11 +10,10 @@ use hyworld_coords::LocalBlock;
 use super::block_entities::{BLOCKS_KEY, HolderMap, index_of_key};
 use super::entities::{ENTITIES_KEY, nested_holders, write_list};
 use super::entity::Entity;
-use crate::component::{Component, Stored, VERSION_KEY};
+use crate::component::{self, Component, Stored, VERSION_KEY};
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::holder::{COMPONENTS_KEY, Holder};
-use crate::shared_bytes::SharedBytes;
 use hyworld_documents::{Element, Kind, RawDocument};
 
 /// The entities of a section, in stored order.
@@ -215,7 +214,7 @@ impl Component for EntitySection {
     const ID: &'static str = "EntitySection";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
+        component::decode_copy(document)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {
@@ -233,7 +232,7 @@ impl Component for BlockComponentSection {
     const ID: &'static str = "BlockComponentSection";
 
     fn decode(document: RawDocument<'_>, _version: i32) -> Result<Self> {
-        Self::decode_shared(&Stored::find(SharedBytes::new(document.as_bytes().to_vec()).borrowed())?)
+        component::decode_copy(document)
     }
 
     fn decode_shared(stored: &Stored<'_>) -> Result<Self> {

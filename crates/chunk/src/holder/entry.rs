@@ -44,7 +44,10 @@ pub(super) struct Entry {
 #[derive(Clone, Debug)]
 enum StoredValue {
     /// A range of the holder's source.
-    Read { at: usize, len: usize },
+    Read {
+        at: usize,
+        len: usize,
+    },
     Set(SharedBytes),
 }
 

@@ -173,8 +173,7 @@ impl<K: PaletteKey> Palette<K> {
             return true;
         }
         // Fast paths for a changed copy.
-        let differs =
-            |cell| self.key_of(self.cells.id(cell)) != other.key_of(other.cells.id(cell));
+        let differs = |cell| self.key_of(self.cells.id(cell)) != other.key_of(other.cells.id(cell));
         if self.last_set.is_some_and(differs)
             || self.cells.first_difference(&other.cells).is_some_and(differs)
         {
