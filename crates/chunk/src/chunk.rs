@@ -315,10 +315,11 @@ fn find_sections(column: BorrowedBytes<'_>) -> Result<Vec<Holder>> {
             array = Some(element);
         }
     }
-    let Some(array) = array else { return Ok(Vec::new()) };
+    let Some((array, elements)) = array.and_then(|array| Some((array, array.as_document()?))) else {
+        return Ok(Vec::new());
+    };
     let mut sections = Vec::with_capacity(SECTIONS_PER_CHUNK.into());
-    let elements = array.as_document().map(|array| limits::at_most(array.elements(), SECTIONS_MAX));
-    for element in elements.into_iter().flatten() {
+    for element in limits::at_most(elements.elements(), SECTIONS_MAX) {
         let element = element?;
         let at = array.value_at().saturating_add(element.value_at());
         let section = Holder::from_shared(column.part(at, element.value().len()).to_shared());

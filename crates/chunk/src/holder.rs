@@ -17,6 +17,9 @@ use entry::{Entry, KNOWN_IDS};
 /// The key of the components in a holder's document.
 pub(crate) const COMPONENTS_KEY: &str = "Components";
 
+/// Space for the components of a section. Other holders have more and grow.
+const COMPONENTS_USUAL: usize = 4;
+
 /// An ordered set of components. Each is kept as its stored bytes, decoded on first access, and
 /// encoded again only if it was changed.
 ///
@@ -107,7 +110,7 @@ impl Holder {
     }
 
     fn find_components(components: &Element<'_>) -> Result<Vec<Entry>> {
-        let mut found = Vec::with_capacity(4);
+        let mut found = Vec::with_capacity(COMPONENTS_USUAL);
         let elements = RawDocument::new(components.value())?.elements_with(&KNOWN_IDS);
         for element in limits::at_most(elements, COMPONENTS_MAX) {
             found.push(Entry::found(&element?, components.value_at()));

@@ -149,7 +149,8 @@ impl Repair {
     }
 
     /// Plans the repair of the files of the save or universe at `path` that do not belong to a
-    /// world, such as players. Returns `None` for any other path. `is_plan` is as for [`plan`](Self::plan).
+    /// world, such as players. Returns `None` for any other path. `is_plan` is as for
+    /// [`plan`](Self::plan).
     ///
     /// # Errors
     /// Returns an error if another program uses a world of the universe, or if a source does not

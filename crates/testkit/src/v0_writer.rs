@@ -46,11 +46,6 @@ impl V0Writer {
         self.put(32 + 4 * slot as usize, segment);
     }
 
-    /// Sets an entry of the journal table.
-    pub fn set_journal(&mut self, slot: u32, segment: u32) {
-        self.put(32 + 4 * (self.blob_count + slot) as usize, segment);
-    }
-
     /// Sets the link of a segment.
     pub fn set_link(&mut self, segment: u32, link: u32) {
         self.put(self.segment_offset(segment), link);

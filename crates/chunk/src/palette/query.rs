@@ -84,12 +84,6 @@ impl<K: PaletteKey> Palette<K> {
         ids.unwrap_or_else(|| ColumnArray::filled(0))
     }
 
-    /// Returns the id of all cells of a horizontal layer if it is the same everywhere.
-    pub fn layer_id(&self, y: u8) -> Option<u16> {
-        let first = self.id(LocalBlock::new(0, y, 0)?);
-        self.layer_cells(y, first).iter().all(|bits| *bits == u64::MAX).then_some(first)
-    }
-
     /// Returns which cells of a horizontal layer have an id: one bit for each cell, in index order
     /// from the lowest bit of the first word. Tests many cells at a time.
     pub fn layer_cells(&self, y: u8, id: u16) -> [u64; LAYER_WORDS] {

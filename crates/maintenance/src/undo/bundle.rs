@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use hyworld_coords::ChunkPos;
 use hyworld_files::FileError;
 use serde::{Deserialize, Serialize};
 
@@ -160,11 +159,6 @@ impl Bundle {
     /// Returns the number of replaced files and chunks.
     pub fn summary(&self) -> BundleSummary {
         self.summary
-    }
-
-    /// Returns the positions of the chunks of databases and object stores in the bundle.
-    pub fn chunk_positions(&self) -> impl Iterator<Item = ChunkPos> + '_ {
-        self.chunks.iter().map(|(chunk, _)| ChunkPos::new(chunk.x, chunk.z))
     }
 
     /// Reads bytes of the bundle, which were checked when it was opened.
