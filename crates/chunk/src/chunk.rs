@@ -315,7 +315,8 @@ fn find_sections(column: BorrowedBytes<'_>) -> Result<Vec<Holder>> {
             array = Some(element);
         }
     }
-    let Some((array, elements)) = array.and_then(|array| Some((array, array.as_document()?))) else {
+    let Some((array, elements)) = array.and_then(|array| Some((array, array.as_document()?)))
+    else {
         return Ok(Vec::new());
     };
     let mut sections = Vec::with_capacity(SECTIONS_PER_CHUNK.into());

@@ -273,10 +273,10 @@ fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malfor
 /// Returns whether every column is a single run, as in most chunks.
 fn has_single_runs(words: &[Word]) -> bool {
     /// The bytes of the number of heights of a column. An id follows.
-    const COUNT: u64 = u64::from_ne_bytes([0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]);
+    const COUNT: u64 = u64::from_le_bytes([0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]);
     let (columns, rest) = words.as_flattened().as_chunks();
     // A loop without an early exit takes an eighth of the time.
-    let bits = |bits, column: &[u8; 8]| bits | u64::from_ne_bytes(*column);
+    let bits = |bits, column: &[u8; 8]| bits | u64::from_le_bytes(*column);
     columns.len() == LocalColumn::all().len()
         && rest.is_empty()
         && columns.iter().fold(0, bits) & COUNT == 0
