@@ -98,7 +98,7 @@ impl Chunk {
     }
 
     /// Returns the buffer that the chunk was decoded from, to be reused for another document.
-    /// Returns an empty one if a copy of the chunk shares the buffer, or after some changes.
+    /// Returns an empty one if a copy of the chunk shares the buffer.
     pub fn into_buffer(self) -> Vec<u8> {
         let source = self.root.into_source();
         drop((self.sections, self.old));
