@@ -155,6 +155,37 @@ fn print_json(console: &mut Console, finding: &Finding, location: &Location) -> 
     json::line(console, &line)
 }
 
+/// Returns the numbers of errors, warnings and notes.
+fn counts(report: &VerifyReport) -> [u64; 3] {
+    let levels = [Severity::Error, Severity::Warning, Severity::Note];
+    levels.map(|severity| report.findings.count(severity))
+}
+
+fn summary_json(
+    world: Option<&str>,
+    console: &mut Console,
+    report: &VerifyReport,
+) -> anyhow::Result<()> {
+    let [errors, warnings, notes] = counts(report);
+    let mut classes: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for (class, count) in report.findings.by_class() {
+        // A damaged slot and a manifest can both have the class `changed`.
+        let sum = classes.entry(class.name()).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+    let line = Line::Summary {
+        chunks: report.chunks,
+        raw: report.raw_bytes,
+        errors,
+        warnings,
+        notes,
+        classes,
+        entities_kept_in_chunks: report.layouts.clone(),
+        world,
+    };
+    json::line(console, &line)
+}
+
 fn summary(
     args: &VerifyArgs,
     world: Option<&str>,
@@ -162,29 +193,10 @@ fn summary(
     location: &str,
     report: &VerifyReport,
 ) -> anyhow::Result<()> {
-    let [errors, warnings, notes] = [Severity::Error, Severity::Warning, Severity::Note]
-        .map(|severity| report.findings.count(severity));
     if args.json {
-        let (chunks, raw) = (report.chunks, report.raw_bytes);
-        let mut classes: BTreeMap<&'static str, u64> = BTreeMap::new();
-        for (class, count) in report.findings.by_class() {
-            // A damaged slot and a manifest can both have the class `changed`.
-            let sum = classes.entry(class.name()).or_default();
-            *sum = sum.saturating_add(*count);
-        }
-        let entities_kept_in_chunks = report.layouts.clone();
-        let line = Line::Summary {
-            chunks,
-            raw,
-            errors,
-            warnings,
-            notes,
-            classes,
-            entities_kept_in_chunks,
-            world,
-        };
-        return json::line(console, &line);
+        return summary_json(world, console, report);
     }
+    let [errors, warnings, notes] = counts(report);
     let chunks = text::count(report.chunks, "chunk");
     let verdict = match (errors, warnings, notes) {
         (0, 0, 0) => "all readable, no findings".to_owned(),

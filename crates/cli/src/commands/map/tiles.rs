@@ -7,8 +7,10 @@ use hyworld::{
     Location, MapFolder, PageTexts, TileOptions, TileReport, TileRun, draw_archive, find_markers,
     find_worlds, stored_neighbours,
 };
+use hyworld_coords::ChunkPos;
 use hyworld_maintenance::ScanOptions;
 use hyworld_map::{Layer, TileGrid};
+use hyworld_providers::ChunkStorage;
 use serde::Serialize;
 
 use super::{Look, complain, print_color_note};
@@ -35,6 +37,28 @@ struct Report {
     damaged: u64,
     newer: u64,
     seconds: f64,
+}
+
+impl Report {
+    /// Returns the report of a drawing without its place and its time.
+    fn of(args: &MapArgs, layers: &[Layer], look: &Look, drawn: &TileReport) -> Self {
+        Self {
+            world: String::new(),
+            file: String::new(),
+            layers: layers.to_vec(),
+            assets: look.assets.as_ref().map(|path| path.display().to_string()),
+            scale: args.scale,
+            chunks: drawn.chunks,
+            tiles: drawn.tiles,
+            rendered: drawn.rendered,
+            skipped: drawn.skipped,
+            written: drawn.written.len() as u64,
+            removed: drawn.removed,
+            damaged: drawn.damaged,
+            newer: drawn.newer,
+            seconds: 0.0,
+        }
+    }
 }
 
 /// Draws all worlds at the path into a folder.
@@ -93,20 +117,9 @@ fn draw(
     let layers = &options.layers;
     let look = Look::open(&args.look, layers, (location, path), console)?;
     let storage = location.open()?;
-    let wanted = (&args.chosen, &args.selection);
-    let (mut positions, listed) = select::positions(wanted, location, &*storage, console)?;
-    let is_part = args.is_part();
-    let mut beside = Vec::new();
-    if is_part {
-        beside = stored_neighbours(&*storage, &positions)?;
-    } else {
-        positions.extend(look.other_positions()?);
-    }
-    positions.sort_unstable();
-    positions.dedup();
-    beside.sort_unstable();
+    let (positions, beside, listed) = chunks(args, location, &*storage, &look, console)?;
     let name = location.world_name();
-    let shown = is_part.then_some(positions.as_slice());
+    let shown = args.is_part().then_some(positions.as_slice());
     let markers = find_markers(location, args.markers.unwrap_or_default(), shown);
     let texts = PageTexts { name, path: path.display().to_string(), markers };
     let scan = ScanOptions::new().jobs(console.jobs());
@@ -125,18 +138,8 @@ fn draw(
     let report = Report {
         world: storage.location(),
         file: file.display().to_string(),
-        layers: layers.clone(),
-        assets: look.assets.as_ref().map(|path| path.display().to_string()),
-        scale: args.scale,
-        chunks: drawn.chunks,
-        tiles: drawn.tiles,
-        rendered: drawn.rendered,
-        skipped: drawn.skipped,
-        written: drawn.written.len() as u64,
-        removed: drawn.removed,
-        damaged: drawn.damaged,
-        newer: drawn.newer,
         seconds: started.elapsed().as_secs_f64(),
+        ..Report::of(args, layers, &look, &drawn)
     };
     if args.json {
         json::line(console, &report)?;
@@ -145,6 +148,28 @@ fn draw(
         print_color_note(console, &look, layers)?;
     }
     Ok(listed.max(complain(console, &drawn.problems, (drawn.damaged, drawn.newer))?))
+}
+
+/// Returns the chunks to draw, the stored chunks beside them, and how listing them ended.
+fn chunks(
+    args: &MapArgs,
+    location: &Location,
+    storage: &dyn ChunkStorage,
+    look: &Look,
+    console: &Console,
+) -> anyhow::Result<(Vec<ChunkPos>, Vec<ChunkPos>, Exit)> {
+    let wanted = (&args.chosen, &args.selection);
+    let (mut positions, listed) = select::positions(wanted, location, storage, console)?;
+    let mut beside = Vec::new();
+    if args.is_part() {
+        beside = stored_neighbours(storage, &positions)?;
+    } else {
+        positions.extend(look.other_positions()?);
+    }
+    positions.sort_unstable();
+    positions.dedup();
+    beside.sort_unstable();
+    Ok((positions, beside, listed))
 }
 
 fn write(console: &mut Console, report: &Report) -> anyhow::Result<()> {
