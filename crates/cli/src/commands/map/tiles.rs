@@ -40,11 +40,16 @@ struct Report {
 }
 
 impl Report {
-    /// Returns the report of a drawing without its place and its time.
-    fn of(args: &MapArgs, layers: &[Layer], look: &Look, drawn: &TileReport) -> Self {
+    fn new(
+        args: &MapArgs,
+        look: &Look,
+        drawn: &TileReport,
+        (world, file, layers): (String, &Path, &[Layer]),
+        seconds: f64,
+    ) -> Self {
         Self {
-            world: String::new(),
-            file: String::new(),
+            world,
+            file: file.display().to_string(),
             layers: layers.to_vec(),
             assets: look.assets.as_ref().map(|path| path.display().to_string()),
             scale: args.scale,
@@ -56,7 +61,7 @@ impl Report {
             removed: drawn.removed,
             damaged: drawn.damaged,
             newer: drawn.newer,
-            seconds: 0.0,
+            seconds,
         }
     }
 }
@@ -135,12 +140,8 @@ fn draw(
     let drawn = draw(run, texts, &bar);
     drop(bar);
     let drawn = drawn?;
-    let report = Report {
-        world: storage.location(),
-        file: file.display().to_string(),
-        seconds: started.elapsed().as_secs_f64(),
-        ..Report::of(args, layers, &look, &drawn)
-    };
+    let (what, seconds) = ((storage.location(), file, &**layers), started.elapsed().as_secs_f64());
+    let report = Report::new(args, &look, &drawn, what, seconds);
     if args.json {
         json::line(console, &report)?;
     } else {
