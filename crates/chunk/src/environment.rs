@@ -272,7 +272,7 @@ fn decode_list(reader: &mut Reader<'_>) -> Result<Vec<ListedEnvironment>, Malfor
 
 /// Returns whether every column is a single run, as in most chunks.
 fn has_single_runs(words: &[Word]) -> bool {
-    /// The bytes of the number of heights of a column. An id follows.
+    /// Selects the first half of a column, the number of its heights. The second half is an id.
     const COUNT: u64 = u64::from_le_bytes([0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]);
     let (columns, rest) = words.as_flattened().as_chunks();
     // A loop without an early exit takes an eighth of the time.

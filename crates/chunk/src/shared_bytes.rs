@@ -24,7 +24,7 @@ impl SharedBytes {
         self.all.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// Returns the bytes without counting another owner of them.
+    /// Returns the same bytes, borrowed, so that their owners need not be counted.
     #[inline]
     pub(crate) fn borrowed(&self) -> BorrowedBytes<'_> {
         BorrowedBytes { all: &self.all, start: self.range.start, end: self.range.end }

@@ -108,7 +108,7 @@ pub(crate) fn unique_name() -> String {
         }
     }
 
-    // Each `RandomState` has other keys; the first ones of a thread are random.
+    // Each `RandomState` has different keys; the first ones of a thread are random.
     let half = || Hex(RandomState::new().hash_one((SystemTime::now(), std::process::id())));
     format!("{}{}", half(), half())
 }

@@ -31,7 +31,7 @@ pub(super) static KNOWN_IDS: [&str; 14] = [
 /// A keyed value of a holder's document.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Borrowed if it was read and is a usual key, such as one of [`KNOWN_IDS`].
+    /// Borrowed if it was read and is one of [`KNOWN_IDS`], or `Components`.
     pub(super) key: Cow<'static, str>,
     pub(super) kind: Kind,
     stored: StoredValue,

@@ -88,7 +88,7 @@ pub(crate) fn plan_universe(universe: &Path, sources: &[Source]) -> Vec<FileRepa
     repairs
 }
 
-/// Returns whether one of the planned changes is that of the file of a finding.
+/// Returns whether a change of the file that a finding is about is planned.
 pub(super) fn is_planned(repairs: &[FileRepair], finding: &Finding) -> bool {
     repairs.iter().any(|repair| finding.file.as_ref() == Some(&repair.path))
 }
