@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::{
-    Changes, Class, Finding, Progress, RepairPlan, RepairReport, RepairSource, RepairTarget,
-    ScanOptions, Severity, apply_repair, check_chunk, plan_repair,
+    Changes, Class, Confidence, Finding, Progress, RepairPlan, RepairReport, RepairSource,
+    RepairTarget, ScanOptions, Severity, apply_repair, check_chunk, plan_repair,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
@@ -29,6 +29,9 @@ pub struct RepairOptions {
     pub without_backups: bool,
     /// Use sources that are not proven to be the same world.
     pub trust_source: bool,
+    /// The least confidence of the position of an older version that replaces a damaged chunk;
+    /// `None` for [`Confidence::High`].
+    pub confidence: Option<Confidence>,
     /// Repair only findings of these classes; empty for all errors.
     pub only: Vec<String>,
     /// Also repair warnings.
@@ -121,7 +124,10 @@ impl Repair {
         drop(report);
         findings.extend(world.folder().into_iter().flat_map(|folder| check_files(&folder)));
         judge(&mut sources, &options, &world, &findings);
-        let accepted = sources.iter().filter(|source| source.same_world.is_accepted());
+        let is_used = |source: &Source| source.same_world.is_accepted();
+        let used = sources.iter_mut().filter(|source| is_used(source));
+        used.for_each(|source| source.count_lacking(world.storage()));
+        let accepted = sources.iter().filter(|source| is_used(source));
         let accepted: Vec<RepairSource> = accepted.map(Source::for_repair).collect();
         let files = match world.folder() {
             Some(folder) => files::plan(&folder, &sources, &options),
@@ -129,7 +135,14 @@ impl Repair {
         };
         let selected = |finding: &Finding| options.selects(finding);
         let mut plan = plan_repair(
-            &target(world.storage(), location.region_folder(), &accepted, &selected, scan),
+            &target(
+                world.storage(),
+                location.region_folder(),
+                &accepted,
+                &selected,
+                scan,
+                &options,
+            ),
             &findings,
             progress,
         );
@@ -232,7 +245,7 @@ impl Repair {
             None => location.open_for_writing(&RegionFilesOptions::new())?,
         };
         let (all, scan) = (|_: &Finding| true, ScanOptions::new());
-        let target = target(&*storage, folder, &self.accepted, &all, &scan);
+        let target = target(&*storage, folder, &self.accepted, &all, &scan, &self.options);
         Ok(apply_repair(&self.plan, &target, &full_name(location), changes, progress)?)
     }
 
@@ -275,8 +288,10 @@ fn target<'a>(
     sources: &'a [RepairSource],
     selected: &'a dyn Fn(&Finding) -> bool,
     scan: &'a ScanOptions,
+    options: &RepairOptions,
 ) -> RepairTarget<'a> {
-    RepairTarget { storage, folder, sources, scan, selected }
+    let confidence = options.confidence.unwrap_or(Confidence::High);
+    RepairTarget { storage, folder, sources, scan, confidence, selected }
 }
 
 /// Decides for each source whether it is the same world: by UUID, otherwise by the borders of its

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::{
-    ChunkRepair, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget, ScanOptions,
-    apply_repair, has_errors,
+    ChunkRepair, Confidence, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget,
+    ScanOptions, apply_repair, has_errors,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 use hyworld_world::Universe;
@@ -180,6 +180,7 @@ impl Restore {
             folder,
             sources: &sources,
             scan: &ScanOptions::new(),
+            confidence: Confidence::High,
             selected: &all,
         };
         let plan = self.as_repair(folder);
@@ -204,6 +205,7 @@ impl Restore {
                 RestoreAction::Remove => Remedy::Remove,
                 _ => Remedy::Copy(0),
             },
+            uncertain: None,
         });
         RepairPlan { chunks: chunks.collect(), ..RepairPlan::default() }
     }

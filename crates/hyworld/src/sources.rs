@@ -1,5 +1,6 @@
 //! [`Source`]: a backup, world or undo bundle from which damaged or lost data is restored.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +55,8 @@ pub struct Source {
     pub time_ms: Option<u64>,
     /// Whether it is the same world.
     pub same_world: SameWorld,
+    /// The number of its chunks that the world does not have; 0 until it is accepted.
+    pub lacking: u64,
     storage: Arc<dyn ChunkStorage>,
     files: Files,
 }
@@ -117,7 +120,7 @@ impl Source {
             (Some(_), Some(_)) => SameWorld::OtherUuid,
             _ => SameWorld::Unknown,
         };
-        Ok(Self { name, time_ms, same_world, storage, files })
+        Ok(Self { name, time_ms, same_world, lacking: 0, storage, files })
     }
 
     /// Decides by the borders of its chunks whether it is the world in `storage`. `damaged` are
@@ -143,6 +146,13 @@ impl Source {
         };
     }
 
+    /// Counts its chunks that a world does not have.
+    pub(crate) fn count_lacking(&mut self, world: &dyn ChunkStorage) {
+        let stored: HashSet<ChunkPos> = world.positions().filter_map(Result::ok).collect();
+        let lacking = self.storage.positions().filter_map(Result::ok);
+        self.lacking = lacking.filter(|at| !stored.contains(at)).count() as u64;
+    }
+
     fn of_bundle(path: &Path, target: &Location) -> Result<Self> {
         let bundle = Bundle::open(path)?;
         let root = target.world_folder().or_else(|| target.folder().map(Path::to_owned));
@@ -151,7 +161,7 @@ impl Source {
         let same_world = if is_same { SameWorld::Uuid } else { SameWorld::Unknown };
         let (name, time_ms) = (path.display().to_string(), Some(bundle.header().time_ms));
         let storage = Arc::new(BundleStorage::new(bundle));
-        Ok(Self { name, time_ms, same_world, storage, files: Files::None })
+        Ok(Self { name, time_ms, same_world, lacking: 0, storage, files: Files::None })
     }
 }
 

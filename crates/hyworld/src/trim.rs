@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ColumnPos, RegionPos};
 use hyworld_maintenance::{
-    ChunkRepair, ChunkSet, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget,
-    ScanOptions, Selection, TouchedRules, apply_repair, explain_touched, select, touched_score,
+    ChunkRepair, ChunkSet, Confidence, Finding, Progress, Remedy, RepairPlan, RepairReport,
+    RepairTarget, ScanOptions, Selection, TouchedRules, apply_repair, explain_touched, select,
+    touched_score,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
@@ -253,6 +254,7 @@ impl Trim {
             folder: self.location.folder(),
             sources: &[],
             scan: &scan,
+            confidence: Confidence::High,
             selected: &all,
         };
         let name = full_name(&self.location);
@@ -285,6 +287,7 @@ impl Trim {
             file: by_file.get(&at.region()).cloned().flatten(),
             findings: Vec::new(),
             remedy: Remedy::Remove,
+            uncertain: None,
         };
         RepairPlan { chunks: chunks.iter().map(repair).collect(), ..RepairPlan::default() }
     }

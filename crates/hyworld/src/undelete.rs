@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::{
-    ChunkRepair, Completion, Confidence, Finding, Orphan, OrphanReport, Progress, Remedy,
-    RepairPlan, RepairReport, RepairTarget, ScanOptions, apply_repair, find_orphans, has_errors,
+    ChunkRepair, Completion, Confidence, Finding, OlderVersion, Orphan, OrphanReport, Progress,
+    Remedy, RepairPlan, RepairReport, RepairTarget, ScanOptions, apply_repair, find_orphans,
+    has_errors,
 };
 use hyworld_providers::{ChunkStorage, ChunkStorageExt};
 
@@ -28,8 +29,8 @@ pub struct UndeleteOptions {
     pub segment: Option<u32>,
     /// Also replace chunks that are stored and intact.
     pub replace: bool,
-    /// Positions that are less certain than this are not used.
-    pub confidence: Confidence,
+    /// Positions that are less certain than this are not used; `None` for [`Confidence::High`].
+    pub confidence: Option<Confidence>,
     /// The undo bundle; `None` for a new one beside the world.
     pub bundle: Option<PathBuf>,
 }
@@ -130,13 +131,14 @@ impl Undelete {
     /// Chooses the best version of each selected chunk.
     fn choose(&self) -> Vec<usize> {
         let mut best: Vec<(ChunkPos, usize)> = Vec::new();
+        let least = self.options.confidence.unwrap_or(Confidence::High);
         for (index, (orphan, state)) in self.report.orphans.iter().zip(&self.stored).enumerate() {
             let Some(at) = position(orphan).filter(|at| self.options.selects(*at)) else {
                 continue;
             };
             let is_wanted = match self.options.segment {
                 Some(segment) => orphan.segment.get() == segment,
-                None => orphan.confidence() >= self.options.confidence && !orphan.is_doubtful,
+                None => orphan.confidence() >= least && !orphan.is_doubtful,
             };
             let is_free = matches!(state, StoredState::Missing | StoredState::Damaged);
             let can_replace = self.options.replace && *state == StoredState::Other;
@@ -181,7 +183,8 @@ impl Undelete {
                 at: position.chunk?,
                 file: Some(orphan.file.clone()),
                 findings: Vec::new(),
-                remedy: Remedy::OlderVersion { segment: orphan.segment, position },
+                remedy: Remedy::Older(OlderVersion { segment: orphan.segment, position }),
+                uncertain: None,
             })
         });
         let plan = RepairPlan { chunks: chunks.collect(), ..RepairPlan::default() };
@@ -193,6 +196,7 @@ impl Undelete {
             folder,
             sources: &sources,
             scan: &scan,
+            confidence: Confidence::High,
             selected: &all,
         };
         let name = self.location.name();

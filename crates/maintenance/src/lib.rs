@@ -66,8 +66,8 @@ pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
 pub use region_slots::RegionSlots;
 pub use repair::{
-    ChunkRepair, RegionRepair, Remedy, RepairPlan, RepairReport, RepairSource, RepairTarget,
-    apply_repair, plan_repair, region_file_repair,
+    ChunkRepair, OlderVersion, RegionRepair, Remedy, RepairPlan, RepairReport, RepairSource,
+    RepairTarget, apply_repair, plan_repair, region_file_repair,
 };
 pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{
@@ -76,7 +76,7 @@ pub use scan::{
 };
 pub use seam::{
     Agreement, DETAIL_MIN, Edges, Fit, NEIGHBOUR_SCORE, SameWorld, Score, Side, agreement,
-    common_positions, fit_with_neighbours, similarity,
+    common_positions, fit_with_neighbours,
 };
 pub use select::{
     ChunkSet, Cost, Glob, Landmark, NoContext, SelectContext, SelectError, Selection, Truth, select,

@@ -53,12 +53,7 @@ pub enum Remedy {
     /// A copy from the source with this index.
     Copy(usize),
     /// An older version in the same region file.
-    OlderVersion {
-        /// The first segment of its blob.
-        segment: SegmentIndex,
-        /// Its position, and how it was determined.
-        position: OrphanPosition,
-    },
+    Older(OlderVersion),
     /// Its document without the parts that cannot be decoded.
     Mended {
         /// The lost parts; empty if only redundant data was wrong.
@@ -81,6 +76,17 @@ pub struct ChunkRepair {
     pub findings: Vec<Finding>,
     /// What is done about it.
     pub remedy: Remedy,
+    /// An older version that is not used, because its position is not certain enough.
+    pub uncertain: Option<OlderVersion>,
+}
+
+/// An older version of a chunk in its region file.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OlderVersion {
+    /// The first segment of its blob.
+    pub segment: SegmentIndex,
+    /// Its position, and how it was determined.
+    pub position: OrphanPosition,
 }
 
 /// The repair of a region file as a whole.

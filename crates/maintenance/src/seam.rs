@@ -137,9 +137,3 @@ pub fn fit_with_neighbours(candidate: &Edges, neighbours: [Option<&Edges>; 4]) -
     let known = known.filter_map(|(side, neighbour)| Some((side, neighbour?)));
     Score::of(known.map(|(side, neighbour)| candidate.fit(side, neighbour)))
 }
-
-/// Compares two chunks as versions of one chunk: the same sides with each other.
-pub fn similarity(one: &Edges, other: &Edges) -> Score {
-    let fits = Side::ALL.into_iter().map(|side| one.side(side).compare(other.side(side)));
-    Score::of(fits).unwrap_or_default()
-}

@@ -1,19 +1,22 @@
 //! Finds the orphaned chunks of a world: older versions, removed chunks and unfinished writes that
 //! are still in the region files, and the positions they belong to.
 //!
-//! The position of an orphan comes from the first of these that is known:
+//! The seal of an orphan has its position, and so has the journal of version 0. For all others
+//! the evidence is collected and weighed:
 //!
-//! 1. its seal, or in version 0 the journal: certain;
-//! 2. a stored chunk with the same document: certain;
-//! 3. the world coordinates of its entities and damaged blocks, if most agree;
-//! 4. a stored chunk with almost the same borders: the orphan is an older version of it;
-//! 5. the free slot whose neighbours it fits best. Orphans compete for slots, and the clearest
-//!    cases are decided first because they become neighbours of the others.
+//! 1. the world coordinates of its entities and damaged blocks;
+//! 2. contents that it shares with one stored chunk and with no other (`pieces.rs`): it is an older
+//!    version of that chunk;
+//! 3. the neighbours, at every position of the region (`fit.rs`), whether or not a chunk is stored
+//!    there.
 //!
-//! A free slot is one without a readable chunk. Regions are processed one after another, so memory
-//! is bounded by the borders of one region and its orphans.
+//! One strong sign that nothing contradicts is a high confidence. What is decided becomes evidence
+//! for the rest. Slots that share a blob are not evidence, because one of them is wrong. Regions
+//! are processed one after another, so memory is bounded by one region and its orphans.
 
 mod assign;
+mod fit;
+mod pieces;
 mod region;
 mod report;
 

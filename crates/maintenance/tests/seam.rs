@@ -9,7 +9,7 @@ use hyworld_coords::{ChunkBlock, ChunkPos, RegionPos, RegionSlot};
 use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_maintenance::{
     DETAIL_MIN, Edges, NEIGHBOUR_SCORE, SameWorld, Side, agreement, common_positions,
-    fit_with_neighbours, similarity,
+    fit_with_neighbours,
 };
 use hyworld_providers::{ChunkStorage, MemoryStorage};
 use hyworld_testkit::{Random, region_files};
@@ -67,8 +67,6 @@ fn facing_columns_are_compared() {
     let between = fit_with_neighbours(&east, [None, None, None, Some(&west)]).unwrap();
     assert!(between.sides == 1 && between.is_evidence(), "{between:?}");
     assert_eq!(fit_with_neighbours(&east, [None; 4]), None);
-    assert!((similarity(&west, &west).score - 1.0).abs() < 1e-9);
-    assert!(similarity(&west, &east).score < 0.9);
 }
 
 #[test]

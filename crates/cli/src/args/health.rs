@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use hyworld_maintenance::Confidence;
 
 use super::chunk::ChosenChunks;
 
@@ -52,6 +53,9 @@ pub(crate) struct RepairArgs {
     /// Use sources even if they may be of another world
     #[arg(long)]
     pub(crate) trust_source: bool,
+    /// Use older versions of chunks whose position is at least this certain
+    #[arg(long, value_name = "LEVEL", default_value = "high")]
+    pub(crate) confidence: ConfidenceArg,
     /// Repair only findings of this class, as `verify` names it; repeatable
     #[arg(long, value_name = "CLASS")]
     pub(crate) only: Vec<String>,
@@ -131,7 +135,7 @@ pub(crate) struct UndeleteArgs {
     #[arg(long)]
     pub(crate) replace: bool,
     /// Restore only chunks whose position is at least this certain
-    #[arg(long, value_name = "LEVEL", default_value = "medium")]
+    #[arg(long, value_name = "LEVEL", default_value = "high")]
     pub(crate) confidence: ConfidenceArg,
     #[command(flatten)]
     pub(crate) apply: ApplyArgs,
@@ -147,10 +151,21 @@ pub(crate) enum ConfidenceArg {
     Low,
     /// Clearly better than all other positions
     Medium,
-    /// Much better than all other positions, or stated by the chunk's own coordinates
+    /// Proven, and contradicted by nothing: wrong at most once in 1,000
     High,
     /// Recorded with the chunk
     Certain,
+}
+
+impl From<ConfidenceArg> for Confidence {
+    fn from(arg: ConfidenceArg) -> Self {
+        match arg {
+            ConfidenceArg::Low => Self::Low,
+            ConfidenceArg::Medium => Self::Medium,
+            ConfidenceArg::High => Self::High,
+            ConfidenceArg::Certain => Self::Certain,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

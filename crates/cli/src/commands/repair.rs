@@ -31,6 +31,7 @@ fn options(args: &RepairArgs, part: Option<&str>) -> RepairOptions {
         from: args.from.clone(),
         without_backups: args.no_backups,
         trust_source: args.trust_source,
+        confidence: Some(args.confidence.into()),
         only: args.only.clone(),
         warnings: args.warnings,
         chunks: args.chosen.chunks.clone(),

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use hyworld::{StoredState, Undelete, UndeleteOptions, UndeleteOutcome};
-use hyworld_maintenance::{Confidence, Orphan, ScanOptions};
+use hyworld_maintenance::{Orphan, ScanOptions};
 use serde::Serialize;
 
-use crate::args::health::{ConfidenceArg, UndeleteArgs};
+use crate::args::health::UndeleteArgs;
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
 use crate::output::table::Table;
@@ -59,12 +59,7 @@ fn options(args: &UndeleteArgs, world: Option<&str>) -> UndeleteOptions {
         area: args.chosen.area,
         segment: args.segment,
         replace: args.replace,
-        confidence: match args.confidence {
-            ConfidenceArg::Low => Confidence::Low,
-            ConfidenceArg::Medium => Confidence::Medium,
-            ConfidenceArg::High => Confidence::High,
-            ConfidenceArg::Certain => Confidence::Certain,
-        },
+        confidence: Some(args.confidence.into()),
         bundle: args.apply.bundle_of(world),
     }
 }
@@ -125,8 +120,8 @@ fn summary(
     let words = match (is_restoring, chosen) {
         (false, _) => "restore all missing chunks with --all, or one with --chunk X,Z",
         (true, 0) => {
-            "nothing to restore: no orphan of the chosen chunks has this confidence, or the chunks \
-             are stored (--replace replaces them)"
+            "nothing to restore: no orphan of the chosen chunks has this confidence (--confidence \
+             medium uses less certain ones), or the chunks are stored (--replace replaces them)"
         }
         (true, _) if args.apply.dry_run => "nothing changed",
         (true, _) => "nothing changed; --yes restores the chunks",

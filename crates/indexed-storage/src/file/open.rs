@@ -40,6 +40,7 @@ pub struct OpenOptions {
     write: bool,
     creation: Creation,
     upgrade: bool,
+    pub(crate) keep_orphans: bool,
     geometry: Geometry,
     assume_geometry: Option<Geometry>,
     pub(crate) durability: Durability,
@@ -70,6 +71,7 @@ impl OpenOptions {
             write: false,
             creation: Creation::Never,
             upgrade: true,
+            keep_orphans: false,
             geometry: Geometry::REGION,
             assume_geometry: None,
             durability: Durability::Relaxed,
@@ -100,6 +102,13 @@ impl OpenOptions {
     /// Sets whether opening a version 0 file for writing upgrades it (the default) or fails.
     pub fn upgrade(mut self, upgrade: bool) -> Self {
         self.upgrade = upgrade;
+        self
+    }
+
+    /// Sets whether orphaned blobs are never overwritten: new blobs are then written elsewhere, and
+    /// the file can grow. By default they are kept only while a slot is damaged.
+    pub fn keep_orphans(mut self, keep: bool) -> Self {
+        self.keep_orphans = keep;
         self
     }
 

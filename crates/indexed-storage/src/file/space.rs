@@ -12,7 +12,8 @@
 //!    durably, before its segments are reused. Its frame remains, and salvage still finds it.
 //!
 //! While a slot is damaged, an orphaned blob may be the only copy of its document. In such a file
-//! no orphaned blob is overwritten until the file is opened again.
+//! no orphaned blob is overwritten until the file is opened again. With
+//! [`OpenOptions::keep_orphans`] none is overwritten in any file.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -44,7 +45,7 @@ pub(super) struct Writer {
     pub(super) compression_level: i32,
     pub(super) released_bytes_max: u64,
     allocator: Mutex<Allocator>,
-    /// Orphaned blobs in a file with damaged slots: not free, but they can be restored.
+    /// Orphaned blobs that are kept: not free, but they can be restored.
     orphans: Mutex<Vec<SegmentRun>>,
     /// Segments from this number on were not in the file when it was opened. Lower ones can hold
     /// orphaned blobs, even after the last live blob.
@@ -127,7 +128,7 @@ impl IndexedStorageFile {
         let writer = if let Some(writer) = plan.writer.get() {
             writer
         } else {
-            let (used, orphans) = (self.used_runs()?, self.orphans()?);
+            let (used, orphans) = (self.used_runs()?, self.orphans(&plan.options)?);
             plan.writer.get_or_init(|| Writer::new(plan, used, orphans))
         };
         if writer.is_latched() { Err(Error::Latched { path: path() }) } else { Ok(writer) }
@@ -148,8 +149,14 @@ impl IndexedStorageFile {
         Ok(used)
     }
 
-    /// Returns the runs of orphaned blobs if a slot is damaged, otherwise nothing.
-    fn orphans(&self) -> Result<Vec<SegmentRun>> {
+    /// Returns the runs of the orphaned blobs that must not be overwritten.
+    fn orphans(&self, options: &OpenOptions) -> Result<Vec<SegmentRun>> {
+        if options.keep_orphans {
+            let found = self.salvage()?.blobs.into_iter();
+            return Ok(found
+                .filter_map(|one| SegmentRun::new(one.segment, one.segment_count))
+                .collect());
+        }
         let mut orphans = Vec::new();
         let is_broken = |slot: &SlotEntry| matches!(self.state(slot), SlotState::Broken(_));
         if !self.each_slot().any(|(_, slot)| is_broken(&slot)) {

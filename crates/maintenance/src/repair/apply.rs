@@ -124,7 +124,7 @@ fn change_of(
     Some(RegionChange::Put(match &chunk.remedy {
         Remedy::Remove => return Some(RegionChange::Remove),
         Remedy::OwnBlob(_) => file?.salvage_slot(slot).ok()??.1,
-        Remedy::OlderVersion { segment, .. } => file?.salvage_at(*segment).ok()?,
+        Remedy::Older(older) => file?.salvage_at(older.segment).ok()?,
         _ => EncodedBlob::compress(&document_of(chunk, target, file)?, DEFAULT_LEVEL).ok()?,
     }))
 }
@@ -141,7 +141,7 @@ fn document_of(
         Remedy::Mended { .. } => Chunk::mend(&own()?).map(|mended| mended.document),
         Remedy::OwnDocument => own(),
         // Blobs are copied as they are.
-        Remedy::OwnBlob(_) | Remedy::OlderVersion { .. } | Remedy::Remove | Remedy::Leave => None,
+        Remedy::OwnBlob(_) | Remedy::Older(_) | Remedy::Remove | Remedy::Leave => None,
     }
 }
 

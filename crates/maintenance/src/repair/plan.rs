@@ -14,7 +14,7 @@ use super::{ChunkRepair, RegionRepair, Remedy, RepairPlan, RepairSource, chunks_
 use crate::finding::{Class, Finding, Severity};
 use crate::progress::{NoProgress, Progress};
 use crate::scan::ScanOptions;
-use crate::undelete::{Orphan, find_orphans_in};
+use crate::undelete::{Confidence, Orphan, find_orphans_in};
 
 /// The world to repair.
 pub struct RepairTarget<'a> {
@@ -26,6 +26,8 @@ pub struct RepairTarget<'a> {
     pub sources: &'a [RepairSource],
     /// The options of the search for older versions of chunks.
     pub scan: &'a ScanOptions,
+    /// The least confidence of the position of an older version that replaces a damaged chunk.
+    pub confidence: Confidence,
     /// Returns whether a finding is to be repaired.
     pub selected: &'a dyn Fn(&Finding) -> bool,
 }
@@ -78,8 +80,13 @@ pub fn plan_repair(
     }
     let orphans = orphans_near(target, damaged.keys().map(|order| order.region));
     progress.expect(Some(damaged.len() as u64));
+    let planner = Planner { target, opened: &opened, orphans: &orphans };
+    let mut repairs = Vec::with_capacity(damaged.len());
     for (Order { at, .. }, findings) in damaged {
-        let repair = plan_chunk(target, at, findings, &opened, &orphans);
+        repairs.push(planner.plan(at, findings, true));
+        progress.advance(1);
+    }
+    for repair in planner.with_different_blobs(repairs) {
         match repair.remedy {
             Remedy::Leave => {
                 let found = repair.findings.into_iter();
@@ -87,7 +94,6 @@ pub fn plan_repair(
             }
             _ => plan.chunks.push(repair),
         }
-        progress.advance(1);
     }
     plan
 }
@@ -105,22 +111,61 @@ impl Order {
     }
 }
 
-fn plan_chunk(
-    target: &RepairTarget<'_>,
-    at: ChunkPos,
-    findings: Vec<Finding>,
-    opened: &BTreeMap<PathBuf, Option<IndexedStorageFile>>,
-    orphans: &[Orphan],
-) -> ChunkRepair {
-    let file = target.folder.map(|folder| folder.join(at.region().file_name()));
-    let other = match &file {
-        Some(path) if !opened.contains_key(path) => IndexedStorageFile::open_read_only(path).ok(),
+/// Plans the repair of single chunks.
+struct Planner<'a> {
+    target: &'a RepairTarget<'a>,
+    /// Region files with a damaged header or table, as they are after their repair.
+    opened: &'a BTreeMap<PathBuf, Option<IndexedStorageFile>>,
+    orphans: &'a [Orphan],
+}
+
+impl Planner<'_> {
+    /// Plans the repair of a chunk. Without `has_own`, its own blob is not used.
+    fn plan(&self, at: ChunkPos, findings: Vec<Finding>, has_own: bool) -> ChunkRepair {
+        let file = self.target.folder.map(|folder| folder.join(at.region().file_name()));
+        let other = match &file {
+            Some(path) if !self.opened.contains_key(path) => {
+                IndexedStorageFile::open_read_only(path).ok()
+            }
+            _ => None,
+        };
+        let known = file.as_ref().and_then(|path| self.opened.get(path)?.as_ref());
+        let (open, orphans) = (known.or(other.as_ref()), self.orphans);
+        let damaged = Damaged { at, file: open, findings: &findings, orphans, has_own };
+        let remedy = damaged.remedy(self.target);
+        let is_loss = matches!(remedy, Remedy::Remove | Remedy::Mended { .. } | Remedy::Leave);
+        let uncertain = if is_loss { damaged.older_version() } else { None };
+        ChunkRepair { at, file, findings, remedy, uncertain }
+    }
+
+    /// Plans again for chunks that would be repaired with the same blob, which belongs to one of
+    /// them only: those of which another version is known get that one.
+    fn with_different_blobs(&self, mut repairs: Vec<ChunkRepair>) -> Vec<ChunkRepair> {
+        let mut users: BTreeMap<(PathBuf, u32), u32> = BTreeMap::new();
+        for (file, segment) in repairs.iter().filter_map(own_blob) {
+            let count = users.entry((file.to_owned(), segment)).or_default();
+            *count = count.saturating_add(1);
+        }
+        for repair in &mut repairs {
+            let user = own_blob(repair).map(|(file, segment)| (file.to_owned(), segment));
+            if user.is_none_or(|user| users.get(&user).is_none_or(|count| *count < 2)) {
+                continue;
+            }
+            let other = self.plan(repair.at, repair.findings.clone(), false);
+            if matches!(other.remedy, Remedy::Copy(_) | Remedy::Older(_)) {
+                *repair = other;
+            }
+        }
+        repairs
+    }
+}
+
+/// Returns the file and the segment of the blob that a chunk is repaired with, if it is its own.
+fn own_blob(repair: &ChunkRepair) -> Option<(&Path, u32)> {
+    match (&repair.remedy, &repair.file) {
+        (Remedy::OwnBlob(segment), Some(file)) => Some((file, segment.get())),
         _ => None,
-    };
-    let known = file.as_ref().and_then(|path| opened.get(path)?.as_ref());
-    let damaged = Damaged { at, file: known.or(other.as_ref()), findings: &findings, orphans };
-    let remedy = damaged.remedy(target);
-    ChunkRepair { at, file, findings, remedy }
+    }
 }
 
 /// Returns the other chunks whose slots share the blob of a finding.

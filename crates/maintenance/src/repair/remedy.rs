@@ -7,14 +7,11 @@ use hyworld_coords::{BlockPos, ChunkPos};
 use hyworld_indexed_storage::IndexedStorageFile;
 
 use super::plan::RepairTarget;
-use super::{Remedy, RepairSource, chunks_sharing, slot_of};
+use super::{OlderVersion, Remedy, RepairSource, chunks_sharing, slot_of};
 use crate::finding::{Class, Finding, Severity};
 use crate::seam::{Edges, Side, fit_with_neighbours};
-use crate::undelete::{Confidence, Orphan};
+use crate::undelete::Orphan;
 use crate::verify::check_chunk;
-
-/// The minimum confidence of the position of an older version that replaces a damaged chunk.
-const CONFIDENCE_MIN: Confidence = Confidence::Medium;
 
 /// A damaged chunk.
 pub(super) struct Damaged<'a> {
@@ -24,12 +21,14 @@ pub(super) struct Damaged<'a> {
     pub(super) findings: &'a [Finding],
     /// The orphaned blobs of the region files with damaged chunks.
     pub(super) orphans: &'a [Orphan],
+    /// Whether its blob may be used; `false` if it belongs to another chunk.
+    pub(super) has_own: bool,
 }
 
 impl Damaged<'_> {
     /// Finds the first remedy that gives a good chunk.
     pub(super) fn remedy(&self, target: &RepairTarget<'_>) -> Remedy {
-        let own = own_document(target, self.at, self.file);
+        let own = own_document(target, self.at, self.file).filter(|_| self.has_own);
         let own = own.filter(|own| self.belongs_here(target, &own.document));
         if let Some(Own { remedy: Some(remedy), document }) = &own
             && self.is_good(document.clone())
@@ -45,10 +44,10 @@ impl Damaged<'_> {
         if let Some(index) = target.sources.iter().position(|source| self.has_good_copy(source)) {
             return Remedy::Copy(index);
         }
-        if let Some(orphan) = self.older_version()
-            && let Some(position) = orphan.position
+        if let Some(older) =
+            self.older_version().filter(|older| older.position.confidence >= target.confidence)
         {
-            return Remedy::OlderVersion { segment: orphan.segment, position };
+            return Remedy::Older(older);
         }
         match mended {
             Some(mended) => Remedy::Mended { lost: mended.lost },
@@ -89,22 +88,22 @@ impl Damaged<'_> {
         !others.any(|other| fits_better(target, document, other, self.at))
     }
 
-    /// Returns the best orphaned blob that belongs to this chunk.
-    fn older_version(&self) -> Option<&Orphan> {
+    /// Returns the orphaned blob that belongs to this chunk with the highest confidence.
+    pub(super) fn older_version(&self) -> Option<OlderVersion> {
         let file = self.file?;
         let here = self.orphans.iter().filter(|orphan| {
             let position = orphan.position.as_ref().and_then(|position| position.chunk);
             position == Some(self.at) && !orphan.is_doubtful && orphan.file == file.path()
         });
-        let sure = here.filter(|orphan| orphan.confidence() >= CONFIDENCE_MIN);
-        let good = sure.filter(|orphan| {
+        let good = here.filter(|orphan| {
             let document = file.salvage_at(orphan.segment).and_then(|blob| blob.decompress());
             document.is_ok_and(|document| self.is_good(document))
         });
-        good.max_by_key(|orphan| {
+        let best = good.max_by_key(|orphan| {
             let saves = orphan.seal.map_or(0, |seal| seal.save_counter);
             (orphan.confidence(), saves)
-        })
+        })?;
+        Some(OlderVersion { segment: best.segment, position: best.position? })
     }
 }
 

@@ -74,7 +74,7 @@ impl Border {
     }
 
     /// Returns the number of changes along the border.
-    fn detail(&self) -> u32 {
+    pub(super) fn detail(&self) -> u32 {
         let cells = self.rows.iter().map(|row| row.along.count_ones());
         let tints = self.tints.array_windows().filter(|[a, b]| a != b).count();
         cells.fold(u32::try_from(tints).unwrap_or(u32::MAX), u32::saturating_add)

@@ -4,7 +4,7 @@ use hyworld_chunk::{AssetKey, Chunk, Palette, PaletteIndices, PaletteType, Resul
 use hyworld_coords::{LocalBlock, LocalColumn, SectionArray};
 
 use super::compare::{COLUMNS, Row};
-use super::{Fit, Side};
+use super::{DETAIL_MIN, Fit, Side};
 
 /// Only every second height is kept. Neighbouring heights are mostly equal.
 const HEIGHT_STEP: u8 = 2;
@@ -55,6 +55,12 @@ impl Edges {
     /// not matter.
     pub fn fit(&self, side: Side, other: &Self) -> Fit {
         self.side(side).compare(other.side(side.opposite()))
+    }
+
+    /// Returns whether the borders have enough detail to be evidence of a position.
+    pub fn has_detail(&self) -> bool {
+        let detail = self.sides.iter().map(Border::detail);
+        detail.fold(0, u32::saturating_add) >= DETAIL_MIN.saturating_mul(4)
     }
 
     pub(super) fn side(&self, side: Side) -> &Border {

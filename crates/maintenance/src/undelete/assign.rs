@@ -1,42 +1,49 @@
-//! Assigns orphans to slots by their borders.
+//! Determines the positions of orphans from all evidence that there is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 
+use super::fit::{Fits, Placed};
+use super::pieces::{Pieces, VersionMatch};
 use super::report::{Confidence, PositionEvidence};
 use crate::scan::{ScanOptions, scan_items};
-use crate::seam::{Edges, Score, Side, fit_with_neighbours, similarity};
+use crate::seam::Edges;
 
-/// The minimum similarity of two versions of a chunk whose borders have detail. Different chunks of
-/// natural terrain reach 0.85.
-const VERSION_MIN: f64 = 0.92;
-/// The minimum for borders with little detail, as in flat worlds. Different chunks reach 0.99.
-const FLAT_VERSION_MIN: f64 = 0.995;
+/// The pieces that an orphan must share with one stored chunk and no other to be a version of it,
+/// and how many times more than with the next best chunk.
+const SHARED_MIN: u32 = 32;
+const SHARED_FACTOR: u32 = 8;
 
-/// The minimum score of a position.
-const SCORE_MIN: f64 = 0.4;
-/// Orphans are assigned in rounds. Each round uses the first of these margins that any orphan
-/// reaches, and assigns those whose best slot is better than the next best by at least that margin.
-const MARGINS: [f64; 4] = [0.15, 0.08, 0.03, 0.0];
+/// The same for a position that is only likely.
+const LIKELY_MIN: u32 = 4;
+const LIKELY_FACTOR: u32 = 2;
 
-/// The score and the margin for a high confidence, and the margin for a medium one.
-const HIGH_SCORE: f64 = 0.65;
-const HIGH_MARGIN: f64 = 0.1;
-const MEDIUM_MARGIN: f64 = 0.04;
-
-/// A slot with few neighbours is more likely to fit by chance. For ranking, each slot therefore has
-/// an imaginary neighbour with this score and the weight of half a neighbour.
-const CHANCE_SCORE: f64 = 0.4;
-const CHANCE_SIDES: f64 = 0.5;
+/// Coordinates that prove a position. A single entity may have been saved with a neighbouring
+/// chunk.
+const COORDINATES_MIN: usize = 2;
 
 /// An orphan that may need a position.
 pub(super) struct Candidate<'a> {
     /// Identifies the orphan for the caller.
     pub(super) number: usize,
     pub(super) edges: &'a Edges,
-    /// Its position if it is known already; then it is only used as a neighbour.
-    pub(super) position: Option<ChunkPos>,
+    pub(super) pieces: &'a Pieces,
+    /// Its position if that is recorded with it: then it is evidence for others.
+    pub(super) recorded: Option<ChunkPos>,
+    /// The chunk that most of its coordinates are in.
+    pub(super) coordinates: Option<Coordinates>,
+    /// The only stored chunk with the same document.
+    pub(super) same_document: Option<ChunkPos>,
+}
+
+/// What the world coordinates in an orphan say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Coordinates {
+    pub(super) at: ChunkPos,
+    /// Coordinates in that chunk, and all coordinates.
+    pub(super) agreeing: usize,
+    pub(super) total: usize,
 }
 
 /// An orphan with its position.
@@ -47,220 +54,192 @@ pub(super) struct Assigned {
     pub(super) evidence: PositionEvidence,
 }
 
-/// Versions of one chunk.
-struct Group<'a> {
-    edges: &'a Edges,
-    numbers: Vec<usize>,
-    /// The scores at the free slots, in their order.
-    scores: Vec<Option<Score>>,
+/// The chunks that orphans are compared with.
+pub(super) struct Known<'a> {
+    /// The borders of readable chunks in and around the region.
+    pub(super) edges: HashMap<ChunkPos, &'a Edges>,
+    /// The contents of the chunks of the region, as far as they can be read.
+    pub(super) pieces: BTreeMap<ChunkPos, &'a Pieces>,
 }
 
-/// Determines the positions of the candidates without one. `stored` are the borders of readable
-/// chunks in and around `region`.
-pub(super) fn assign_positions(
-    stored: &HashMap<ChunkPos, Edges>,
+/// Determines the positions of the candidates without a recorded one.
+///
+/// What is decided with a high confidence becomes evidence for the rest, until nothing more is
+/// decided.
+pub(super) fn assign_positions<'a>(
+    mut known: Known<'a>,
     region: ChunkRect,
-    candidates: &[Candidate<'_>],
+    candidates: &'a [Candidate<'a>],
     options: &ScanOptions,
 ) -> Vec<Assigned> {
-    let mut known: HashMap<_, _> = stored.iter().map(|(at, edges)| (*at, edges)).collect();
-    let free: Vec<_> = region.in_rows().filter(|at| !known.contains_key(at)).collect();
-    for candidate in candidates {
-        if let Some(at) = candidate.position {
-            known.entry(at).or_insert(candidate.edges);
-        }
-    }
-    let (mut placed, mut unplaced) = (Vec::new(), Vec::new());
-    let unknown = candidates.iter().filter(|candidate| candidate.position.is_none());
-    let items = unknown.map(|candidate| (0, candidate));
     let options = options.clone().ordered(true);
-    let find = |one| (one, version_of(one, &known, region));
-    let _ended = scan_items(items, &options, find, |(candidate, version)| match version {
-        Some(version) => placed.push(version),
-        None => unplaced.push(candidate),
-    });
-    let mut slots = Slots { taken: HashSet::new(), free, known };
-    let mut groups = groups(&unplaced);
-    let numbers: Vec<_> = (0..slots.free.len()).collect();
-    let rows = groups.iter().map(|group| (0, group.edges));
-    let mut scores = Vec::with_capacity(groups.len());
-    let score = |edges| slots.scores(edges, &numbers);
-    let _ended = scan_items(rows, &options, score, |row| scores.push(row));
-    groups.iter_mut().zip(scores).for_each(|(group, scores)| group.scores = scores);
-    placed.extend(slots.assign(groups));
-    placed
-}
-
-/// Returns the position of the chunk of which an orphan is another version.
-fn version_of(
-    candidate: &Candidate<'_>,
-    known: &HashMap<ChunkPos, &Edges>,
-    region: ChunkRect,
-) -> Option<Assigned> {
-    let inside = known.iter().filter(|(at, _)| region.contains(**at));
-    let mut scores: Vec<_> =
-        inside.map(|(at, edges)| (similarity(candidate.edges, edges), *at)).collect();
-    scores.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
-    let (best, at) = scores.first().filter(|(best, _)| is_version(best))?;
-    let next_best = scores.get(1).map_or(0.0, |(next, _)| next.score);
-    let confidence = match best.score - next_best {
-        margin if margin >= HIGH_MARGIN && best.is_evidence() => Confidence::High,
-        margin if margin > 0.0 => Confidence::Medium,
-        _ => Confidence::Low,
-    };
-    let evidence = PositionEvidence::OtherVersion { similarity: best.score, next_best };
-    Some(Assigned { number: candidate.number, at: *at, confidence, evidence })
-}
-
-/// Returns whether two chunks with this similarity are versions of one chunk.
-fn is_version(found: &Score) -> bool {
-    if found.is_evidence() {
-        return found.score >= VERSION_MIN;
-    }
-    // In a flat world, borders without any detail are all equal.
-    found.score >= FLAT_VERSION_MIN && found.detail > 0
-}
-
-/// Joins the orphans that are versions of one chunk.
-fn groups<'a>(candidates: &[&Candidate<'a>]) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
     for candidate in candidates {
-        let same = |group: &&mut Group<'_>| is_version(&similarity(group.edges, candidate.edges));
-        match groups.iter_mut().find(same) {
-            Some(group) => group.numbers.push(candidate.number),
-            None => groups.push(Group {
-                edges: candidate.edges,
-                numbers: vec![candidate.number],
-                scores: Vec::new(),
-            }),
+        if let Some(at) = candidate.recorded {
+            known.add(at, candidate);
         }
     }
-    groups
+    let mut open: Vec<_> = candidates.iter().filter(|one| one.recorded.is_none()).collect();
+    let mut decided = decide_by_contents(&mut open, &mut known, &options);
+    let edges = std::mem::take(&mut known.edges);
+    let mut fits = Fits::new(region, edges, known.pieces.keys().copied().collect());
+    let rows: Vec<_> = open.iter().map(|one| one.edges).collect();
+    let mut rows = fits.rows(&rows, &options);
+    loop {
+        let mut changed = HashSet::new();
+        let mut left = (Vec::new(), Vec::new());
+        for (candidate, row) in open.into_iter().zip(rows) {
+            let verdict = known.judge(candidate, fits.best(&row));
+            match verdict.filter(|verdict| verdict.confidence >= Confidence::High) {
+                Some(verdict) => {
+                    changed.extend(fits.add(verdict.at, candidate.edges));
+                    known.pieces.entry(verdict.at).or_insert(candidate.pieces);
+                    decided.push(verdict);
+                }
+                None => left.extend([(candidate, row)]),
+            }
+        }
+        (open, rows) = left;
+        if changed.is_empty() {
+            break;
+        }
+        rows.iter_mut().zip(&open).for_each(|(row, one)| fits.update(row, one.edges, &changed));
+    }
+    decided.extend(guess(&open, &rows, &known, &mut fits));
+    decided
 }
 
-/// The free slots of a region and the chunks around them.
-struct Slots<'a> {
-    free: Vec<ChunkPos>,
-    taken: HashSet<usize>,
-    known: HashMap<ChunkPos, &'a Edges>,
+/// Decides by contents and coordinates until nothing more is decided. Removes from `open` what is
+/// decided.
+fn decide_by_contents<'a>(
+    open: &mut Vec<&'a Candidate<'a>>,
+    known: &mut Known<'a>,
+    options: &ScanOptions,
+) -> Vec<Assigned> {
+    let mut decided = Vec::new();
+    loop {
+        let (mut found, mut left) = (Vec::new(), Vec::new());
+        let items = open.iter().map(|one| (0, *one));
+        let judge = |one: &'a Candidate<'a>| (one, known.judge(one, None));
+        let _ended = scan_items(items, options, judge, |(one, verdict)| match verdict {
+            Some(verdict) if verdict.confidence >= Confidence::High => found.push((one, verdict)),
+            _ => left.push(one),
+        });
+        *open = left;
+        let before = known.pieces.len();
+        for (candidate, verdict) in found {
+            known.add(verdict.at, candidate);
+            decided.push(verdict);
+        }
+        if known.pieces.len() == before {
+            return decided;
+        }
+    }
 }
 
-/// The best slot of a group.
+/// Chooses the most likely position of each remaining orphan, the clearest first. A free slot is
+/// given to versions of one chunk only.
+fn guess<'a>(
+    open: &[&'a Candidate<'a>],
+    rows: &[Vec<Option<crate::seam::Score>>],
+    known: &Known<'_>,
+    fits: &mut Fits<'a>,
+) -> Vec<Assigned> {
+    let mut order: Vec<_> = open.iter().zip(rows).collect();
+    let margin = |row: &[_]| fits.best(row).map_or(0.0, |best| best.margin());
+    order.sort_by(|(_, a), (_, b)| margin(b).total_cmp(&margin(a)));
+    let mut taken: HashMap<ChunkPos, &Pieces> = HashMap::new();
+    let mut guessed = Vec::new();
+    for (candidate, row) in order {
+        let is_open = |at: ChunkPos| {
+            taken.get(&at).is_none_or(|other| other.similarity(candidate.pieces) >= 0.5)
+        };
+        let best = fits.best_of(row, is_open);
+        let Some(verdict) = known.judge(candidate, best) else { continue };
+        taken.entry(verdict.at).or_insert(candidate.pieces);
+        guessed
+            .push(Assigned { confidence: verdict.confidence.min(Confidence::Medium), ..verdict });
+    }
+    guessed
+}
+
+impl<'a> Known<'a> {
+    fn add(&mut self, at: ChunkPos, candidate: &Candidate<'a>) {
+        self.pieces.entry(at).or_insert(candidate.pieces);
+        self.edges.entry(at).or_insert(candidate.edges);
+    }
+
+    /// Weighs the evidence for the position of an orphan.
+    fn judge(&self, orphan: &Candidate<'_>, fit: Option<Placed>) -> Option<Assigned> {
+        let known: Vec<_> = self.pieces.iter().map(|(at, pieces)| (*at, *pieces)).collect();
+        let version = orphan.pieces.version_of(&known);
+        let mut clues: Vec<Clue> = Vec::new();
+        clues.extend(orphan.coordinates.map(Clue::of_coordinates));
+        clues.extend(version.and_then(Clue::of_version));
+        clues.extend(fit.map(Clue::of_fit));
+        if let Some(at) = orphan.same_document {
+            let is_proven = clues.iter().any(|clue| clue.is_proof && clue.at == at);
+            let confidence = if is_proven { Confidence::Certain } else { Confidence::Low };
+            let evidence = PositionEvidence::SameDocument;
+            return Some(Assigned { number: orphan.number, at, confidence, evidence });
+        }
+        let (at, confidence, evidence) = weigh(&clues)?;
+        Some(Assigned { number: orphan.number, at, confidence, evidence })
+    }
+}
+
+/// One sign of the position of an orphan.
 #[derive(Clone, Copy)]
-struct Claim {
-    group: usize,
-    slot: usize,
-    score: Score,
-    rank: f64,
-    next_best: f64,
+struct Clue {
+    at: ChunkPos,
+    evidence: PositionEvidence,
+    /// Sufficient on its own, unless another clue contradicts it.
+    is_proof: bool,
+    /// The confidence without any other clue.
+    alone: Confidence,
 }
 
-impl<'a> Slots<'a> {
-    fn scores(&self, edges: &Edges, slots: &[usize]) -> Vec<Option<Score>> {
-        let score = |slot: &usize| {
-            let at = *self.free.get(*slot)?;
-            let neighbours = Side::ALL.map(|side| self.known.get(&side.neighbour(at)?).copied());
-            fit_with_neighbours(edges, neighbours)
-        };
-        slots.iter().map(score).collect()
+impl Clue {
+    fn of_coordinates(found: Coordinates) -> Self {
+        let Coordinates { at, agreeing, total } = found;
+        let is_proof = agreeing >= COORDINATES_MIN;
+        let evidence = PositionEvidence::Coordinates { agreeing, total };
+        Self { at, evidence, is_proof, alone: Confidence::Medium }
     }
 
-    /// Assigns the groups with the clearest best slot first, because they become neighbours of
-    /// the others.
-    fn assign(&mut self, mut groups: Vec<Group<'a>>) -> Vec<Assigned> {
-        let mut placed = Vec::new();
-        loop {
-            let claims: Vec<_> = groups
-                .iter()
-                .enumerate()
-                .filter_map(|(number, group)| self.claim(number, group))
-                .collect();
-            let winners = MARGINS.iter().map(|margin| winners(&claims, *margin));
-            let Some(winners) = winners.into_iter().find(|winners| !winners.is_empty()) else {
-                return placed;
-            };
-            let mut affected = HashSet::new();
-            for claim in &winners {
-                self.taken.insert(claim.slot);
-                let Some(group) = groups.get(claim.group) else { continue };
-                let Some(&at) = self.free.get(claim.slot) else { continue };
-                self.known.insert(at, group.edges);
-                affected.extend(Side::ALL.into_iter().filter_map(|side| side.neighbour(at)));
-                placed.extend(group.numbers.iter().map(|number| claim.placed(*number, at)));
-            }
-            let mut won: Vec<_> = winners.iter().map(|claim| claim.group).collect();
-            won.sort_unstable();
-            won.into_iter().rev().for_each(|group| drop(groups.swap_remove(group)));
-            self.update(&mut groups, &affected);
-        }
+    fn of_version(found: VersionMatch) -> Option<Self> {
+        let VersionMatch { at, shared, next_best, pieces } = found;
+        let is_above = |min, factor| shared >= min && next_best.saturating_mul(factor) <= shared;
+        let is_likely = is_above(LIKELY_MIN, LIKELY_FACTOR);
+        let alone = if is_likely { Confidence::Medium } else { Confidence::Low };
+        let evidence = PositionEvidence::OtherVersion { shared, next_best, pieces };
+        let is_proof = is_above(SHARED_MIN, SHARED_FACTOR);
+        (shared > 0).then_some(Self { at, evidence, is_proof, alone })
     }
 
-    /// Computes the scores at slots that got a new neighbour.
-    fn update(&self, groups: &mut [Group<'_>], affected: &HashSet<ChunkPos>) {
-        let slots = self.free.iter().enumerate().filter(|(_, at)| affected.contains(at));
-        let slots: Vec<_> = slots.map(|(slot, _)| slot).collect();
-        for group in groups {
-            let scores = self.scores(group.edges, &slots);
-            for (slot, score) in slots.iter().zip(scores) {
-                if let Some(old) = group.scores.get_mut(*slot) {
-                    *old = score;
-                }
-            }
-        }
-    }
-
-    fn claim(&self, number: usize, group: &Group<'_>) -> Option<Claim> {
-        let free = group.scores.iter().enumerate().filter(|(slot, _)| !self.taken.contains(slot));
-        let scores = free.filter_map(|(slot, score)| Some((slot, (*score)?)));
-        let mut claim: Option<Claim> = None;
-        for (slot, score) in scores {
-            let rank = rank(&score);
-            match &mut claim {
-                Some(best) if rank <= best.rank => best.next_best = best.next_best.max(rank),
-                _ => {
-                    let next_best = claim.map_or(0.0, |best| best.rank);
-                    claim = Some(Claim { group: number, slot, score, rank, next_best });
-                }
-            }
-        }
-        claim.filter(|claim| claim.score.score >= SCORE_MIN)
-    }
-}
-
-fn rank(score: &Score) -> f64 {
-    let sides = f64::from(score.sides);
-    (score.score * sides + CHANCE_SCORE * CHANCE_SIDES) / (sides + CHANCE_SIDES)
-}
-
-/// Returns the best claim for each slot among those with a margin.
-fn winners(claims: &[Claim], margin: f64) -> Vec<Claim> {
-    let mut best: HashMap<usize, Claim> = HashMap::new();
-    for claim in claims.iter().filter(|claim| claim.rank - claim.next_best >= margin) {
-        let known = best.entry(claim.slot).or_insert(*claim);
-        if claim.rank > known.rank {
-            *known = *claim;
-        }
-    }
-    best.into_values().collect()
-}
-
-impl Claim {
-    fn placed(&self, number: usize, at: ChunkPos) -> Assigned {
-        let margin = self.rank - self.next_best;
-        let has_evidence = self.score.is_evidence();
-        let confidence = match self.score.score {
-            score if score >= HIGH_SCORE && margin >= HIGH_MARGIN && has_evidence => {
-                Confidence::High
-            }
-            _ if margin >= MEDIUM_MARGIN && has_evidence => Confidence::Medium,
-            _ => Confidence::Low,
-        };
+    fn of_fit(found: Placed) -> Self {
         let evidence = PositionEvidence::Neighbours {
-            score: self.score.score,
-            next_best: self.next_best,
-            sides: self.score.sides,
-            cells: self.score.cells,
+            score: found.score.score,
+            next_best: found.next_best,
+            sides: found.score.sides,
+            cells: found.score.cells,
         };
-        Assigned { number, at, confidence, evidence }
+        Self { at: found.at, evidence, is_proof: found.is_proof(), alone: found.confidence() }
     }
+}
+
+/// Returns the position that the clues agree on.
+fn weigh(clues: &[Clue]) -> Option<(ChunkPos, Confidence, PositionEvidence)> {
+    let proof = clues.iter().find(|clue| clue.is_proof);
+    let strongest = clues.iter().max_by_key(|clue| clue.alone);
+    let best = proof.or(strongest)?;
+    let others = || clues.iter().filter(|clue| clue.at != best.at);
+    let agreeing = clues.iter().filter(|clue| clue.at == best.at).count();
+    let is_contradicted = others().any(|clue| clue.is_proof || clue.alone >= Confidence::Medium);
+    let has_coordinates = matches!(best.evidence, PositionEvidence::Coordinates { .. });
+    let confidence = match () {
+        () if is_contradicted => Confidence::Low,
+        () if best.is_proof || (has_coordinates && agreeing > 1) => Confidence::High,
+        () => best.alone,
+    };
+    Some((best.at, confidence, best.evidence))
 }

@@ -1,14 +1,15 @@
 //! The stored chunks and the orphans of one region.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use hyworld_chunk::{BlockHealthChunk, Chunk, Component, Entity};
 use hyworld_coords::{BlockPos, ChunkPos, RegionPos};
-use hyworld_indexed_storage::{IndexedStorageFile, SalvagedBlob, Slot};
+use hyworld_indexed_storage::{Damage, IndexedStorageFile, SalvagedBlob, Slot};
 use sha2::{Digest, Sha256};
 
-use super::assign::{Assigned, Candidate, assign_positions};
+use super::assign::{Assigned, Candidate, Coordinates, Known, assign_positions};
+use super::pieces::Pieces;
 use super::report::{
     ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanSeal, PositionEvidence,
 };
@@ -16,7 +17,8 @@ use crate::region_slots::RegionSlots;
 use crate::scan::{ScanOptions, scan_items, scan_slots};
 use crate::seam::{Edges, Side};
 
-/// The maximum number of orphans of a file whose borders are compared. Borders take up to 26 KB.
+/// The maximum number of orphans of a file that are compared with other chunks. Borders take up to
+/// 26 KB, contents 11 KB.
 const COMPARED_MAX: usize = 2048;
 
 /// The fraction of coordinates that must agree on a chunk.
@@ -31,15 +33,17 @@ pub(super) struct Region<'a> {
     at: RegionPos,
     /// The borders of the readable chunks of the region, and of those that touch it.
     edges: HashMap<ChunkPos, Edges>,
+    /// The contents of the chunks of the region, as far as they can be read.
+    pieces: HashMap<ChunkPos, Pieces>,
     /// The chunks of the region by document.
-    documents: HashMap<[u8; 32], ChunkPos>,
+    documents: HashMap<[u8; 32], Vec<ChunkPos>>,
 }
 
 /// An orphan with what determines its position.
 struct Found {
     orphan: Orphan,
-    edges: Option<Edges>,
-    coordinates: Option<(ChunkPos, PositionEvidence)>,
+    compared: Option<(Edges, Pieces)>,
+    coordinates: Option<Coordinates>,
 }
 
 impl<'a> Region<'a> {
@@ -51,8 +55,8 @@ impl<'a> Region<'a> {
     ) -> Self {
         let slots = RegionSlots::of(file);
         let at = slots.region().unwrap_or(RegionPos::new(0, 0));
-        let (edges, documents) = (HashMap::new(), HashMap::new());
-        let mut region = Self { file, options, slots, at, edges, documents };
+        let (edges, pieces, documents) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut region = Self { file, options, slots, at, edges, pieces, documents };
         region.read_own();
         if slots.region().is_some() {
             for side in Side::ALL {
@@ -68,16 +72,16 @@ impl<'a> Region<'a> {
 
     fn read_own(&mut self) {
         let (file, options) = (self.file, self.options);
-        let read = |slot| {
-            let document = file.read(slot).ok().flatten()?;
-            let sha256: [u8; 32] = Sha256::digest(&document).into();
-            let chunk = Chunk::decode(document).ok();
-            Some((sha256, chunk.and_then(|chunk| Edges::of(&chunk).ok())))
-        };
+        // One of the slots that share a blob is wrong, and it is not known which.
+        let shared: BTreeSet<Slot> = slots_sharing_blobs(file);
+        let read = |slot| if shared.contains(&slot) { None } else { read_chunk(file, slot) };
         let _ended = scan_slots(file, options, read, |slot, found| {
-            let Some((at, (sha256, edges))) = self.chunk_of(slot).zip(found) else { return };
-            self.documents.insert(sha256, at);
-            self.edges.extend(edges.map(|edges| (at, edges)));
+            let Some((at, found)) = self.chunk_of(slot).zip(found) else { return };
+            if let Some(sha256) = found.sha256 {
+                self.documents.entry(sha256).or_default().push(at);
+            }
+            self.edges.extend(found.edges.map(|edges| (at, edges)));
+            self.pieces.extend(found.pieces.map(|pieces| (at, pieces)));
         });
     }
 
@@ -115,14 +119,13 @@ impl<'a> Region<'a> {
         let _ended = scan_items(items, &options, read, |one| found.push(one));
         self.determine_positions(&mut found);
         for one in &mut found {
-            let now = one.orphan.sha256.and_then(|sha256| self.documents.get(&sha256));
             let there = one.orphan.position.and_then(|position| self.chunk_of(position.slot));
-            one.orphan.is_current = now.is_some() && now.copied() == there;
+            one.orphan.is_current = there.is_some_and(|at| self.same(&one.orphan).contains(&at));
         }
         found.into_iter().map(|one| one.orphan).collect()
     }
 
-    fn describe(&self, blob: &SalvagedBlob, has_edges: bool) -> Found {
+    fn describe(&self, blob: &SalvagedBlob, is_compared: bool) -> Found {
         let mut orphan = Orphan {
             file: self.file.path().to_owned(),
             segment: blob.segment,
@@ -152,21 +155,22 @@ impl<'a> Region<'a> {
             Err(error) => Err(error.to_string()),
         };
         match chunk {
-            Ok(chunk) => self.describe_chunk(orphan, &chunk, has_edges),
+            Ok(chunk) => self.describe_chunk(orphan, &chunk, is_compared),
             Err(reason) => {
                 orphan.reason = Some(reason);
-                Found { orphan, edges: None, coordinates: None }
+                Found { orphan, compared: None, coordinates: None }
             }
         }
     }
 
-    fn describe_chunk(&self, mut orphan: Orphan, chunk: &Chunk, has_edges: bool) -> Found {
+    fn describe_chunk(&self, mut orphan: Orphan, chunk: &Chunk, is_compared: bool) -> Found {
         match summary(chunk) {
             Ok(summary) => orphan.summary = Some(summary),
             Err(error) => orphan.reason = Some(error.to_string()),
         }
-        let edges = has_edges.then(|| Edges::of(chunk).ok()).flatten();
-        Found { orphan, edges, coordinates: self.coordinates(chunk) }
+        let compared = || Some((Edges::of(chunk).ok()?, Pieces::of(chunk).ok()?));
+        let compared = is_compared.then(compared).flatten();
+        Found { orphan, compared, coordinates: self.coordinates(chunk) }
     }
 
     fn position(
@@ -188,7 +192,7 @@ impl<'a> Region<'a> {
     }
 
     /// Returns the chunk of this region in which most coordinates of a chunk are.
-    fn coordinates(&self, chunk: &Chunk) -> Option<(ChunkPos, PositionEvidence)> {
+    fn coordinates(&self, chunk: &Chunk) -> Option<Coordinates> {
         self.slots.region()?;
         let entities = chunk.entities().ok()?.filter_map(Entity::position);
         let entities = entities.filter_map(|[x, _, z]| BlockPos::from_f64(x, 0.0, z));
@@ -202,32 +206,33 @@ impl<'a> Region<'a> {
         let (at, agreeing) = best.filter(|(at, _)| at.region() == self.at)?;
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
         let fraction = agreeing as f64 / total as f64;
-        (fraction >= AGREEING_MIN)
-            .then_some((at, PositionEvidence::Coordinates { agreeing, total }))
+        (fraction >= AGREEING_MIN).then_some(Coordinates { at, agreeing, total })
+    }
+
+    /// Returns the chunks that have the document of an orphan now.
+    fn same(&self, orphan: &Orphan) -> &[ChunkPos] {
+        let same = orphan.sha256.and_then(|sha256| self.documents.get(&sha256));
+        same.map(Vec::as_slice).unwrap_or_default()
     }
 
     fn determine_positions(&self, found: &mut [Found]) {
-        for one in found.iter_mut().filter(|one| one.orphan.position.is_none()) {
-            let same = one.orphan.sha256.and_then(|sha256| self.documents.get(&sha256));
-            let same = same.map(|at| (*at, Confidence::Certain, PositionEvidence::SameDocument));
-            // A single entity may have been saved with a neighbouring chunk.
-            let coordinates = one.coordinates.map(|(at, evidence)| match evidence {
-                PositionEvidence::Coordinates { agreeing: 1, .. } => {
-                    (at, Confidence::Medium, evidence)
-                }
-                _ => (at, Confidence::High, evidence),
-            });
-            let known = same.or(coordinates);
-            one.orphan.position =
-                known.map(|(at, confidence, evidence)| self.position_at(at, confidence, evidence));
-        }
         let candidates = found.iter().enumerate().filter_map(|(number, one)| {
-            let position = one.orphan.position.and_then(|position| self.chunk_of(position.slot));
-            Some(Candidate { number, edges: one.edges.as_ref()?, position })
+            let recorded = one.orphan.position.and_then(|position| self.chunk_of(position.slot));
+            let (edges, pieces) = one.compared.as_ref()?;
+            let same_document = match self.same(&one.orphan) {
+                [at] => Some(*at),
+                _ => None,
+            };
+            let coordinates = one.coordinates;
+            Some(Candidate { number, edges, pieces, recorded, coordinates, same_document })
         });
         let candidates: Vec<_> = candidates.collect();
+        let known = Known {
+            edges: self.edges.iter().map(|(at, edges)| (*at, edges)).collect(),
+            pieces: self.pieces.iter().map(|(at, pieces)| (*at, pieces)).collect(),
+        };
         let placed = match self.at.chunks().filter(|_| self.is_square()) {
-            Some(chunks) => assign_positions(&self.edges, chunks, &candidates, self.options),
+            Some(chunks) => assign_positions(known, chunks, &candidates, self.options),
             None => Vec::new(),
         };
         for Assigned { number, at, confidence, evidence } in placed {
@@ -241,6 +246,42 @@ impl<'a> Region<'a> {
     fn is_square(&self) -> bool {
         self.slots.local(Slot::new(0)).is_some()
     }
+}
+
+/// A stored chunk, as far as it can be read.
+#[derive(Default)]
+struct Stored {
+    sha256: Option<[u8; 32]>,
+    edges: Option<Edges>,
+    pieces: Option<Pieces>,
+}
+
+fn read_chunk(file: &IndexedStorageFile, slot: Slot) -> Option<Stored> {
+    let Ok(document) = file.read(slot) else { return Some(read_damaged(file, slot)) };
+    let document = document?;
+    let sha256 = Some(Sha256::digest(&document).into());
+    let Ok(chunk) = Chunk::decode(document) else {
+        return Some(Stored { sha256, ..Stored::default() });
+    };
+    let (edges, pieces) = (Edges::of(&chunk).ok(), Pieces::of(&chunk).ok());
+    Some(Stored { sha256, edges, pieces })
+}
+
+/// Reads what is left of a damaged chunk.
+fn read_damaged(file: &IndexedStorageFile, slot: Slot) -> Stored {
+    let document = file.salvage_prefix(slot).unwrap_or_default();
+    let mended = Chunk::mend(&document).and_then(|mended| Chunk::decode(mended.document).ok());
+    let pieces = mended.and_then(|chunk| Pieces::of(&chunk).ok());
+    Stored { pieces, ..Stored::default() }
+}
+
+/// Returns the slots whose blobs share segments with another one.
+fn slots_sharing_blobs(file: &IndexedStorageFile) -> BTreeSet<Slot> {
+    let overlaps = file.damage().into_iter().filter_map(|found| match found.damage {
+        Damage::Overlap { other } => Some([found.slot, other]),
+        _ => None,
+    });
+    overlaps.flatten().collect()
 }
 
 fn summary(chunk: &Chunk) -> hyworld_chunk::Result<ChunkSummary> {

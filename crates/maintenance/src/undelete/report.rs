@@ -112,7 +112,8 @@ pub enum Confidence {
     Low,
     /// Clearly better than all other positions.
     Medium,
-    /// Much better than all other positions, or stated by most of the chunk's own coordinates.
+    /// Proven by contents that only the chunk at this position has, by coordinates in the chunk, or
+    /// by its neighbours, and contradicted by nothing.
     High,
     /// Recorded with the chunk.
     Certain,
@@ -147,12 +148,14 @@ pub enum PositionEvidence {
         /// All coordinates.
         total: usize,
     },
-    /// The slot holds a chunk with almost the same borders.
+    /// The slot holds a chunk with parts that no other chunk has.
     OtherVersion {
-        /// The similarity of the borders, from 0 to 1.
-        similarity: f64,
-        /// The similarity with the next best chunk.
-        next_best: f64,
+        /// Boxes of 4 x 8 x 4 blocks, tints and heights that only the two have.
+        shared: u32,
+        /// The same for the chunk that shares the next most.
+        next_best: u32,
+        /// All that could be compared.
+        pieces: u32,
     },
     /// The borders of the neighbours.
     Neighbours {

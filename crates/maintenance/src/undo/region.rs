@@ -106,7 +106,9 @@ fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
     if changes.table {
         extend_table(prepared)?;
     }
-    let options = OpenOptions::new().write(true).upgrade(false).create(!is_copy);
+    // An orphaned blob can be the only copy of a removed chunk.
+    let options = OpenOptions::new().write(true).upgrade(false).keep_orphans(true);
+    let options = options.create(!is_copy);
     let file = options.open(prepared)?;
     for (slot, change) in &changes.slots {
         apply(&file, *slot, change)?;

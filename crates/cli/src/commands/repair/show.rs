@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use hyworld::{FileRemedy, Repair, RepairOutcome, SameWorld, Source};
-use hyworld_maintenance::{ChunkRepair, OrphanPosition, PositionEvidence, RegionRepair, Remedy};
+use hyworld_maintenance::{
+    ChunkRepair, OlderVersion, OrphanPosition, PositionEvidence, RegionRepair, Remedy,
+};
 use serde::Serialize;
 
 use crate::args::health::RepairArgs;
@@ -23,6 +25,7 @@ enum Line<'a> {
     Source {
         name: &'a str,
         used: bool,
+        lacking: u64,
         reason: String,
         time: Option<String>,
     },
@@ -37,6 +40,7 @@ enum Line<'a> {
         remedy: &'static str,
         source: Option<String>,
         lost: Vec<String>,
+        uncertain: Option<String>,
     },
     File {
         file: String,
@@ -79,6 +83,12 @@ pub(super) fn plan(
         let (name, reason) = (&source.name, same_world(source.same_world));
         let time = source.time_ms.map(|time| format!(", {}", text::time(time))).unwrap_or_default();
         console.report(format_args!("{verdict}: {name}{time} ({reason})"))?;
+        if source.lacking > 0 {
+            let chunks = text::count(source.lacking, "chunk");
+            console.report(format_args!(
+                "  it has {chunks} that the world lacks; `hyworld restore` restores them"
+            ))?;
+        }
     }
     for error in &plan.failed_sources {
         console.report(format_args!("refused: {error}"))?;
@@ -113,6 +123,14 @@ fn chunk_table(plan: &Repair, console: &mut Console) -> anyhow::Result<()> {
     if !table.is_empty() {
         table.write(console, "")?;
     }
+    let uncertain = plan.plan.chunks.iter().filter(|chunk| chunk.uncertain.is_some()).count();
+    if uncertain > 0 {
+        let chunks = text::count(uncertain as u64, "chunk");
+        console.report(format_args!(
+            "an older version of {chunks} may be in the region file, but it is not certain that it \
+             belongs there; --confidence medium uses it, --json shows the evidence"
+        ))?;
+    }
     if let more @ 1.. = plan.plan.chunks.len().saturating_sub(SHOWN) {
         console.report(format_args!("and {more} more chunks; --json has them all"))?;
     }
@@ -124,6 +142,7 @@ fn plan_json(plan: &Repair, console: &mut Console) -> anyhow::Result<()> {
         let line = Line::Source {
             name: &source.name,
             used: source.same_world.is_accepted(),
+            lacking: source.lacking,
             reason: same_world(source.same_world),
             time: source.time_ms.map(text::time),
         };
@@ -160,20 +179,19 @@ fn chunk_line<'a>(plan: &Repair, chunk: &ChunkRepair) -> Line<'a> {
     let (remedy, lost) = match &chunk.remedy {
         Remedy::OwnBlob(_) | Remedy::OwnDocument => ("own", Vec::new()),
         Remedy::Copy(_) => ("copy", Vec::new()),
-        Remedy::OlderVersion { .. } => ("older", Vec::new()),
+        Remedy::Older(_) => ("older", Vec::new()),
         Remedy::Mended { lost } => ("mended", lost.clone()),
         Remedy::Remove => ("remove", vec!["the chunk".to_owned()]),
         Remedy::Leave => ("leave", Vec::new()),
     };
     let source = match &chunk.remedy {
         Remedy::Copy(index) => accepted(plan, *index).map(|source| source.name.clone()),
-        Remedy::OlderVersion { segment, position } => {
-            Some(format!("segment {}, {}", segment.get(), evidence_words(position)))
-        }
+        Remedy::Older(older) => Some(older_words(older)),
         _ => None,
     };
     let (x, z) = (chunk.at.x, chunk.at.z);
-    Line::Chunk { x, z, classes: classes(chunk), remedy, source, lost }
+    let uncertain = chunk.uncertain.map(|older| older_words(&older));
+    Line::Chunk { x, z, classes: classes(chunk), remedy, source, lost, uncertain }
 }
 
 /// Prints what was done.
@@ -226,9 +244,7 @@ fn remedy_words(plan: &Repair, chunk: &ChunkRepair) -> String {
             let name = accepted(plan, *index).map_or("", |source| source.name.as_str());
             format!("copy from {}", source_name(name))
         }
-        Remedy::OlderVersion { segment, position } => {
-            format!("older version, segment {}: {}", segment.get(), evidence_words(position))
-        }
+        Remedy::Older(older) => format!("older version, {}", older_words(older)),
         Remedy::Mended { lost } if lost.is_empty() => "correct its counts".to_owned(),
         Remedy::Mended { .. } => "keep what can be decoded".to_owned(),
         Remedy::Remove => "remove it; the game generates it again".to_owned(),
@@ -253,24 +269,39 @@ fn lost_words(plan: &Repair, chunk: &ChunkRepair) -> String {
             Some(time) => format!("changes since {}", text::time(time)),
             None => "changes since the copy".to_owned(),
         },
-        Remedy::OlderVersion { .. } => "the changes of the last save".to_owned(),
+        Remedy::Older(_) => "the changes of the last save".to_owned(),
         Remedy::Mended { lost } if lost.is_empty() => "nothing".to_owned(),
         Remedy::Mended { lost } => lost.join(", "),
         Remedy::Remove => "the chunk, kept in the undo bundle".to_owned(),
     }
 }
 
-/// Describes how the position of an older version was determined.
+/// Describes how the position of an older version was determined, and how certain it is.
 pub(in crate::commands) fn evidence_words(position: &OrphanPosition) -> String {
     let how = match position.evidence {
-        PositionEvidence::Seal => "by its seal",
-        PositionEvidence::SameDocument => "equal to the stored chunk",
-        PositionEvidence::Coordinates { .. } => "by its entities",
-        PositionEvidence::OtherVersion { .. } => "similar to the stored chunk",
-        PositionEvidence::Neighbours { .. } => "fits its neighbours",
-        _ => "by other evidence",
+        PositionEvidence::Seal => "by its seal".to_owned(),
+        PositionEvidence::SameDocument => "equal to the stored chunk".to_owned(),
+        PositionEvidence::Coordinates { agreeing, total } => {
+            format!("{agreeing} of {total} coordinates in it")
+        }
+        PositionEvidence::OtherVersion { shared, next_best, .. } => format!(
+            "{} that no other chunk has, next best {}",
+            text::count(shared.into(), "part"),
+            text::thousands(next_best.into())
+        ),
+        PositionEvidence::Neighbours { score, next_best, sides, .. } => format!(
+            "fits {} by {:.0} %, next best {:.0} %",
+            text::count(sides.into(), "neighbour"),
+            score * 100.0,
+            next_best * 100.0
+        ),
+        _ => "by other evidence".to_owned(),
     };
-    format!("{how} ({})", position.confidence.name())
+    format!("{} ({how})", position.confidence.name())
+}
+
+fn older_words(older: &OlderVersion) -> String {
+    format!("segment {}, {}", older.segment.get(), evidence_words(&older.position))
 }
 
 fn region_words(repair: RegionRepair) -> String {
