@@ -286,12 +286,12 @@ pub(in crate::commands) fn evidence_words(position: &OrphanPosition) -> String {
         }
         PositionEvidence::OtherVersion { shared, next_best, .. } => format!(
             "{} that no other chunk has, next best {}",
-            text::count(shared.into(), "part"),
+            text::count(shared, "part"),
             text::thousands(next_best.into())
         ),
         PositionEvidence::Neighbours { score, next_best, sides, .. } => format!(
             "fits {} by {:.0} %, next best {:.0} %",
-            text::count(sides.into(), "neighbour"),
+            text::count(sides, "neighbour"),
             score * 100.0,
             next_best * 100.0
         ),
