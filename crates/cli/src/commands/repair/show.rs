@@ -287,7 +287,7 @@ pub(in crate::commands) fn evidence_words(position: &OrphanPosition) -> String {
         PositionEvidence::OtherVersion { shared, next_best, .. } => format!(
             "{} that no other chunk has, next best {}",
             text::count(shared, "part"),
-            text::thousands(next_best.into())
+            text::thousands(next_best)
         ),
         PositionEvidence::Neighbours { score, next_best, sides, .. } => format!(
             "fits {} by {:.0} %, next best {:.0} %",
