@@ -87,18 +87,27 @@ pub fn sync_parent(path: &Path) -> Result<()> {
     sync_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// Returns whether two files are the same file under two names.
-#[cfg(unix)]
+/// Returns whether two files are the same file under two names. On systems without file numbers
+/// this compares length and modification time.
 pub fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
+    match (file_number(a), file_number(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => a.len() == b.len() && a.modified().ok() == b.modified().ok(),
+    }
 }
 
-/// Returns whether two files may be the same file under two names. Without file numbers this
-/// compares length and modification time.
+/// Returns the device and the number of a file, which are the same under all of its names. `None`
+/// on systems without file numbers.
+#[cfg(unix)]
+pub fn file_number(of: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((of.dev(), of.ino()))
+}
+
+/// Returns `None`: this system has no file numbers.
 #[cfg(not(unix))]
-pub fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
-    a.len() == b.len() && a.modified().ok() == b.modified().ok()
+pub fn file_number(_of: &Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 /// Appends `suffix` to the file name: `0.0.region.bin` and `.old` give `0.0.region.bin.old`.

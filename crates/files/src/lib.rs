@@ -8,8 +8,8 @@ mod lock;
 mod shell;
 
 pub use durable::{
-    follow_link, is_same_file, link_or_rename, remove_if_present, rename, replace, sync_folder,
-    sync_parent, with_suffix,
+    file_number, follow_link, is_same_file, link_or_rename, remove_if_present, rename, replace,
+    sync_folder, sync_parent, with_suffix,
 };
 pub use error::{FileError, Result};
 #[cfg(any(test, feature = "testing"))]

@@ -5,16 +5,17 @@ mod recording;
 mod tables;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hyworld_maintenance::{
-    Finding, Findings, Manifest, Progress, ScanOptions, Severity, VerifyReport,
+    Class, Finding, Findings, Manifest, Progress, ScanOptions, Severity, VerifyReport,
 };
 use hyworld_providers::ProviderKind;
 
 use crate::error::{Error, Result};
 use crate::info::find;
 use crate::location::{CHUNKS_FOLDER, Location, find_world};
+use crate::sources::{SameWorld, find_sources};
 use crate::world_at::World;
 use recording::Recording;
 use tables::{Locator, Tables};
@@ -79,6 +80,33 @@ pub enum ManifestUse<'a> {
 }
 
 impl World {
+    /// Returns a finding for each source that has chunks which this world does not have, or that is
+    /// not this world.
+    ///
+    /// # Errors
+    /// Returns an error if a source does not exist.
+    pub fn compare_with_sources(&self, sources: &[PathBuf]) -> Result<Vec<Finding>> {
+        let (sources, failed) = find_sources(sources, false, self.location())?;
+        let of_backup = |error: Error| Finding::new(Class::Backup, error);
+        let mut findings: Vec<_> = failed.into_iter().map(of_backup).collect();
+        for mut source in sources {
+            if source.same_world == SameWorld::Unknown {
+                source.judge_by_edges(self.storage(), std::iter::empty());
+            }
+            source.count_lacking(self.storage());
+            let (name, count) = (&source.name, source.lacking);
+            let text = if !source.same_world.is_accepted() {
+                format!("{name}: it is not proven to be of this world, and was not compared")
+            } else if count > 0 {
+                format!("{name}: has {count} chunks that the world lacks")
+            } else {
+                continue;
+            };
+            findings.push(Finding::new(Class::Lacking, text));
+        }
+        Ok(findings)
+    }
+
     /// Reads and decodes every chunk, and checks the region files for slots that share segments and
     /// for index tables that are cut off. Calls `found` with each finding.
     pub fn verify_with(

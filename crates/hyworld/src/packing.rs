@@ -231,7 +231,9 @@ fn prepare(path: &Path, packing: Packing) -> Result<Prepared> {
 fn build(path: &Path, new: &Path, packing: Packing) -> Result<Prepared> {
     let io = |error: FileError| Error::new(ErrorKind::Io, error);
     fs::copy(path, new).map_err(FileError::at(path, "copy")).map_err(io)?;
-    let file = OpenOptions::new().write(true).upgrade(false).open(new)?;
+    // Only compacting drops orphaned blobs, which can be the only copies of removed chunks.
+    let keep = !matches!(packing, Packing::Compact { .. });
+    let file = OpenOptions::new().write(true).upgrade(false).keep_orphans(keep).open(new)?;
     let before = file.file_bytes()?;
     let (blobs, findings) = match packing {
         Packing::Compact { level, .. } => (recompress(&file, level)?, Vec::new()),

@@ -97,6 +97,8 @@ pub enum Class {
     Removed,
     /// A chunk or file is not in the manifest.
     Added,
+    /// A backup or another source has chunks that the world does not have.
+    Lacking,
 }
 
 impl Class {
@@ -134,6 +136,7 @@ impl Class {
             Self::Changed => "changed",
             Self::Removed => "removed",
             Self::Added => "added",
+            Self::Lacking => "lacking",
         }
     }
 
@@ -149,7 +152,8 @@ impl Class {
             | Self::Duplicate
             | Self::Position
             | Self::Provider
-            | Self::Added => Severity::Warning,
+            | Self::Added
+            | Self::Lacking => Severity::Warning,
             _ => Severity::Error,
         }
     }

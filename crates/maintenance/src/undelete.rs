@@ -30,6 +30,7 @@ use crate::progress::Progress;
 use crate::scan::{Completion, ScanOptions, scan_items};
 use region::Region;
 
+pub(crate) use pieces::Pieces;
 pub use report::{
     ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
 };

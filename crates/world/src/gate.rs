@@ -199,6 +199,30 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
+    fn linked_files_and_hard_links_under_other_names_are_detected() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let moved = elsewhere.path().join("moved.bin");
+        write_file(&moved, b"");
+        let link = world();
+        std::os::unix::fs::symlink(&moved, link.path().join("chunks/1.0.region.bin")).unwrap();
+        let hard = world();
+        fs::hard_link(&moved, hard.path().join("chunks/1.0.region.bin")).unwrap();
+        let folder = world();
+        fs::remove_dir_all(folder.path().join("chunks")).unwrap();
+        fs::hard_link(&moved, elsewhere.path().join("1.0.region.bin")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("chunks")).unwrap();
+        let _program = Program::with_open(&moved);
+        for world in [link, hard, folder] {
+            let permit = WritePermit::of_world(world.path(), ServerCheck::Refuse);
+            assert!(matches!(permit, Err(Error::ServerRuns { .. })), "{permit:?}");
+            let chunks = world.path().join("chunks");
+            let permit = WritePermit::of_storage(&chunks, ServerCheck::Refuse);
+            assert!(permit.is_err(), "{permit:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
     fn other_open_files_in_a_world_are_ignored() {
         let world = world();
         for name in ["out.txt", "chunks/out.txt", "notes.json", "log"] {

@@ -4,13 +4,14 @@
 //! region files open from their first use until it stops, and it writes all resources every ten
 //! seconds, changed or not, and keeps the previous ones as backups.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hyworld_files::is_same_file;
+use hyworld_files::file_number;
 
 use crate::error::{Error, Result};
 
@@ -86,7 +87,30 @@ pub(crate) enum Parts<'a> {
     OfStorage { file: Option<&'a OsStr> },
 }
 
+/// The folders of a world with files that a server has open; the first is the world itself.
+const WORLD_FOLDERS: [&str; 4] = ["", "chunks", "db", "resources"];
+
 impl Parts<'_> {
+    /// Lists the files in a folder. Links are followed.
+    fn files_in(&self, folder: &Path) -> ByNumber {
+        let folders = match self {
+            Self::OfWorld => &WORLD_FOLDERS[..],
+            Self::OfStorage { .. } => &WORLD_FOLDERS[..1],
+        };
+        let mut files = ByNumber::new();
+        for inside in folders.iter().map(Path::new) {
+            let entries = fs::read_dir(folder.join(inside)).into_iter().flatten().flatten();
+            for name in entries.map(|entry| inside.join(entry.file_name())) {
+                let path = folder.join(&name);
+                let is_part = self.contains(&name);
+                let found = if is_part { fs::metadata(&path).ok() } else { None };
+                let number = found.filter(fs::Metadata::is_file).as_ref().and_then(file_number);
+                files.extend(number.map(|number| (number, path)));
+            }
+        }
+        files
+    }
+
     /// Returns whether a path, relative to the folder, is one of the files. Other files are
     /// ignored, such as one to which a shell redirects output.
     fn contains(&self, path: &Path) -> bool {
@@ -126,33 +150,29 @@ fn is_database_file(name: &str) -> bool {
 }
 
 /// Finds files of a folder that other processes have open for writing, as Linux lists them in
-/// `proc`. Files are compared by identity, because containers give folders other names.
+/// `proc`. Files are compared by device and number: the open file can have any other name, by a
+/// link in the folder, by a hard link, or in a container.
 fn open_files(proc: &Path, folder: &Path, parts: &Parts<'_>) -> impl Iterator<Item = ServerSign> {
+    let files = parts.files_in(folder);
     let others = numbers_in(proc).into_iter().filter(|pid| *pid != std::process::id());
     others.filter_map(move |pid| {
         let process = proc.join(pid.to_string());
-        let mut files = numbers_in(&process.join("fd")).into_iter();
-        let path = files.find_map(|number| open_file(&process, number, folder, parts))?;
+        let mut open = numbers_in(&process.join("fd")).into_iter();
+        let path = open.find_map(|number| open_file(&process, number, &files))?;
         let program = fs::read_to_string(process.join("comm")).unwrap_or_default();
         Some(ServerSign::OpenFile { pid, program: program.trim_end().to_owned(), path })
     })
 }
 
-/// Returns the file in `folder` that the descriptor `number` of a process has open for writing.
-fn open_file(process: &Path, number: u32, folder: &Path, parts: &Parts<'_>) -> Option<PathBuf> {
-    let link = process.join(format!("fd/{number}"));
-    let target = fs::read_link(&link).ok()?;
-    let name = Path::new(target.file_name()?);
-    let inside =
-        target.parent().and_then(Path::file_name).map(|folder| Path::new(folder).join(name));
-    let mut candidates = [Some(name.to_owned()), inside].into_iter().flatten();
-    candidates.find_map(|path| {
-        let named = folder.join(&path);
-        let is_open = parts.contains(&path)
-            && is_same_file(&fs::metadata(&link).ok()?, &fs::metadata(&named).ok()?)
-            && is_for_writing(&fs::read_to_string(process.join(format!("fdinfo/{number}"))).ok()?);
-        is_open.then_some(named)
-    })
+/// Files by device and number.
+type ByNumber = HashMap<(u64, u64), PathBuf>;
+
+/// Returns the one of `files` that the descriptor `number` of a process has open for writing.
+fn open_file(process: &Path, number: u32, files: &ByNumber) -> Option<PathBuf> {
+    let opened = fs::metadata(process.join(format!("fd/{number}"))).ok()?;
+    let path = files.get(&file_number(&opened)?)?;
+    let information = fs::read_to_string(process.join(format!("fdinfo/{number}"))).ok()?;
+    is_for_writing(&information).then(|| path.clone())
 }
 
 /// Returns the numeric names in a folder, or nothing if it cannot be read.

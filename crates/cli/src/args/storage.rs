@@ -17,6 +17,10 @@ pub(crate) struct VerifyArgs {
     /// Replace the manifest after the check, and report differences as notes
     #[arg(long)]
     pub(crate) update: bool,
+    /// Also say how many chunks this backup, world or undo bundle has that the world lacks;
+    /// repeatable
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) from: Vec<PathBuf>,
     /// Print one JSON object per line for each finding
     #[arg(long)]
     pub(crate) json: bool,

@@ -128,6 +128,12 @@ impl Work<'_> {
             text::percent(freed, totals.file_bytes),
             text::count(forecast.smaller_files, "file"),
         ))?;
+        if totals.orphaned_bytes > 0 {
+            console.report(format_args!(
+                "  orphaned blobs can be the only copies of removed chunks; afterwards only the undo \
+                 bundle has them\n  `hyworld undelete` lists and restores them before that"
+            ))?;
+        }
         if let Some(level) = level {
             console.report(format_args!("  compressing again at level {level} may free more"))?;
         }

@@ -71,7 +71,9 @@ fn verify_one(
     files.iter().for_each(&mut tell);
     let advance = |chunks| bar.inc(chunks);
     let (mut report, new) = opened.verify_manifest(manifest.usage(), &options, &mut tell, &advance);
-    for finding in files {
+    let lacking = opened.compare_with_sources(&args.from)?;
+    lacking.iter().for_each(&mut tell);
+    for finding in files.into_iter().chain(lacking) {
         report.findings.add(finding);
     }
     bar.finish_and_clear();

@@ -135,6 +135,9 @@ fn for_any_storage(advice: Advice) -> &'static str {
         Advice::CheckNewFile => {
             "if the file was being created, nothing is lost; otherwise restore it from a backup"
         }
+        Advice::RestoreLacking => {
+            "if they were not removed on purpose, `hyworld restore` restores them from there"
+        }
         _ => "restore it from a backup",
     }
 }

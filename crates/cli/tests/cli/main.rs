@@ -36,6 +36,7 @@ mod pregen;
 mod querying;
 mod reading;
 mod rebuilding;
+mod recovering;
 mod repairing;
 mod rewriting;
 mod run;

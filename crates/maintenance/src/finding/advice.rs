@@ -60,6 +60,8 @@ pub enum Advice {
     UpdateManifest,
     /// A newly created file has lost nothing; restore any other file from a backup.
     CheckNewFile,
+    /// Restore chunks from the source that has them, unless they were removed on purpose.
+    RestoreLacking,
 }
 
 impl Advice {
@@ -82,6 +84,7 @@ impl Advice {
             Class::Backup => Self::MakeBackup,
             Class::WorldFile => Self::RestoreFile,
             Class::Changed | Class::Removed | Class::Added => Self::UpdateManifest,
+            Class::Lacking => Self::RestoreLacking,
             Class::Unsavable => Self::ShortenName,
             Class::Roundtrip => Self::ReportBug,
             _ => return None,

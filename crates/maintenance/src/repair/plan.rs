@@ -10,7 +10,7 @@ use hyworld_providers::ChunkStorage;
 
 use super::files::{Opened, open_damaged};
 use super::remedy::Damaged;
-use super::{ChunkRepair, RegionRepair, Remedy, RepairPlan, RepairSource, chunks_sharing};
+use super::{ChunkRepair, RegionRepair, Remedy, RepairPlan, RepairSource, chunks_sharing, slot_of};
 use crate::finding::{Class, Finding, Severity};
 use crate::progress::{NoProgress, Progress};
 use crate::scan::ScanOptions;
@@ -141,14 +141,14 @@ impl Planner<'_> {
     /// Plans again for chunks that would be repaired with the same blob, which belongs to one of
     /// them only: those of which another version is known get that one.
     fn with_different_blobs(&self, mut repairs: Vec<ChunkRepair>) -> Vec<ChunkRepair> {
-        let mut users: BTreeMap<(PathBuf, u32), u32> = BTreeMap::new();
-        for (file, segment) in repairs.iter().filter_map(own_blob) {
-            let count = users.entry((file.to_owned(), segment)).or_default();
+        let blobs: Vec<_> = repairs.iter().map(|repair| self.own_blob(repair)).collect();
+        let mut users: BTreeMap<&(PathBuf, u64), u32> = BTreeMap::new();
+        for blob in blobs.iter().flatten() {
+            let count = users.entry(blob).or_default();
             *count = count.saturating_add(1);
         }
-        for repair in &mut repairs {
-            let user = own_blob(repair).map(|(file, segment)| (file.to_owned(), segment));
-            if user.is_none_or(|user| users.get(&user).is_none_or(|count| *count < 2)) {
+        for (repair, blob) in repairs.iter_mut().zip(&blobs) {
+            if blob.as_ref().is_none_or(|blob| users.get(blob).is_none_or(|count| *count < 2)) {
                 continue;
             }
             let other = self.plan(repair.at, repair.findings.clone(), false);
@@ -158,13 +158,19 @@ impl Planner<'_> {
         }
         repairs
     }
-}
 
-/// Returns the file and the segment of the blob that a chunk is repaired with, if it is its own.
-fn own_blob(repair: &ChunkRepair) -> Option<(&Path, u32)> {
-    match (&repair.remedy, &repair.file) {
-        (Remedy::OwnBlob(segment), Some(file)) => Some((file, segment.get())),
-        _ => None,
+    /// Returns the file and the offset of the blob that a chunk is repaired with, if its own index
+    /// entry names it.
+    fn own_blob(&self, repair: &ChunkRepair) -> Option<(PathBuf, u64)> {
+        if !matches!(repair.remedy, Remedy::OwnBlob(_) | Remedy::Mended { .. }) {
+            return None;
+        }
+        let (path, slot) = (repair.file.as_ref()?, slot_of(repair.at));
+        let offset = match self.opened.get(path) {
+            Some(file) => file.as_ref()?.blob_offset(slot)?,
+            None => IndexedStorageFile::open_read_only(path).ok()?.blob_offset(slot)?,
+        };
+        Some((path.clone(), offset))
     }
 }
 

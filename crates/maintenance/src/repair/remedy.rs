@@ -10,8 +10,11 @@ use super::plan::RepairTarget;
 use super::{OlderVersion, Remedy, RepairSource, chunks_sharing, slot_of};
 use crate::finding::{Class, Finding, Severity};
 use crate::seam::{Edges, Side, fit_with_neighbours};
-use crate::undelete::Orphan;
+use crate::undelete::{Orphan, Pieces};
 use crate::verify::check_chunk;
+
+/// How much more a document must resemble the copy of one chunk than that of another, from 0 to 1.
+const SIMILARITY_MARGIN: f64 = 0.2;
 
 /// A damaged chunk.
 pub(super) struct Damaged<'a> {
@@ -124,6 +127,9 @@ fn fits_better(
         (false, true) => return false,
         _ => {}
     }
+    if let Some(is_there) = resembles_copy(target, document, there, here) {
+        return is_there;
+    }
     let edges = |document: Vec<u8>| Edges::of(&Chunk::decode(document).ok()?).ok();
     let Some(own) = edges(document.to_vec()) else { return false };
     let score = |at: ChunkPos| {
@@ -135,6 +141,25 @@ fn fits_better(
         (Some(there), Some(here)) => there.is_evidence() && there.score > here.score,
         _ => false,
     }
+}
+
+/// Returns whether a document resembles the copies of `there` clearly more than those of `here`;
+/// `None` if the difference decides nothing.
+fn resembles_copy(
+    target: &RepairTarget<'_>,
+    document: &[u8],
+    there: ChunkPos,
+    here: ChunkPos,
+) -> Option<bool> {
+    let pieces = |document: Vec<u8>| Pieces::of(&Chunk::decode(document).ok()?).ok();
+    let own = pieces(document.to_vec())?;
+    let similarity = |at: ChunkPos| {
+        let copies = target.sources.iter().filter_map(|source| source.storage.read(at).ok()?);
+        let found = copies.filter_map(|copy| Some(own.similarity(&pieces(copy)?)));
+        found.max_by(f64::total_cmp)
+    };
+    let margin = similarity(there)? - similarity(here)?;
+    (margin.abs() >= SIMILARITY_MARGIN).then_some(margin > 0.0)
 }
 
 /// The stored document of a damaged chunk, as far as it can be read.

@@ -20,7 +20,7 @@ const SECTION: usize = LAYER * SIDE / PIECE_HEIGHT;
 /// The hashes of the pieces of a chunk, of its tints and of its heights, about 11 KB. A piece whose
 /// cells are all equal has the hash 0: rock and air are everywhere.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Pieces(Vec<u32>);
+pub(crate) struct Pieces(Vec<u32>);
 
 /// How much an orphan shares with one chunk and with no other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ impl Pieces {
     ///
     /// # Errors
     /// Returns an error if blocks, fluids or columns are malformed or a newer game wrote them.
-    pub(super) fn of(chunk: &Chunk) -> Result<Self> {
+    pub(crate) fn of(chunk: &Chunk) -> Result<Self> {
         let mut hashes = Vec::with_capacity(12 * SECTION);
         for section in chunk.sections() {
             let (blocks, fluids) = (section.blocks()?.blocks(), section.fluids()?.fluids());
@@ -101,7 +101,7 @@ impl Pieces {
     }
 
     /// Returns the fraction of the pieces of either chunk that are equal.
-    pub(super) fn similarity(&self, other: &Self) -> f64 {
+    pub(crate) fn similarity(&self, other: &Self) -> f64 {
         let both = || self.0.iter().zip(&other.0).filter(|(a, b)| **a != 0 || **b != 0);
         let (equal, all) = (both().filter(|(a, b)| a == b).count(), both().count());
         #[expect(clippy::cast_precision_loss, reason = "a chunk has some thousand pieces")]
