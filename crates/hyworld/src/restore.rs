@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hyworld_coords::{ChunkPos, ChunkRect};
+use hyworld_coords::{ChunkPos, ChunkRect, RegionPos};
 use hyworld_maintenance::{
     ChunkRepair, Confidence, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget,
     ScanOptions, apply_repair, has_errors,
@@ -96,6 +96,9 @@ pub struct Restore {
     pub chunks: Vec<RestoredChunk>,
     /// The players and other files.
     pub files: Vec<RestoredFile>,
+    /// Region files of the source or the world that cannot be listed: their chunks of the area are
+    /// not restored.
+    pub unlisted: Vec<Finding>,
     options: RestoreOptions,
 }
 
@@ -131,15 +134,15 @@ impl Restore {
             Subject::of_universe(&find_universe_of(path, &location)?, is_plan)?
         };
         let source = find_source(&options, &location)?;
-        let mut wanted: BTreeSet<ChunkPos> = options.chunks.iter().copied().collect();
+        let mut wanted =
+            Wanted { chunks: options.chunks.iter().copied().collect(), ..Wanted::default() };
         if let Some(area) = options.area {
-            let theirs = source.storage().positions().flatten();
-            wanted.extend(theirs.filter(|at| area.contains(*at)));
+            wanted.add(source.storage(), area);
             if options.remove_others {
-                let own = world.storage().positions().flatten();
-                wanted.extend(own.filter(|at| area.contains(*at)));
+                wanted.add(world.storage(), area);
             }
         }
+        let Wanted { chunks: wanted, unlisted } = wanted;
         progress.expect(Some(wanted.len() as u64));
         let mut chunks = Vec::new();
         for at in wanted {
@@ -148,7 +151,7 @@ impl Restore {
             progress.advance(1);
         }
         let files = files_of(&options, &source, &location, subject.root())?;
-        Ok(Self { location, subject, source, chunks, files, options })
+        Ok(Self { location, subject, source, chunks, files, unlisted, options })
     }
 
     /// Returns the name of the world's location.
@@ -209,6 +212,37 @@ impl Restore {
         });
         RepairPlan { chunks: chunks.collect(), ..RepairPlan::default() }
     }
+}
+
+/// The chunks to restore.
+#[derive(Default)]
+struct Wanted {
+    chunks: BTreeSet<ChunkPos>,
+    /// Region files that overlap the area and cannot be listed.
+    unlisted: Vec<Finding>,
+}
+
+impl Wanted {
+    /// Adds the chunks of a storage in an area.
+    fn add(&mut self, storage: &dyn ChunkStorage, area: ChunkRect) {
+        for found in storage.positions() {
+            match found {
+                Ok(at) if area.contains(at) => drop(self.chunks.insert(at)),
+                Ok(_) => {}
+                Err(error) if may_overlap(&error, area) => {
+                    self.unlisted.push(Finding::of_storage(&error));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Returns whether an error of listing a storage may hide chunks of an area.
+fn may_overlap(error: &hyworld_providers::Error, area: ChunkRect) -> bool {
+    let name = error.region_file().and_then(|path| path.file_name()?.to_str());
+    let region = name.and_then(RegionPos::from_file_name).and_then(RegionPos::chunks);
+    region.is_none_or(|region| region.intersection(area).is_some())
 }
 
 /// Opens the source and checks that it is the same world.

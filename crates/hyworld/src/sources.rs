@@ -57,6 +57,8 @@ pub struct Source {
     pub same_world: SameWorld,
     /// The number of its chunks that the world does not have; 0 until it is accepted.
     pub lacking: u64,
+    /// Parts of it that cannot be listed: their chunks cannot be used.
+    pub unlisted: Vec<String>,
     storage: Arc<dyn ChunkStorage>,
     files: Files,
 }
@@ -120,7 +122,7 @@ impl Source {
             (Some(_), Some(_)) => SameWorld::OtherUuid,
             _ => SameWorld::Unknown,
         };
-        Ok(Self { name, time_ms, same_world, lacking: 0, storage, files })
+        Ok(Self { name, time_ms, same_world, lacking: 0, unlisted: Vec::new(), storage, files })
     }
 
     /// Decides by the borders of its chunks whether it is the world in `storage`. `damaged` are
@@ -149,8 +151,15 @@ impl Source {
     /// Counts its chunks that a world does not have.
     pub(crate) fn count_lacking(&mut self, world: &dyn ChunkStorage) {
         let stored: HashSet<ChunkPos> = world.positions().filter_map(Result::ok).collect();
-        let lacking = self.storage.positions().filter_map(Result::ok);
-        self.lacking = lacking.filter(|at| !stored.contains(at)).count() as u64;
+        for found in self.storage.positions() {
+            match found {
+                Ok(at) => {
+                    let is_lacking = u64::from(!stored.contains(&at));
+                    self.lacking = self.lacking.saturating_add(is_lacking);
+                }
+                Err(error) => self.unlisted.push(error.to_string()),
+            }
+        }
     }
 
     fn of_bundle(path: &Path, target: &Location) -> Result<Self> {
@@ -161,7 +170,15 @@ impl Source {
         let same_world = if is_same { SameWorld::Uuid } else { SameWorld::Unknown };
         let (name, time_ms) = (path.display().to_string(), Some(bundle.header().time_ms));
         let storage = Arc::new(BundleStorage::new(bundle));
-        Ok(Self { name, time_ms, same_world, lacking: 0, storage, files: Files::None })
+        Ok(Self {
+            name,
+            time_ms,
+            same_world,
+            lacking: 0,
+            unlisted: Vec::new(),
+            storage,
+            files: Files::None,
+        })
     }
 }
 

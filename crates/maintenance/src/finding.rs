@@ -210,7 +210,7 @@ impl Finding {
     }
 
     /// Creates a finding for a part of a storage that cannot be opened or listed.
-    pub(crate) fn of_storage(error: &Error) -> Self {
+    pub fn of_storage(error: &Error) -> Self {
         let file = error.region_file().map(Path::to_owned);
         Self { file, ..Self::new(Class::Storage, error) }
     }

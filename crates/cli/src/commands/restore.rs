@@ -51,6 +51,7 @@ pub(super) fn run(args: &RestoreArgs, console: &mut Console) -> anyhow::Result<E
     show(args, &plan, console)?;
     let source = plan.source.name.clone();
     let missing = plan.chunks.iter().any(|chunk| is_missing(chunk.action));
+    let unlisted = plan.unlisted.clone();
     let is_empty = plan.is_empty();
     let question = format!("restore from {source} to {}?", plan.location());
     let is_wanted =
@@ -62,11 +63,11 @@ pub(super) fn run(args: &RestoreArgs, console: &mut Console) -> anyhow::Result<E
     }
     summary(args, &source, is_wanted, is_empty, &done, console)?;
     console.flush_data()?;
-    for finding in done.chunks.findings.kept() {
+    for finding in unlisted.iter().chain(done.chunks.findings.kept()) {
         exit::complain(&exit::problem(finding.to_string()));
     }
     let is_done = is_wanted || is_empty || args.apply.dry_run;
-    let is_clean = is_done && !missing && done.chunks.findings.total() == 0;
+    let is_clean = is_done && !missing && unlisted.is_empty() && done.chunks.findings.total() == 0;
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 

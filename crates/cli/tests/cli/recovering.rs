@@ -121,3 +121,18 @@ fn chunks_that_only_a_source_has_are_counted() {
     let clean = sandbox.run(&["verify", "good", "--from", "save"]).ends(0);
     assert!(!clean.text().contains("lacks"), "{}", clean.text());
 }
+
+/// What was asked for and could not be read is not "nothing changed".
+#[test]
+fn an_unreadable_region_of_the_source_is_reported() {
+    let sandbox = save();
+    let lost = "good/universe/worlds/w/chunks/-1.-1.region.bin";
+    fs::remove_file(sandbox.path(CHUNKS).join("-1.-1.region.bin")).unwrap();
+    sandbox.file(lost, b"damaged beyond its header");
+    let area = ["restore", "save", "--from", "good", "--yes", "--area"];
+    let run = sandbox.run(&[&area[..], &["-9,-9:9,9"]].concat()).ends(1);
+    assert!(run.err.contains("-1.-1.region.bin"), "{}", run.err);
+    sandbox.run(&[&area[..], &["0,0:9,9"]].concat()).ends(0);
+    let run = sandbox.run(&["repair", "save", "--from", "good", "--dry-run"]);
+    assert!(run.text().contains("its chunks there are not used"), "{}", run.text());
+}

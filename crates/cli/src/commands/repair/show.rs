@@ -83,6 +83,9 @@ pub(super) fn plan(
         let (name, reason) = (&source.name, same_world(source.same_world));
         let time = source.time_ms.map(|time| format!(", {}", text::time(time))).unwrap_or_default();
         console.report(format_args!("{verdict}: {name}{time} ({reason})"))?;
+        for error in &source.unlisted {
+            console.report(format_args!("  its chunks there are not used: {error}"))?;
+        }
         if source.lacking > 0 {
             let chunks = text::count(source.lacking, "chunk");
             console.report(format_args!(
