@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use hyworld::{OutputKind, check_output};
 use hyworld_indexed_storage::Error;
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
 
@@ -64,20 +65,12 @@ pub(crate) fn write_to_stdout(
     Ok(())
 }
 
-/// Creates or replaces the file `path`, unless it is the region file `region` itself.
-pub(crate) fn write_to_file(path: &Path, region: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let name = path.display();
-    let same = match (path.canonicalize(), region.canonicalize()) {
-        (Ok(path), Ok(region)) => path == region,
-        _ => false,
-    };
-    if same {
-        let message = format!("{name}: this is the region file itself; choose another output");
-        return Err(exit::usage(message));
-    }
-    File::create(path)
+/// Creates the file `path`, which must not exist or be inside a world.
+pub(crate) fn write_to_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    check_output(path, OutputKind::Document)?;
+    File::create_new(path)
         .and_then(|mut file| file.write_all(bytes))
-        .with_context(|| format!("{name}: cannot write"))
+        .with_context(|| format!("{}: cannot write", path.display()))
 }
 
 fn is_text(bytes: &[u8]) -> bool {

@@ -9,6 +9,7 @@ use hyworld_world::{ServerCheck, Universe, WritePermit};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::Location;
+use crate::output::{OutputKind, check_output};
 
 /// Files that may be changed: no other program uses them, and other hyworld processes are locked
 /// out until this is dropped.
@@ -86,6 +87,9 @@ impl Subject {
     /// Starts the changes of a verb. The bundle is written beside the world unless `bundle` names
     /// another file, which must not exist.
     pub(crate) fn changes(&self, verb: &str, bundle: Option<&Path>) -> Result<Changes> {
+        if let Some(bundle) = bundle {
+            check_output(bundle, OutputKind::Bundle)?;
+        }
         let bundle = bundle.map_or_else(|| bundle_path(&self.beside, verb), Path::to_owned);
         if bundle.exists() {
             let text = format!("{}: already exists; choose another name", bundle.display());

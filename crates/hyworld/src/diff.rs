@@ -1,14 +1,15 @@
 //! Differences of the files beside the chunks of two worlds.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use hyworld_documents::{Document, Value};
 use hyworld_maintenance::Change;
-use hyworld_world::{OsFileSystem, Players, Resources, WorldOptions};
+use hyworld_world::{Backup, OsFileSystem, Players, Resources, WorldOptions};
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::location::Location;
 
 /// The maximum number of keys that are listed for a file.
 const KEYS_MAX: usize = 50;
@@ -28,47 +29,101 @@ pub struct FileDiff {
 }
 
 /// Compares the configuration, the resources and the players of two worlds as documents, whatever
-/// the order and format of their JSON. A damaged file counts as empty.
+/// the order and format of their JSON. A damaged file counts as missing. Players are compared if
+/// both worlds are in a universe or a backup. Returns `None` if one of the locations has no such
+/// files.
 ///
 /// # Errors
-/// Returns an error if a folder cannot be listed.
-pub fn diff_files(first: &Path, second: &Path) -> Result<Vec<FileDiff>> {
+/// Returns an error if a folder cannot be listed, or a backup cannot be opened.
+pub fn diff_files(first: &Location, second: &Location) -> Result<Option<Vec<FileDiff>>> {
+    let (Some(mut a), Some(mut b)) = (Files::of(first)?, Files::of(second)?) else {
+        return Ok(None);
+    };
+    let (old, new) = (a.names()?, b.names()?);
+    let has_players = a.has_players() && b.has_players();
+    let all = old.union(&new).filter(|name| has_players || !name.starts_with("players/"));
     let mut found = Vec::new();
-    let config = |world: &Path| {
-        let opened = WorldOptions::new().without_chunks().open(world);
-        opened.map(|opened| opened.document().clone()).unwrap_or_default()
-    };
-    add(&mut found, "config.json".to_owned(), Some(&config(first)), Some(&config(second)));
-    let resources = |world: &Path| {
-        let opened = WorldOptions::new().without_chunks().open(world);
-        let usual = |_| Resources::in_folder(&OsFileSystem, world.join("resources"));
-        opened.map_or_else(usual, |opened| opened.resources().clone())
-    };
-    let (a, b) = (resources(first), resources(second));
-    for id in a.ids()?.into_iter().chain(b.ids()?).collect::<BTreeSet<_>>() {
-        let load = |of: &Resources<'_>| of.load(&id).ok().map(|loaded| loaded.document);
-        let of = |of: &Resources<'_>, ids: &[String]| ids.contains(&id).then(|| load(of)).flatten();
-        let (old, new) = (of(&a, &a.ids()?), of(&b, &b.ids()?));
-        add(&mut found, format!("resources/{id}.json"), old.as_ref(), new.as_ref());
+    for name in all {
+        let old = if old.contains(name) { a.load(name) } else { None };
+        let new = if new.contains(name) { b.load(name) } else { None };
+        add(&mut found, name.clone(), old.as_ref(), new.as_ref());
     }
-    let players = |world: &Path| {
+    Ok(Some(found))
+}
+
+const CONFIG: &str = "config.json";
+
+/// The files beside the chunks of a world.
+enum Files {
+    Folder { world: PathBuf, resources: Resources<'static>, players: Option<Players<'static>> },
+    Backup { backup: Backup, world: String },
+}
+
+impl Files {
+    fn of(location: &Location) -> Result<Option<Self>> {
+        if let Location::Backup { zip, world } = location {
+            return Ok(Some(Self::Backup { backup: Backup::open(zip)?, world: world.clone() }));
+        }
+        let Some(world) = location.world_folder() else { return Ok(None) };
+        let opened = WorldOptions::new().without_chunks().open(&world);
+        let usual = |_| Resources::in_folder(&OsFileSystem, world.join("resources"));
+        let resources = opened.map_or_else(usual, |opened| opened.resources().clone());
         let universe = world.parent().filter(|worlds| worlds.ends_with("worlds"));
-        universe.and_then(Path::parent).map(Players::of_universe)
-    };
-    if let (Some(a), Some(b)) = (players(first), players(second)) {
-        let list = |of: &Players<'_>| of.list();
-        let (old, new) = (list(&a)?, list(&b)?);
-        let uuids: Vec<_> = old.iter().chain(&new).map(|entry| entry.uuid).collect();
-        for uuid in uuids.iter().map(ToString::to_string).collect::<BTreeSet<_>>() {
-            let of = |of: &Players<'_>, list: &[hyworld_world::PlayerEntry]| {
-                let entry = list.iter().find(|entry| entry.uuid.to_string() == uuid)?;
-                of.load(entry.uuid).ok().map(|loaded| loaded.document)
-            };
-            let name = format!("players/{uuid}.json");
-            add(&mut found, name, of(&a, &old).as_ref(), of(&b, &new).as_ref());
+        let players = universe.and_then(Path::parent).map(Players::of_universe);
+        Ok(Some(Self::Folder { world, resources, players }))
+    }
+
+    fn has_players(&self) -> bool {
+        !matches!(self, Self::Folder { players: None, .. })
+    }
+
+    /// Returns names such as `config.json`, `resources/Time.json` and `players/UUID.json`.
+    fn names(&mut self) -> Result<BTreeSet<String>> {
+        let mut names = BTreeSet::from([CONFIG.to_owned()]);
+        match self {
+            Self::Folder { resources, players, .. } => {
+                names.extend(resources.ids()?.iter().map(|id| format!("resources/{id}.json")));
+                for player in players.iter().map(Players::list) {
+                    names.extend(player?.iter().map(|one| format!("players/{}.json", one.uuid)));
+                }
+            }
+            Self::Backup { backup, world } => {
+                let folder = format!("worlds/{world}/");
+                for entry in backup.entries()? {
+                    let name = entry.name.strip_prefix(&folder).unwrap_or(&entry.name);
+                    let (inside, file) = name.rsplit_once('/').unwrap_or(("", name));
+                    let is_one = (inside == "resources" && entry.name.starts_with(&folder))
+                        || (inside == "players" && !entry.name.starts_with(&folder));
+                    if is_one && file.ends_with(".json") {
+                        names.insert(name.to_owned());
+                    }
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    fn load(&mut self, name: &str) -> Option<Document> {
+        let (inside, file) = name.rsplit_once('/').unwrap_or(("", name));
+        let stem = file.strip_suffix(".json")?;
+        match self {
+            Self::Folder { world, resources, players } => match inside {
+                "resources" => resources.load(stem).ok().map(|loaded| loaded.document),
+                "players" => {
+                    let loaded = players.as_ref()?.load(stem.parse().ok()?).ok()?;
+                    Some(loaded.document)
+                }
+                _ => {
+                    let opened = WorldOptions::new().without_chunks().open(world).ok()?;
+                    Some(opened.document().clone())
+                }
+            },
+            Self::Backup { backup, .. } if inside == "players" => backup.document(name).ok()?,
+            Self::Backup { backup, world } => {
+                backup.document(&format!("worlds/{world}/{name}")).ok()?
+            }
         }
     }
-    Ok(found)
 }
 
 fn add(found: &mut Vec<FileDiff>, file: String, old: Option<&Document>, new: Option<&Document>) {
@@ -96,9 +151,16 @@ fn same(old: &Document, new: &Document) -> bool {
 
 /// Adds the paths of keys whose values differ, up to a depth.
 fn changed_keys(old: &Document, new: &Document, path: &str, depth: u32, keys: &mut Vec<String>) {
-    let all: BTreeSet<&str> = old.fields().chain(new.fields()).map(|(key, _)| key).collect();
-    for key in all {
-        let (a, b) = (old.get(key), new.get(key));
+    // Looking up each key in the documents would take quadratic time.
+    let mut all: BTreeMap<&str, [Option<&Value>; 2]> = BTreeMap::new();
+    for (number, document) in [old, new].into_iter().enumerate() {
+        for (key, value) in document.fields() {
+            let slot = all.entry(key).or_default().get_mut(number);
+            // Of equal keys the first counts, as in `Document::get`.
+            slot.into_iter().for_each(|slot| drop(slot.get_or_insert(value)));
+        }
+    }
+    for (key, [a, b]) in all {
         let inner = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
         match (a, b) {
             (Some(Value::Document(a)), Some(Value::Document(b))) if depth > 1 => {
@@ -114,6 +176,19 @@ fn changed_keys(old: &Document, new: &Document, path: &str, depth: u32, keys: &m
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_keys_are_compared_in_time() {
+        let text: Vec<_> = (0..200_000).map(|key| format!("\"{key}\":{key}")).collect();
+        let old = Document::from_json(&format!("{{{}}}", text.join(","))).unwrap();
+        let mut new = old.clone();
+        new.set("123456", Value::from("other"));
+        let started = std::time::Instant::now();
+        let mut found = Vec::new();
+        add(&mut found, "a".to_owned(), Some(&old), Some(&new));
+        assert_eq!(found[0].keys, ["123456"]);
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
 
     #[test]
     fn keys_are_compared_in_any_order() {

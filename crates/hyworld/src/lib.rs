@@ -75,6 +75,7 @@ mod info;
 mod landmarks;
 mod location;
 mod map;
+mod output;
 mod packing;
 mod players;
 pub mod prelude;
@@ -117,6 +118,7 @@ pub use map::{
     PageTexts, PastState, TileOptions, TileReport, TileRun, WorldPage, WorldSink, draw_archive,
     draw_map, draw_tile, draw_tiles, find_markers, stored_neighbours,
 };
+pub use output::{OutputKind, check_output, check_output_folder};
 pub use packing::{PackForecast, PackOutcome, PackWorld, Packing};
 pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};
 pub use region::{

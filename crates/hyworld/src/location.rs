@@ -15,7 +15,7 @@ use hyworld_world::{OsFileSystem, Resources, WorldOptions, world_of_storage};
 
 use crate::error::{Error, ErrorKind, Result};
 use target::check_url;
-pub(crate) use target::resolved;
+pub(crate) use target::{check_local, resolved};
 use worlds::{entries, only_world_with_chunks};
 
 #[cfg(not(feature = "s3"))]

@@ -228,11 +228,10 @@ impl Wanted {
         for found in storage.positions() {
             match found {
                 Ok(at) if area.contains(at) => drop(self.chunks.insert(at)),
-                Ok(_) => {}
                 Err(error) if may_overlap(&error, area) => {
                     self.unlisted.push(Finding::of_storage(&error));
                 }
-                Err(_) => {}
+                Ok(_) | Err(_) => {}
             }
         }
     }

@@ -11,7 +11,7 @@ use hyworld_maintenance::{
 use hyworld_world::{PathKind, discover};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::location::{not_found, resolved};
+use crate::location::{check_local, not_found, resolved};
 
 /// The result of a snapshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -75,6 +75,7 @@ fn check(source: &Path, target: &Path) -> Result<()> {
     if let PathKind::Region { .. } | PathKind::Pack { .. } = discover(source)? {
         return Err(refused(source, "not a save, universe or world"));
     }
+    check_local(target)?;
     let (from, to) = (resolved(source), resolved(target));
     if to.starts_with(&from) {
         return Err(refused(target, "the target is inside the folder to be copied"));

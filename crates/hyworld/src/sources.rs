@@ -140,7 +140,7 @@ impl Source {
             clippy::cast_sign_loss,
             reason = "a score from 0 to 1"
         )]
-        let percent = (found.source.clamp(0.0, 1.0) * 100.0).round() as u8;
+        let percent = (found.reached().unwrap_or_default().clamp(0.0, 1.0) * 100.0).round() as u8;
         self.same_world = match found.verdict() {
             EdgeVerdict::Same => SameWorld::Edges(percent),
             EdgeVerdict::Other => SameWorld::OtherEdges(percent),

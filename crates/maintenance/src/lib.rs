@@ -61,7 +61,7 @@ pub use manifest::{
     ChunkRecord, FileRecord, Manifest, ManifestChanges, ManifestError, RegionRecord, ShortHash,
     changed_chunks, changed_regions,
 };
-pub use migrate::{MigrateOptions, MigrationReport};
+pub use migrate::{MigrateOptions, MigrationReport, TargetContents};
 pub use partial::{PartialError, PartialFolder};
 pub use progress::{NoProgress, Progress};
 pub use region_slots::RegionSlots;

@@ -3,12 +3,16 @@
 //! Chunks are copied and verified; the source is only read and never deleted. The world is switched
 //! to the target once everything is copied. An interrupted migration is continued.
 
+mod target;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use hyworld_files::FileError;
 use hyworld_providers::{
     Access, ChunkStorage, EmptyStorage, MemoryStorage, MigrationStorage, ProviderConfig,
     ProviderKind, ProviderRegistry,
@@ -18,6 +22,10 @@ use hyworld_world::{Error, ProviderSwitch, Result, ServerCheck};
 use crate::convert::{ConvertOptions, ConvertReport, convert};
 use crate::progress::Progress;
 use crate::scan::ScanOptions;
+use crate::seam::SameWorld;
+use crate::undo::{Changes, UndoError, bundle_path};
+
+pub use target::TargetContents;
 
 /// The options of a migration.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +35,8 @@ pub struct MigrateOptions {
     server_check: ServerCheck,
     scan: ScanOptions,
     replace: bool,
+    trust_target: bool,
+    bundle: Option<PathBuf>,
     skip_unreadable: bool,
     dry_run: bool,
 }
@@ -46,6 +56,8 @@ pub struct MigrationReport {
     pub is_resumed: bool,
     /// Whether the world now uses the target. If not, it uses the source as before.
     pub is_switched: bool,
+    /// The undo bundle with the chunks that the target had; `None` if it lost none.
+    pub bundle: Option<PathBuf>,
 }
 
 impl MigrateOptions {
@@ -72,9 +84,23 @@ impl MigrateOptions {
         self
     }
 
-    /// Sets whether chunks that exist in the target may be replaced and removed.
+    /// Sets whether chunks that exist in the target may be replaced and removed. A target that is
+    /// not proven to belong to the same world is refused. What differs goes into an undo bundle.
     pub fn replace(mut self, replace: bool) -> Self {
         self.replace = replace;
+        self
+    }
+
+    /// Sets whether a target is replaced if nothing shows whose it is. A target with the chunks of
+    /// another world is refused in any case.
+    pub fn trust_target(mut self, trust: bool) -> Self {
+        self.trust_target = trust;
+        self
+    }
+
+    /// Sets the undo bundle, which must not exist; `None` for a new file beside the world.
+    pub fn bundle(mut self, bundle: Option<PathBuf>) -> Self {
+        self.bundle = bundle;
         self
     }
 
@@ -124,6 +150,64 @@ impl MigrateOptions {
         Ok(report)
     }
 
+    /// Compares the chunks of the target with those of the world, without changing anything.
+    /// Returns `None` if the target has no chunks, or those of an interrupted migration.
+    ///
+    /// # Errors
+    /// Returns an error if the world is in use or a storage cannot be opened or listed.
+    pub fn inspect(&self, world: &Path, target: &ProviderConfig) -> Result<Option<TargetContents>> {
+        check_target(target)?;
+        let switch = ProviderSwitch::begin(world, target, self.server_check)?;
+        let (rest, is_target_first) = without_target(switch.source(), target)?;
+        if switch.source().is_same(target) || switch.is_resumed() || is_target_first {
+            return Ok(None);
+        }
+        let rest = self.registry.open(&rest, world, Access::ReadOnly)?;
+        // A storage that cannot be opened for reading does not exist yet.
+        let Ok(target) = self.registry.open(target, world, Access::ReadOnly) else {
+            return Ok(None);
+        };
+        if target.positions().next().is_none() {
+            return Ok(None);
+        }
+        Ok(Some(TargetContents::of(&*target, &*rest, world)?))
+    }
+
+    /// Removes the chunks of the target that differ from those of the world.
+    fn clear(
+        &self,
+        world: &Path,
+        target: &dyn ChunkStorage,
+        source: &dyn ChunkStorage,
+        report: &mut MigrationReport,
+    ) -> Result<()> {
+        let found = TargetContents::of(target, source, world)?;
+        let reason = match found.owner {
+            SameWorld::Same => None,
+            SameWorld::Other => Some("has the chunks of another world"),
+            SameWorld::Unknown if self.trust_target => None,
+            SameWorld::Unknown => Some(
+                "has chunks that are not proven to be of this world (--trust-target replaces them)",
+            ),
+        };
+        if let Some(reason) = reason {
+            let (path, location) = (world.to_owned(), found.location);
+            return Err(Error::ForeignTarget { path, location, reason });
+        }
+        if self.dry_run || found.lost() == 0 {
+            return Ok(());
+        }
+        let bundle = self.bundle.clone().unwrap_or_else(|| bundle_path(world, "migrate"));
+        let cleared =
+            Changes::begin(world, &bundle, "migrate", now_ms()).and_then(|mut changes| {
+                found.clear(target, &mut changes)?;
+                changes.finish()
+            });
+        report.bundle = cleared.map_err(|error| of_undo(&bundle, error))?;
+        report.copy.removed = found.lost();
+        Ok(())
+    }
+
     fn copy(
         &self,
         world: &Path,
@@ -137,16 +221,21 @@ impl MigrateOptions {
         let access = if self.dry_run { Access::ReadOnly } else { Access::ReadWrite };
         let target: Arc<dyn ChunkStorage> = self.registry.open(target, world, access)?.into();
         (report.source, report.target) = (rest.location(), target.location());
-        let may_differ = self.replace || switch.is_resumed();
+        let has_other_chunks = !switch.is_resumed() && target.positions().next().is_some();
         let source = if is_target_first {
             let loaders = vec![Some(Box::new(Arc::clone(&target)) as _), Some(rest)];
             Box::new(MigrationStorage::new(loaders, Box::new(EmptyStorage)))
-        } else if !may_differ && target.positions().next().is_some() {
+        } else if has_other_chunks && !self.replace {
             let (path, location) = (world.to_owned(), target.location());
             return Err(Error::TargetHasChunks { path, location });
         } else {
+            if has_other_chunks {
+                self.clear(world, &*target, &*rest, report)?;
+            }
             rest
         };
+        let removed = report.copy.removed;
+        let may_differ = self.replace || switch.is_resumed();
         let options = ConvertOptions::new().scan(self.scan.clone()).remove_others(may_differ);
         let options = options.skip_unreadable(self.skip_unreadable).dry_run(self.dry_run);
         report.copy = if self.dry_run {
@@ -155,7 +244,26 @@ impl MigrateOptions {
             switch.record()?;
             convert(&*source, &*target, &options, progress)
         };
+        report.copy.removed = report.copy.removed.saturating_add(removed);
         Ok(())
+    }
+}
+
+/// Returns the current time in milliseconds since 1970.
+fn now_ms() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Converts an error of recording the chunks of the target.
+fn of_undo(bundle: &Path, error: UndoError) -> Error {
+    match error {
+        UndoError::Storage(error) => error.into(),
+        UndoError::File(error) => error.into(),
+        other => {
+            FileError::at(bundle, "record the chunks of the target in")(io::Error::other(other))
+                .into()
+        }
     }
 }
 

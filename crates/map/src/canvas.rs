@@ -22,6 +22,9 @@ pub const WEBP_PIXELS_MAX: u64 = 25_000_000;
 /// The maximum width and height of a `WebP` picture, which the format sets.
 const WEBP_SIDE_MAX: u64 = 16_383;
 
+/// The program that pictures name as their author.
+const SOFTWARE: &str = concat!("hyworld ", env!("CARGO_PKG_VERSION"));
+
 /// The file format of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PictureFormat {
@@ -111,6 +114,7 @@ impl<W: Write + 'static> Canvas<W> {
                 let mut encoder = Encoder::new(out, size.width, size.height);
                 encoder.set_color(ColorType::Rgba);
                 encoder.set_depth(BitDepth::Eight);
+                encoder.add_text_chunk("Software".to_owned(), SOFTWARE.to_owned())?;
                 Sheet::Png(encoder.write_header()?.into_stream_writer()?)
             }
         };
@@ -140,7 +144,12 @@ impl<W: Write + 'static> Canvas<W> {
         match self.sheet {
             Sheet::Png(png) => Ok(png.finish()?),
             Sheet::Webp(mut out, pixels, size) => {
-                out.write_all(&image::encode_webp(&pixels, size.width, size.height)?)?;
+                out.write_all(&image::encode_webp(
+                    &pixels,
+                    size.width,
+                    size.height,
+                    Some(SOFTWARE),
+                )?)?;
                 Ok(out.flush()?)
             }
         }

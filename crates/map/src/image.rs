@@ -47,7 +47,7 @@ impl TileFormat {
     /// Returns an error if `pixels` has the wrong length.
     pub fn encode(self, pixels: &[u8]) -> Result<Vec<u8>, MapError> {
         match self {
-            Self::Webp => encode_webp(pixels, TILE_PIXELS, TILE_PIXELS),
+            Self::Webp => encode_webp(pixels, TILE_PIXELS, TILE_PIXELS, None),
             Self::Png => encode_png(pixels),
         }
     }
@@ -64,11 +64,31 @@ impl TileFormat {
     }
 }
 
-pub(crate) fn encode_webp(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, MapError> {
+/// Encodes a picture as `WebP`. `software` is the program that the file names as its author.
+pub(crate) fn encode_webp(
+    pixels: &[u8],
+    width: u32,
+    height: u32,
+    software: Option<&str>,
+) -> Result<Vec<u8>, MapError> {
     let mut out = Vec::new();
-    let encoded = WebPEncoder::new(&mut out).encode(pixels, width, height, WebpColor::Rgba8);
-    encoded.map_err(|error| MapError::Encoding(error.to_string()))?;
+    let mut encoder = WebPEncoder::new(&mut out);
+    if let Some(software) = software {
+        encoder.set_xmp_metadata(xmp(software).into_bytes());
+    }
+    let done = encoder.encode(pixels, width, height, WebpColor::Rgba8);
+    done.map_err(|error| MapError::Encoding(error.to_string()))?;
     Ok(out)
+}
+
+/// Returns the metadata of a picture.
+fn xmp(software: &str) -> String {
+    format!(
+        "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF \
+         xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" \
+         xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmp:CreatorTool=\"{software}\"/></rdf:RDF>\
+         </x:xmpmeta>"
+    )
 }
 
 fn encode_png(pixels: &[u8]) -> Result<Vec<u8>, MapError> {
@@ -151,7 +171,7 @@ mod tests {
                 );
             }
             assert!(format.decode(b"not a picture").is_err());
-            let small = encode_webp(&[0; 4], 1, 1).unwrap();
+            let small = encode_webp(&[0; 4], 1, 1, None).unwrap();
             assert!(format.decode(&small).is_err());
         }
     }

@@ -153,7 +153,7 @@ pub enum Error {
     /// A migration would overwrite chunks that it did not write.
     #[error(
         "{}: {location} already has chunks, which are not from an interrupted migration; \
-         move them away, or replace them with --replace",
+         move them away, or, if they are an older copy of this world, use --replace",
         path.display()
     )]
     TargetHasChunks {
@@ -161,6 +161,16 @@ pub enum Error {
         path: PathBuf,
         /// Path or URL of the target storage.
         location: String,
+    },
+    /// A migration would replace chunks that may belong to another world.
+    #[error("{}: {location} {reason}; choose another target, or move its chunks away", path.display())]
+    ForeignTarget {
+        /// The world.
+        path: PathBuf,
+        /// Path or URL of the target storage.
+        location: String,
+        /// Why it may not be replaced.
+        reason: &'static str,
     },
     /// A world in a format from before the game's release.
     #[error(

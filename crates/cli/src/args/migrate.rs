@@ -20,6 +20,15 @@ pub(crate) struct MigrateArgs {
     /// Replace the chunks that the new storage already has, and remove those the world lacks
     #[arg(long)]
     pub(crate) replace: bool,
+    /// With --replace: replace chunks even if nothing shows that they are of this world
+    #[arg(long, requires = "replace")]
+    pub(crate) trust_target: bool,
+    /// Do not ask before chunks of the new storage are replaced
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Write what is replaced to this undo bundle [default: a new file beside the world]
+    #[arg(long, value_name = "FILE", requires = "replace")]
+    pub(crate) bundle: Option<PathBuf>,
     /// Switch the world even if some chunks cannot be read; those stay only in the old storage
     #[arg(long)]
     pub(crate) skip_unreadable: bool,

@@ -152,7 +152,7 @@ fn write_document(
         streams::write_to_stdout(console, &located.document, true)?;
         return Ok(Exit::Clean);
     }
-    streams::write_to_file(output, &located.path, &located.document)?;
+    streams::write_to_file(output, &located.document)?;
     let (x, z) = (located.at.x, located.at.z);
     let bytes = text::count(located.document.len() as u64, "byte");
     console.say(format_args!("chunk {x},{z}: {bytes} written to {}", output.display()))?;

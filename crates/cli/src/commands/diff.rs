@@ -80,15 +80,13 @@ fn files(
     if args.chunks_only || is_part {
         return Ok(Vec::new());
     }
-    match (first.world_folder(), second.world_folder()) {
-        (Some(first), Some(second)) => Ok(diff_files(&first, &second)?),
-        (None, None) => Ok(Vec::new()),
-        _ => {
-            console
-                .say(format_args!("note: only chunks are compared, because one is not a world"))?;
-            Ok(Vec::new())
-        }
+    if let Some(found) = diff_files(first, second)? {
+        return Ok(found);
     }
+    if first.world_folder().is_some() || second.world_folder().is_some() {
+        console.say(format_args!("note: only chunks are compared, because one is not a world"))?;
+    }
+    Ok(Vec::new())
 }
 
 /// Reads a manifest; `None` if the file is something else.

@@ -6,7 +6,10 @@ mod tiles;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use hyworld::{Location, MapInput, MapProblem, PastState, load_colors};
+use hyworld::{
+    Location, MapInput, MapProblem, OutputKind, PastState, check_output, check_output_folder,
+    load_colors,
+};
 use hyworld_assets::Colors;
 use hyworld_maintenance::ScanOptions;
 use hyworld_map::Layer;
@@ -41,6 +44,11 @@ impl Output {
             }
             _ => Self::Folder,
         };
+        match output {
+            Self::Picture => check_output(path, OutputKind::Picture)?,
+            Self::Archive => check_output(path, OutputKind::Archive)?,
+            Self::Folder => check_output_folder(path)?,
+        }
         if path.is_dir() && output != Self::Folder {
             return Err(exit::usage(format!("-o {}: this is a folder", path.display())));
         }

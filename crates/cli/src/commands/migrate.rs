@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hyworld_bench::Millis;
-use hyworld_maintenance::{MigrateOptions, MigrationReport, ScanOptions};
+use hyworld_maintenance::{MigrateOptions, MigrationReport, SameWorld, ScanOptions};
 use serde::Serialize;
 
 use super::convert;
@@ -31,6 +31,7 @@ struct Report<'a> {
     resumed: bool,
     switched: bool,
     dry_run: bool,
+    bundle: Option<String>,
     ms: Millis,
 }
 
@@ -40,13 +41,21 @@ pub(super) fn run(args: &MigrateArgs, console: &mut Console) -> anyhow::Result<E
         .registry(hyworld::registry())
         .scan(ScanOptions::new().jobs(console.jobs()))
         .replace(args.replace)
+        .trust_target(args.trust_target)
+        .bundle(args.bundle.clone())
         .skip_unreadable(args.skip_unreadable)
         .dry_run(args.dry_run);
+    if args.replace && !args.dry_run && !may_replace(args, &world, &options, console)? {
+        return Ok(Exit::Problems);
+    }
     let start = Instant::now();
     let bar = ChunkProgress::new(console, "copying", None);
     let report = options.run(&world, &args.target(), &bar)?;
     drop(bar);
     write(args, console, &world, &report, start.elapsed())?;
+    if !args.json {
+        super::undo::advise(report.bundle.as_deref(), console)?;
+    }
     convert::complain(console, &report.copy)?;
     if !report.is_switched && !args.dry_run {
         console.say(format_args!(
@@ -58,6 +67,33 @@ pub(super) fn run(args: &MigrateArgs, console: &mut Console) -> anyhow::Result<E
     }
     let is_clean = report.copy.findings.total() == 0 && (report.is_switched || args.dry_run);
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+}
+
+/// Says which chunks of the target would be lost, and asks.
+fn may_replace(
+    args: &MigrateArgs,
+    world: &Path,
+    options: &MigrateOptions,
+    console: &mut Console,
+) -> anyhow::Result<bool> {
+    let found = options.inspect(world, &args.target())?;
+    let Some(found) = found.filter(|found| found.lost() > 0) else { return Ok(true) };
+    if found.owner == SameWorld::Other {
+        // Migrating refuses it with its reason.
+        return Ok(true);
+    }
+    console.say(format_args!(
+        "{}: {} differ from those of the world, {} are only there; they are replaced or removed, \
+         and kept in an undo bundle",
+        found.location,
+        text::count(found.different.len() as u64, "chunk"),
+        text::thousands(found.only_there.len() as u64),
+    ))?;
+    let is_wanted = console.confirm(&format!("replace them in {}?", found.location), args.yes)?;
+    if !is_wanted {
+        console.say(format_args!("nothing changed; --yes replaces them"))?;
+    }
+    Ok(is_wanted)
 }
 
 fn advice(args: &MigrateArgs) -> &'static str {
@@ -95,6 +131,7 @@ fn write(
                 resumed: report.is_resumed,
                 switched: report.is_switched,
                 dry_run: args.dry_run,
+                bundle: report.bundle.as_ref().map(|path| path.display().to_string()),
                 ms: Millis(time),
             },
         );

@@ -5,14 +5,12 @@ mod list;
 mod remove;
 mod show;
 
-use std::fs::File;
 use std::io::Write;
-
-use anyhow::Context;
 
 use crate::args::player::{ExportArgs, Verb};
 use crate::exit::Exit;
 use crate::output::Console;
+use crate::streams;
 
 pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
     match verb {
@@ -33,9 +31,7 @@ fn export(args: &ExportArgs, console: &mut Console) -> anyhow::Result<Exit> {
         return Ok(Exit::Clean);
     };
     let name = output.display();
-    let file = File::options().write(true).create_new(true).open(output);
-    file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .with_context(|| format!("{name}: cannot write"))?;
+    streams::write_to_file(output, text.as_bytes())?;
     console.say(format_args!("player {}: written to {name}", player.uuid))?;
     Ok(Exit::Clean)
 }

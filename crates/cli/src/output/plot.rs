@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use hyworld::{OutputKind, check_output};
 
 use crate::exit;
 
@@ -23,6 +24,9 @@ const COLORS: [[u8; 3]; 8] = [
     [60, 60, 60],
     [150, 150, 0],
 ];
+
+/// The program that pictures name as their author.
+pub(crate) const SOFTWARE: &str = concat!("hyworld ", env!("CARGO_PKG_VERSION"));
 
 const INK: [u8; 3] = [40, 40, 40];
 const GRID: [u8; 3] = [220, 220, 220];
@@ -111,6 +115,7 @@ impl Plot {
 
     /// Writes the plot in the format that the ending of the file names.
     pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
+        check_output(file, OutputKind::Plot)?;
         let ending = file.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         let bytes = match ending.as_deref() {
             Some("svg") => self.svg().into_bytes(),
@@ -128,7 +133,7 @@ impl Plot {
         let height = self.height;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-             font-family=\"sans-serif\" font-size=\"{TEXT}\">\n\
+             font-family=\"sans-serif\" font-size=\"{TEXT}\">\n<!-- {SOFTWARE} -->\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
         );
         for shape in &self.shapes {

@@ -30,6 +30,7 @@ mod migrating;
 mod mixed_worlds;
 mod newer_games;
 #[cfg(unix)]
+mod outputs;
 mod permissions;
 mod players;
 mod pregen;

@@ -90,6 +90,27 @@ mod to_rocksdb {
     }
 
     #[test]
+    fn chunks_that_would_be_lost_are_named_and_kept() {
+        let sandbox = configured();
+        sandbox.run(&["migrate", "world", "--to", "RocksDb"]).ends(0);
+        let chunks = fs::read_dir(sandbox.path("world/chunks")).unwrap();
+        let region = chunks.map(|file| file.unwrap().path()).next().unwrap();
+        let region = region.to_str().unwrap();
+        sandbox.file("other.bin", b"another document");
+        sandbox.run(&["region", "put", region, "1023", "other.bin"]).ends(0);
+        let before = fs::read(region).unwrap();
+        let back = ["migrate", "world", "--to", "Hytale", "--replace"];
+        let run = sandbox.run(&back).ends(1);
+        assert!(run.err.contains("1 are only there") || run.err.contains("1 chunk"), "{}", run.err);
+        assert!(fs::read(region).unwrap() == before, "nothing is replaced without --yes");
+        let report = sandbox.run(&[&back[..], &["--yes", "--json"]].concat()).ends(0).json();
+        let bundle = report["bundle"].as_str().unwrap().to_owned();
+        assert!(fs::metadata(bundle).unwrap().len() > 0);
+        let chunks = sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines();
+        assert_eq!(chunks.len(), 200, "as in the database");
+    }
+
+    #[test]
     fn stress_runs_on_a_migrated_world() {
         let sandbox = crate::generated::world("Flat", false);
         sandbox.run(&["pregen", "world", "--radius", "3"]).ends(0);

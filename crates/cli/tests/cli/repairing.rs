@@ -291,8 +291,10 @@ fn each_world_gets_its_own_undo_bundle() {
         sandbox.run(&["undo", name, "--yes"]).ends(0);
     }
     assert!(files(&sandbox.path("save")) == before, "undoing restores every byte");
-    sandbox.run(&["seal", "save", "--yes", "--bundle", "sealed"]).ends(1);
-    assert!(sandbox.path("sealed-second").exists() && sandbox.path("sealed-w").exists());
+    sandbox.run(&["seal", "save", "--yes", "--bundle", "sealed.hyundo"]).ends(1);
+    for name in ["sealed-second.hyundo", "sealed-w.hyundo"] {
+        assert!(sandbox.path(name).exists(), "{name}");
+    }
 }
 
 #[cfg(feature = "rocksdb")]

@@ -65,7 +65,7 @@ fn one_blob_is_extracted() {
     assert_eq!((run.text(), run.err.as_str()), ("", "segment 2: 7,000 bytes written to out\n"));
     assert_eq!(sandbox.bytes("out"), removed);
     assert_eq!(sandbox.run(&[salvage.as_slice(), &["-"]].concat()).ends(0).out, removed);
-    let object = sandbox.run(&[salvage.as_slice(), &["out", "--json"]].concat()).ends(0).json();
+    let object = sandbox.run(&[salvage.as_slice(), &["second", "--json"]].concat()).ends(0).json();
     assert_eq!(keys(&object), ["segment", "raw", "compressed", "output"]);
 }
 

@@ -25,10 +25,7 @@ impl Location {
             let reason = "this is a file; name a world or a folder of region files";
             return Err(bad_location(name, reason));
         }
-        if region_of(name).is_some() {
-            let reason = "this is the name of a region file; name a folder";
-            return Err(bad_location(name, reason));
-        }
+        check_folder_name(name)?;
         let is_chunks_folder = name.file_name().is_some_and(|last| last == CHUNKS_FOLDER);
         if is_chunks_folder || (name.is_dir() && !region_files_in(name)?.is_empty()) {
             return Ok(Self::Regions(name.to_owned()));
@@ -82,6 +79,28 @@ fn worlds_folder(path: &Path) -> Option<PathBuf> {
             Some(universe.path().join("worlds"))
         }
         _ => None,
+    }
+}
+
+/// Returns an error for a new folder whose name is that of a region file or a backup.
+fn check_folder_name(name: &Path) -> Result<()> {
+    let text = name.to_string_lossy().to_ascii_lowercase();
+    let is_zip = name.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+    let kind = match () {
+        () if name.is_dir() && region_of(name).is_none() => return Ok(()),
+        () if region_of(name).is_some() || text.ends_with(".region.bin") => "a region file",
+        () if is_zip => "a backup, which only the game writes",
+        () if text.ends_with(hyworld_maintenance::BUNDLE_SUFFIX) => "an undo bundle",
+        () => return Ok(()),
+    };
+    Err(bad_location(name, &format!("this is the name of {kind}; name a folder")))
+}
+
+/// Returns an error for a location that is not a path on this machine.
+pub(crate) fn check_local(name: &Path) -> Result<()> {
+    match Location::of_url(name) {
+        Some(_) => Err(bad_location(name, "this must be a path on this machine")),
+        None => check_url(name),
     }
 }
 

@@ -126,9 +126,45 @@ fn existing_chunks_of_the_target_are_not_overwritten() {
     assert!(matches!(refused, Err(Error::TargetHasChunks { .. })), "{refused:?}");
     assert_eq!(scene.target.read(at(1)).unwrap().unwrap(), b"mine");
     let scene = Scene { options: scene.options.clone().replace(true), ..scene };
+    let refused = scene.run(&target());
+    assert!(matches!(refused, Err(Error::ForeignTarget { .. })), "{refused:?}");
+    assert_eq!(scene.target.read(at(1)).unwrap().unwrap(), b"mine", "nothing shows whose it is");
+    let found = scene.options.inspect(scene.world.path(), &target()).unwrap().unwrap();
+    assert_eq!((found.equal, found.different.len(), found.only_there.len()), (0, 1, 0));
+    let bundle = scene.world.path().join("lost.hyundo");
+    let options = scene.options.clone().trust_target(true).bundle(Some(bundle.clone()));
+    let scene = Scene { options, ..scene };
     let report = scene.run(&target()).unwrap();
     assert_eq!((report.copy.copied, report.is_switched), (2, true));
     assert_eq!(scene.target.read(at(1)).unwrap().unwrap(), b"chunk 1");
+    assert_eq!(report.bundle, Some(bundle), "what was replaced is kept");
+}
+
+/// Terrain shows that a storage belongs to another world, whatever the caller trusts.
+#[test]
+fn the_storage_of_another_world_is_refused() {
+    let worlds = ["explored-2026-01", "ocean-2026-01"].map(hyworld_testkit::region_files);
+    let [Some(explored), Some(ocean)] = worlds else { return };
+    let scene = Scene::new(0);
+    let own = scene.world.path().join("chunks");
+    std::fs::create_dir_all(&own).unwrap();
+    for path in explored {
+        std::fs::copy(&path, own.join(path.file_name().unwrap())).unwrap();
+    }
+    // Ocean, moved to where explored is.
+    let other = tempfile::tempdir().unwrap();
+    let (from, to) = (&ocean[0], own.read_dir().unwrap().next().unwrap().unwrap().file_name());
+    std::fs::copy(from, other.path().join(to)).unwrap();
+    let foreign = hyworld_providers::RegionFilesOptions::new().open(other.path()).unwrap();
+    for at in foreign.all_positions().unwrap() {
+        scene.target.write(at, &foreign.read(at).unwrap().unwrap()).unwrap();
+    }
+    let before = scene.target.all_positions().unwrap();
+    let options = scene.options.clone().replace(true).trust_target(true);
+    let scene = Scene { options, ..scene };
+    let refused = scene.run(&target());
+    assert!(matches!(refused, Err(Error::ForeignTarget { .. })), "{refused:?}");
+    assert_eq!(scene.target.all_positions().unwrap(), before);
 }
 
 #[test]

@@ -46,16 +46,19 @@ pub struct Agreement {
 impl Agreement {
     /// Returns whether the source is the same world.
     pub fn verdict(&self) -> SameWorld {
-        let contrast = self.own - self.wrong;
-        if self.borders < BORDERS_MIN || contrast < CONTRAST_MIN {
-            return SameWorld::Unknown;
-        }
-        let reached = (self.source - self.wrong) / contrast;
-        match reached {
-            _ if reached >= SAME_MIN => SameWorld::Same,
-            _ if reached <= OTHER_MAX => SameWorld::Other,
+        match self.reached() {
+            Some(reached) if reached >= SAME_MIN => SameWorld::Same,
+            Some(reached) if reached <= OTHER_MAX => SameWorld::Other,
             _ => SameWorld::Unknown,
         }
+    }
+
+    /// Returns how well the source fits: 0 for chunks that are not neighbours, 1 for the world's
+    /// own. `None` if there are too few borders or the terrain is too uniform to tell.
+    pub fn reached(&self) -> Option<f64> {
+        let contrast = self.own - self.wrong;
+        let is_evidence = self.borders >= BORDERS_MIN && contrast >= CONTRAST_MIN;
+        is_evidence.then(|| (self.source - self.wrong) / contrast)
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn run(args: &GetArgs, console: &mut Console) -> anyhow::Result<Exit>
             streams::write_to_stdout(console, &bytes, true)?;
         }
         Some(output) => {
-            streams::write_to_file(output, path, &bytes)?;
+            streams::write_to_file(output, &bytes)?;
             confirm(args, console, &names, slot, &blob, output, bytes.len())?;
         }
     }

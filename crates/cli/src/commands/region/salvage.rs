@@ -55,7 +55,7 @@ fn extract(
         streams::write_to_stdout(console, &bytes, true)?;
         return Ok(Exit::Clean);
     }
-    streams::write_to_file(output, &args.source.file, &bytes)?;
+    streams::write_to_file(output, &bytes)?;
     let (header, output) = (blob.header(), output.display().to_string());
     if args.json {
         let (raw, compressed) = (header.raw_bytes, header.compressed_bytes);

@@ -6,10 +6,11 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use hyworld::Trim;
+use hyworld::{OutputKind, Trim, check_output};
 use hyworld_coords::ChunkPos;
 
 use crate::exit;
+use crate::output::plot::SOFTWARE;
 use crate::output::{Console, text};
 
 /// The maximum width and height of the map, in characters. A character is twice as high as wide.
@@ -110,6 +111,7 @@ fn ceil(number: i64, by: i64) -> i64 {
 
 /// Draws kept chunks in green and removed ones in red.
 pub(super) fn picture(plan: &Trim, file: &Path) -> anyhow::Result<()> {
+    check_output(file, OutputKind::Png)?;
     let Some(area) = plan.stored.bounds() else {
         return Err(exit::problem("the world has no chunks, so there is no picture"));
     };
@@ -123,6 +125,7 @@ pub(super) fn picture(plan: &Trim, file: &Path) -> anyhow::Result<()> {
     let (pixels, rows) = (u32::try_from(width * scale)?, u32::try_from(depth * scale)?);
     let mut encoder = png::Encoder::new(out, pixels, rows);
     encoder.set_color(png::ColorType::Rgb);
+    encoder.add_text_chunk("Software".to_owned(), SOFTWARE.to_owned()).with_context(failed)?;
     let mut writer = encoder.write_header().with_context(failed)?;
     let mut stream = writer.stream_writer().with_context(failed)?;
     for z in area.min().z..=area.max().z {

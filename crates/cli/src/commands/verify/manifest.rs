@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hyworld::ManifestUse;
+use hyworld::{ManifestUse, OutputKind, check_output};
 use hyworld_maintenance::Manifest;
 
 use crate::args::storage::VerifyArgs;
@@ -39,6 +39,7 @@ impl Chosen {
             let advice = "write it first with --manifest";
             return Err(usage(format!("{}: no such manifest; {advice}", path.display())));
         }
+        check_output(&path, OutputKind::Manifest)?;
         let old = if path.exists() { Some(Manifest::read(&path)?) } else { None };
         Ok(Self { path: Some(path), old, is_since, is_update })
     }

@@ -23,6 +23,7 @@ pub(super) fn png(plot: &Plot) -> anyhow::Result<Vec<u8>> {
     let mut encoder = png::Encoder::new(&mut bytes, u32::try_from(width)?, u32::try_from(height)?);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
+    encoder.add_text_chunk("Software".to_owned(), super::SOFTWARE.to_owned())?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&canvas.pixels)?;
     writer.finish()?;
