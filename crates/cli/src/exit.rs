@@ -38,6 +38,11 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// Returns the exit code for data that is clean or has problems.
+pub(crate) fn clean_if(is_clean: bool) -> Exit {
+    if is_clean { Exit::Clean } else { Exit::Problems }
+}
+
 /// An error raised by the CLI itself, with its exit code.
 #[derive(Debug)]
 struct CliError {

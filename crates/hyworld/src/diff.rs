@@ -155,9 +155,10 @@ fn changed_keys(old: &Document, new: &Document, path: &str, depth: u32, keys: &m
     let mut all: BTreeMap<&str, [Option<&Value>; 2]> = BTreeMap::new();
     for (number, document) in [old, new].into_iter().enumerate() {
         for (key, value) in document.fields() {
-            let slot = all.entry(key).or_default().get_mut(number);
             // Of equal keys the first counts, as in `Document::get`.
-            slot.into_iter().for_each(|slot| drop(slot.get_or_insert(value)));
+            if let Some(found @ None) = all.entry(key).or_default().get_mut(number) {
+                *found = Some(value);
+            }
         }
     }
     for (key, [a, b]) in all {

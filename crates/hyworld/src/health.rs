@@ -17,6 +17,7 @@ use crate::info::find;
 use crate::location::{CHUNKS_FOLDER, Location, find_world};
 use crate::sources::{SameWorld, find_sources};
 use crate::world_at::World;
+pub(crate) use files::lacks_config;
 use recording::Recording;
 use tables::{Locator, Tables};
 

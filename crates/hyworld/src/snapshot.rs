@@ -72,7 +72,9 @@ fn check(source: &Path, target: &Path) -> Result<()> {
     if !source.is_dir() {
         return Err(refused(source, "not a folder; name a save, universe or world"));
     }
-    if let PathKind::Region { .. } | PathKind::Pack { .. } = discover(source)? {
+    if let PathKind::Region { .. } | PathKind::Pack { .. } | PathKind::Worlds { .. } =
+        discover(source)?
+    {
         return Err(refused(source, "not a save, universe or world"));
     }
     check_local(target)?;

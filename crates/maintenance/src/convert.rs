@@ -119,6 +119,12 @@ impl ConvertReport {
         self.findings.total() == 0 && self.completion == Completion::Complete
     }
 
+    /// Returns whether the target could not be written, for example because its disk is full.
+    pub fn has_failed_writes(&self) -> bool {
+        let classes = self.findings.by_class();
+        classes.contains_key(&Class::Write) || classes.contains_key(&Class::Sync)
+    }
+
     fn add(&mut self, other: Self) {
         self.chunks = self.chunks.saturating_add(other.chunks);
         self.copied = self.copied.saturating_add(other.copied);

@@ -39,6 +39,11 @@ pub enum PathKind {
         /// The folders of the templates.
         templates: Vec<PathBuf>,
     },
+    /// Any other folder with worlds in it.
+    Worlds {
+        /// The folders of the worlds, sorted.
+        worlds: Vec<PathBuf>,
+    },
     /// A folder of region files.
     Chunks {
         /// The folder.
@@ -70,6 +75,7 @@ impl PathKind {
         match self {
             Self::Save { universe } | Self::Universe { universe } => universe.worlds(),
             Self::World { path } | Self::Template { path } => Ok(vec![single(path)]),
+            Self::Worlds { worlds } => Ok(worlds.iter().map(|world| single(world)).collect()),
             Self::Pack { templates } => Ok(templates
                 .iter()
                 .map(|path| WorldEntry { name: template_name(path), ..single(path) })
@@ -88,6 +94,7 @@ impl PathKind {
             Self::World { .. } => "a world",
             Self::Template { .. } => "an instance template",
             Self::Pack { .. } => "an asset pack with instance templates",
+            Self::Worlds { .. } => "a folder with worlds",
             Self::Chunks { .. } => "a folder of region files",
             Self::Region { .. } => "a region file",
         }
@@ -138,8 +145,22 @@ fn folder(path: &Path) -> Result<Option<PathKind>> {
     } else if has_region_files(path) || is_named(path, "chunks") {
         PathKind::Chunks { world: world_of_chunks(path), path: owned }
     } else {
-        return Ok(None);
+        let worlds = worlds_in(path)?;
+        return Ok((!worlds.is_empty()).then_some(PathKind::Worlds { worlds }));
     }))
+}
+
+/// Returns the folders in a folder that have chunks, sorted.
+fn worlds_in(path: &Path) -> Result<Vec<PathBuf>> {
+    let mut worlds = Vec::new();
+    for entry in path.read_dir().map_err(Error::io(path, "list"))? {
+        let inside = entry.map_err(Error::io(path, "list"))?.path();
+        if ["chunks", "db"].into_iter().any(|folder| inside.join(folder).is_dir()) {
+            worlds.push(inside);
+        }
+    }
+    worlds.sort();
+    Ok(worlds)
 }
 
 /// Returns the parent folder, derived from the given name if it has one.

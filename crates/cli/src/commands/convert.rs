@@ -113,7 +113,7 @@ impl Job<'_> {
             console.report(format_args!("{}", self.summary(report, time)))?;
         }
         complain(console, report)?;
-        Ok(if report.is_complete() { Exit::Clean } else { Exit::Problems })
+        Ok(exit_of(report))
     }
 
     fn summary(&self, report: &ConvertReport, time: Duration) -> String {
@@ -223,8 +223,24 @@ fn describe(finding: &Finding) -> String {
     }
 }
 
+/// Returns the exit code for a copy: a target that cannot be written is not a fault of the data.
+pub(super) fn exit_of(report: &ConvertReport) -> Exit {
+    match () {
+        () if report.is_complete() => Exit::Clean,
+        () if report.has_failed_writes() => Exit::Failure,
+        () => Exit::Problems,
+    }
+}
+
+/// What to do if the target cannot be written.
+pub(super) const WRITE_ADVICE: &str =
+    "make room and check permissions, then run the same command again to continue";
+
 /// Returns advice for an unfinished copy.
 fn advice(report: &ConvertReport) -> &'static str {
+    if report.has_failed_writes() {
+        return WRITE_ADVICE;
+    }
     if report.findings.by_class().contains_key(&Class::OnlyInTarget) {
         return "it has chunks that the source does not have: remove it, and run the same command \
                 again";

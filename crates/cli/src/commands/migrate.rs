@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::convert;
 use crate::args::migrate::MigrateArgs;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
 use crate::output::{Console, json, text};
 
@@ -59,14 +59,15 @@ pub(super) fn run(args: &MigrateArgs, console: &mut Console) -> anyhow::Result<E
     convert::complain(console, &report.copy)?;
     if !report.is_switched && !args.dry_run {
         console.say(format_args!(
-            "{}: still uses {}; run the same command again to continue{}",
+            "{}: still uses {}; {}",
             world.display(),
             report.from,
-            advice(args)
+            advice(args, &report)
         ))?;
     }
     let is_clean = report.copy.findings.total() == 0 && (report.is_switched || args.dry_run);
-    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+    let has_failed = report.copy.has_failed_writes();
+    Ok(if has_failed { Exit::Failure } else { exit::clean_if(is_clean) })
 }
 
 /// Says which chunks of the target would be lost, and asks.
@@ -96,11 +97,15 @@ fn may_replace(
     Ok(is_wanted)
 }
 
-fn advice(args: &MigrateArgs) -> &'static str {
-    if args.skip_unreadable {
-        return "";
+fn advice(args: &MigrateArgs, report: &MigrationReport) -> &'static str {
+    match () {
+        () if report.copy.has_failed_writes() => convert::WRITE_ADVICE,
+        () if args.skip_unreadable => "run the same command again to continue",
+        () => {
+            "run the same command again to continue, or add --skip-unreadable to leave out \
+             unreadable chunks"
+        }
     }
-    ", or add --skip-unreadable to leave out unreadable chunks"
 }
 
 fn write(

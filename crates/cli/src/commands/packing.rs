@@ -133,9 +133,8 @@ impl Work<'_> {
                 "  orphaned blobs can be the only copies of removed chunks; afterwards only the undo \
                  bundle has them"
             ))?;
-            console.report(format_args!(
-                "  `hyworld undelete` lists and restores them before that"
-            ))?;
+            console
+                .report(format_args!("  `hyworld undelete` lists and restores them before that"))?;
         }
         if let Some(level) = level {
             console.report(format_args!("  compressing again at level {level} may free more"))?;

@@ -69,7 +69,7 @@ pub(super) fn run(args: &PregenArgs, console: &mut Console) -> anyhow::Result<Ex
     if filled.is_stopped {
         console.say(format_args!("interrupted; run the same command again to continue"))?;
     }
-    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+    Ok(if unsaved::has_failed(&flushed) { Exit::Failure } else { exit::clean_if(is_clean) })
 }
 
 /// Returns the stored chunks of an area. A region that cannot be listed is an error, because it

@@ -52,7 +52,8 @@ pub(super) fn run(args: &StressArgs, console: &mut Console) -> anyhow::Result<Ex
         exit::complain(&exit::problem(finding.as_str()));
     }
     unsaved::complain(&report.flushed);
-    Ok(if report.is_clean() { Exit::Clean } else { Exit::Problems })
+    let has_failed = report.failed_saves > 0 || unsaved::has_failed(&report.flushed);
+    Ok(if has_failed { Exit::Failure } else { exit::clean_if(report.is_clean()) })
 }
 
 fn write(console: &mut Console, report: &StressReport) -> anyhow::Result<()> {

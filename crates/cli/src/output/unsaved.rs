@@ -18,6 +18,12 @@ pub(crate) fn complain(report: &FlushReport) {
     }
 }
 
+/// Returns whether a chunk could not be written, for example because the disk is full.
+pub(crate) fn has_failed(report: &FlushReport) -> bool {
+    let failed = |reason: &UnsavedReason| matches!(reason, UnsavedReason::Failed(_));
+    report.sync_error.is_some() || report.unsaved.iter().any(|chunk| failed(&chunk.reason))
+}
+
 /// Returns the reason a chunk was not saved.
 pub(crate) fn reason(reason: &UnsavedReason) -> String {
     match reason {

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod advice;
+mod backups;
 mod bad_input;
 mod bench;
 mod block;

@@ -68,3 +68,24 @@ fn urls_are_not_folders() {
     left.sort();
     assert_eq!(left, ["good", "save"], "nothing was written");
 }
+
+/// A limit on the length of files stands for a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_not_a_fault_of_the_data() {
+    let sandbox = save();
+    let limited = |words: &[&str]| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$@\"", "sh"]);
+        command.arg(env!("CARGO_BIN_EXE_hyworld")).args(words).current_dir(sandbox.path(""));
+        crate::run::Run::of(words, &command.output().unwrap())
+    };
+    let run = limited(&["convert", "save", "copy/chunks"]).ends(3);
+    assert!(run.err.contains("make room"), "{}", run.err);
+    assert!(!run.err.contains("--skip-unreadable"), "{}", run.err);
+    let stress = ["stress", "save", "--seconds", "1", "--yes", "--seed", "1"];
+    limited(&stress).ends(3);
+    sandbox.run(&["verify", "save"]).ends(0);
+    sandbox.run(&["convert", "save", "copy/chunks"]).ends(0);
+    sandbox.run(&["diff", "save", "copy/chunks", "--chunks-only"]).ends(0);
+}

@@ -98,9 +98,28 @@ fn check_settings(world: &Path, findings: &mut Vec<Finding>) {
             folder.config().err().map(ToString::to_string)
         }
     };
+    let reason = reason.or_else(|| why_missing(world));
     if let Some(reason) = reason.filter(|_| !is_reported) {
         findings.push(about(&config, Class::WorldFile, &reason));
     }
+}
+
+/// Returns what is wrong with a world that has data but no configuration.
+fn why_missing(world: &Path) -> Option<String> {
+    let text =
+        "it is missing: the game would use default settings, with another seed, spawn and UUID";
+    lacks_config(world).then(|| text.to_owned())
+}
+
+/// Returns whether a world of a universe has data but no configuration. Other folders with chunks
+/// need none.
+pub(crate) fn lacks_config(world: &Path) -> bool {
+    const CONFIGS: [&str; 4] = ["config.json", "config.json.bak", "config.bson", "instance.bson"];
+    let has = |name: &str| world.join(name).exists();
+    let is_used = [CHUNKS_FOLDER, "db", "resources"].into_iter().any(has);
+    let real = world.canonicalize().unwrap_or_else(|_| world.to_owned());
+    let is_in_universe = real.parent().is_some_and(|parent| parent.ends_with("worlds"));
+    is_used && is_in_universe && !CONFIGS.into_iter().any(has)
 }
 
 /// Returns the file that names the provider in use.

@@ -61,10 +61,8 @@ pub fn find_worlds(path: &Path) -> Result<Vec<PathBuf>> {
         Err(error) if error.kind() == ErrorKind::SeveralWorlds => {}
         _ => return Ok(vec![path.to_owned()]),
     }
-    let mut worlds: Vec<_> = match discover(path) {
-        Ok(kind) => kind.worlds()?.into_iter().map(|world| world.path).collect(),
-        Err(_) => entries(path)?,
-    };
+    let mut worlds: Vec<_> =
+        discover(path)?.worlds()?.into_iter().map(|world| world.path).collect();
     worlds.retain(|world| has_storage(world));
     worlds.sort();
     Ok(worlds)
@@ -87,15 +85,12 @@ pub fn find_universe(path: &Path) -> Result<Universe> {
     }
 }
 
-/// Like [`find_world`], for a path that is not part of a world. Also finds worlds in a folder that
-/// is not a universe.
+/// Like [`find_world`], for a path that is not part of a world.
 pub(super) fn only_world_with_chunks(path: &Path) -> Result<Option<PathBuf>> {
     let worlds = match discover(path) {
         Ok(PathKind::Chunks { .. } | PathKind::Region { .. }) => Vec::new(),
         Ok(kind) => kind.worlds()?.into_iter().map(|world| world.path).collect(),
-        Err(hyworld_world::Error::NotFound { .. }) => {
-            entries(path)?.into_iter().filter(|path| has_storage(path)).collect()
-        }
+        Err(hyworld_world::Error::NotFound { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
     only(path, worlds)

@@ -8,6 +8,7 @@ use hyworld_files::with_suffix;
 use hyworld_maintenance::Finding;
 
 use super::RepairOptions;
+use crate::health::lacks_config;
 use crate::sources::Source;
 
 /// How the names of temporary files end, those of the game and those of hyworld.
@@ -15,6 +16,9 @@ const TEMPORARY: &str = ".tmp";
 
 /// Files that are at most this large are parsed.
 const BYTES_MAX: u64 = 256 << 20;
+
+/// The configuration of a world, without which the game uses default settings.
+const CONFIG: &str = "config.json";
 
 /// Where the new version of a file comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,6 +121,9 @@ fn json_file(path: &Path, name: &str, copy: CopyOf<'_>, has_defaults: bool) -> O
         Some(bytes) => why_unreadable(&bytes)?,
         None if path.exists() => "it cannot be read".to_owned(),
         // The game reads the backup then, so nothing is broken.
+        None if name == CONFIG && path.parent().is_some_and(lacks_config) => {
+            "it is missing".to_owned()
+        }
         None => return None,
     };
     let good = read(&backup).filter(|bytes| why_unreadable(bytes).is_none());
