@@ -6,6 +6,7 @@ mod file_system;
 mod invariant;
 mod lock;
 mod shell;
+mod temporary;
 
 pub use durable::{
     file_number, follow_link, is_same_file, link_or_rename, remove_if_present, rename, replace,
@@ -18,3 +19,4 @@ pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
 pub use invariant::BrokenInvariant;
 pub use lock::{LockError, LockFile, LockOutcome, try_lock};
 pub use shell::shell_word;
+pub use temporary::temporary_file;

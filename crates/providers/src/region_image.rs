@@ -1,13 +1,21 @@
-//! [`RegionImage`]: a region file in memory, for example from a backup.
+//! [`RegionImage`]: a region file outside of a folder, for example from a backup.
 
-use std::path::PathBuf;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
-use hyworld_indexed_storage::{IndexedStorageFile, MemoryFile, OpenOptions};
+use hyworld_files::{FileError, temporary_file};
+use hyworld_indexed_storage::{IndexedStorageFile, MemoryFile, OpenOptions, OsFile, RawFile};
 
 use crate::error::{Error, Result};
 use crate::region_files::{size_in, slot};
 use crate::storage::ChunkSize;
+
+/// Larger regions are kept in a temporary file. Most regions of the game have less than 20 MB.
+const MEMORY_BYTES_MAX: u64 = 32 << 20;
+
+/// The bytes that are copied to a temporary file at once.
+const COPY_BYTES: usize = 1 << 16;
 
 /// A read-only view of the chunks of one region.
 #[derive(Debug)]
@@ -25,6 +33,30 @@ impl RegionImage {
         let raw = Box::new(MemoryFile::new(bytes));
         let file = OpenOptions::new().open_raw(raw, name).map_err(Error::Region)?;
         Ok(Self { region, file })
+    }
+
+    /// Reads a region file of at most `bytes_max` bytes: into memory, or if it is large into a
+    /// temporary file. Returns `None` if there are more bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes cannot be read or are not a region file.
+    pub fn read_from(
+        region: RegionPos,
+        mut bytes: impl Read,
+        bytes_max: u64,
+        name: &Path,
+    ) -> Result<Option<Self>> {
+        let mut first = Vec::new();
+        let failed = FileError::at(name, "read");
+        let read = bytes.by_ref().take(MEMORY_BYTES_MAX).read_to_end(&mut first);
+        if (read.map_err(failed)? as u64) < MEMORY_BYTES_MAX {
+            let is_allowed = first.len() as u64 <= bytes_max;
+            return Ok(if is_allowed { Some(Self::open(region, first, name)?) } else { None });
+        }
+        let spooled = spool(&first, bytes, bytes_max).map_err(FileError::at(name, "unpack"))?;
+        let Some(raw) = spooled else { return Ok(None) };
+        let file = OpenOptions::new().open_raw(Box::new(raw), name).map_err(Error::Region)?;
+        Ok(Some(Self { region, file }))
     }
 
     /// Returns the position of the region.
@@ -62,6 +94,33 @@ impl RegionImage {
     }
 }
 
+/// Copies bytes to a temporary file. Returns `None` if there are more than `bytes_max`.
+fn spool(first: &[u8], mut rest: impl Read, bytes_max: u64) -> io::Result<Option<OsFile>> {
+    let raw = OsFile::of(temporary_file()?);
+    raw.write_at(first, 0)?;
+    let (mut end, mut buffer) = (first.len() as u64, vec![0; COPY_BYTES]);
+    loop {
+        let count = match rest.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        let found = buffer.get(..count).unwrap_or_default();
+        if found.is_empty() {
+            break;
+        }
+        // Zeros are not written, so that a bomb of zeros takes no space.
+        if found.iter().any(|byte| *byte != 0) {
+            raw.write_at(found, end)?;
+        }
+        end = end.saturating_add(count as u64);
+        if end > bytes_max {
+            return Ok(None);
+        }
+    }
+    raw.set_len(end)?;
+    Ok(Some(raw))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +143,17 @@ mod tests {
         assert_eq!(image.read(elsewhere).unwrap(), None);
         assert_eq!(image.size(here).unwrap().unwrap().raw, 8);
         assert_eq!(image.size(elsewhere).unwrap(), None);
+        // The same with zeros behind it that do not fit into memory.
+        let long = MEMORY_BYTES_MAX + 100;
+        let zeros = || io::Cursor::new(bytes.clone()).chain(io::repeat(0)).take(long);
+        let name = Path::new("backup.zip/x");
+        let large = RegionImage::read_from(region, zeros(), long, name).unwrap().unwrap();
+        assert_eq!(large.read(here).unwrap().unwrap(), b"document");
+        for max in [long - 1, 5] {
+            assert!(RegionImage::read_from(region, zeros(), max, name).unwrap().is_none());
+        }
+        let small = RegionImage::read_from(region, &*bytes, long, name).unwrap().unwrap();
+        assert_eq!(small.positions(), [here]);
         for len in [0, 3, 31] {
             let cut = RegionImage::open(region, bytes[..len].to_vec(), "backup.zip/x");
             assert!(cut.unwrap_err().to_string().contains("backup.zip/x"), "{len}");

@@ -183,14 +183,18 @@ impl Backup {
         regions
     }
 
-    /// Reads a region of a world into memory. Returns `None` if it is not in the backup.
+    /// Reads a region of a world, a large one into a temporary file. Returns `None` if it is not in
+    /// the backup.
     ///
     /// # Errors
     /// Returns an error if the region cannot be read.
     pub fn region(&mut self, world: &str, region: RegionPos) -> Result<Option<RegionImage>> {
         let name = format!("worlds/{world}/chunks/{}", region.file_name());
-        let Some(bytes) = self.read(&name, BACKUP_REGION_BYTES_MAX)? else { return Ok(None) };
-        Ok(Some(RegionImage::open(region, bytes, self.path.join(name))?))
+        let Some(index) = self.names.get(&name) else { return Ok(None) };
+        let entry = self.zip.by_index(*index).map_err(failed(&self.path, &name))?;
+        let (max, full) = (BACKUP_REGION_BYTES_MAX, self.path.join(&name));
+        let image = RegionImage::read_from(region, entry, max, &full)?;
+        image.map(Some).ok_or_else(|| self.too_large(&name, max))
     }
 
     /// Reads the document of a chunk. Returns `None` if it is not in the backup.
@@ -231,10 +235,14 @@ impl Backup {
         let read = entry.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(Error::io(&self.path.join(name), "read"))?;
         if bytes.len() as u64 > bytes_max {
-            let problem = format!("{name} has more than {bytes_max} bytes");
-            return Err(Error::Backup { path: self.path.clone(), problem });
+            return Err(self.too_large(name, bytes_max));
         }
         Ok(Some(bytes))
+    }
+
+    fn too_large(&self, name: &str, bytes_max: u64) -> Error {
+        let problem = format!("{name} has more than {bytes_max} bytes");
+        Error::Backup { path: self.path.clone(), problem }
     }
 }
 

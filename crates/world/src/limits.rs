@@ -2,10 +2,10 @@
 
 /// Maximum size of a JSON file in bytes. The largest real one, a map's trigger volumes, has less
 /// than 1 MB.
-pub const JSON_BYTES_MAX: u64 = 256 << 20;
+pub const JSON_BYTES_MAX: u64 = 64 << 20;
 
-/// Maximum size in bytes of a region file in a backup, which is read into memory. Real ones have up
-/// to 60 MB.
+/// Maximum size in bytes of a region file in a backup, which is unpacked into a temporary
+/// file if it is large. Real ones have up to 60 MB.
 pub const BACKUP_REGION_BYTES_MAX: u64 = 1 << 30;
 
 /// Maximum number of files in a backup. A world of 10,000 regions is 10 million chunks.

@@ -3,7 +3,7 @@
 
 use super::super::{Document, Kind, Value};
 use super::base64;
-use crate::limits::DEPTH_MAX;
+use crate::limits::{DEPTH_MAX, JSON_VALUES_MAX};
 
 /// A JSON syntax error with its location.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ type Result<T> = std::result::Result<T, JsonError>;
 const TOO_DEEP: &str = "nested too deeply";
 
 pub(super) fn document(text: &str) -> Result<Document> {
-    let mut parser = Parser { text, rest: text };
+    let mut parser = Parser { text, rest: text, values_left: JSON_VALUES_MAX };
     parser.skip_space();
     if !parser.rest.starts_with('{') {
         return Err(parser.error("expected an object"));
@@ -37,6 +37,8 @@ pub(super) fn document(text: &str) -> Result<Document> {
 struct Parser<'a> {
     text: &'a str,
     rest: &'a str,
+    /// How many values may follow.
+    values_left: u32,
 }
 
 impl<'a> Parser<'a> {
@@ -74,6 +76,8 @@ impl<'a> Parser<'a> {
     /// is only for objects that stand for another type, because the innermost document can contain
     /// one.
     fn value(&mut self, depth_left: u32) -> Result<Value> {
+        let left = self.values_left.checked_sub(1);
+        self.values_left = left.ok_or_else(|| self.error("too many values"))?;
         for (word, value) in [
             ("true", Value::Boolean(true)),
             ("false", Value::Boolean(false)),

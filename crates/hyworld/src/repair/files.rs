@@ -15,7 +15,7 @@ use crate::sources::Source;
 const TEMPORARY: &str = ".tmp";
 
 /// Files that are at most this large are parsed.
-const BYTES_MAX: u64 = 256 << 20;
+const BYTES_MAX: u64 = hyworld_world::limits::JSON_BYTES_MAX;
 
 /// The configuration of a world, without which the game uses default settings.
 const CONFIG: &str = "config.json";

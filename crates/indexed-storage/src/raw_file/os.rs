@@ -37,6 +37,11 @@ impl OsFile {
         Self::open(path, Access::Read)
     }
 
+    /// Uses an open file, such as a temporary one.
+    pub fn of(file: File) -> Self {
+        Self { file }
+    }
+
     /// Opens `path`, and locks it unless it is opened for reading.
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self> {
         let mut options = File::options();
