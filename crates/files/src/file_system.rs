@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use crate::durable::sync_folder;
+use crate::regular::open_regular;
 
 #[cfg(any(test, feature = "testing"))]
 pub use memory::MemoryFileSystem;
@@ -85,7 +86,7 @@ impl FileSystem for OsFileSystem {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         let mut bytes = Vec::new();
-        File::open(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+        open_regular(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > bytes_max {
             let message = format!("more than {bytes_max} bytes");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));

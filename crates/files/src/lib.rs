@@ -5,6 +5,7 @@ mod error;
 mod file_system;
 mod invariant;
 mod lock;
+mod regular;
 mod shell;
 mod temporary;
 
@@ -18,5 +19,6 @@ pub use file_system::MemoryFileSystem;
 pub use file_system::{FileSystem, FolderEntry, OsFileSystem};
 pub use invariant::BrokenInvariant;
 pub use lock::{LockError, LockFile, LockOutcome, try_lock};
+pub use regular::{open_regular, read_regular, read_regular_text};
 pub use shell::shell_word;
 pub use temporary::temporary_file;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::durable::is_same_file;
 use crate::error::FileError;
+use crate::regular::open_regular;
 
 /// How often a lock file is opened again if its holder removed it in the meantime.
 const ATTEMPTS: u32 = 10;
@@ -95,7 +96,7 @@ impl LockFile {
     /// Returns the text that the holder of the lock wrote, or `None` if the file is not locked.
     pub fn holder(path: &Path) -> Option<String> {
         // An existing file is either locked or was left by a killed process.
-        let mut file = File::open(path).ok()?;
+        let mut file = open_regular(path).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(read_text(&mut file)),
             _ => None,
@@ -104,7 +105,7 @@ impl LockFile {
 
     /// Returns the text in a lock file, whether or not it is locked.
     pub fn text(path: &Path) -> Option<String> {
-        Some(read_text(&mut File::open(path).ok()?))
+        Some(read_text(&mut open_regular(path).ok()?))
     }
 }
 

@@ -1,11 +1,12 @@
 //! [`check_output`]: the rule for every file that a verb writes beside its work, such as pictures,
 //! plots, documents and undo bundles.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use hyworld_coords::RegionPos;
+use hyworld_files::open_regular;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{check_local, resolved};
@@ -141,7 +142,7 @@ fn is_own(path: &Path, kind: OutputKind) -> bool {
 
 /// Reads the beginning and the end of a file.
 fn ends_of(path: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let (mut file, mut head, mut tail) = (File::open(path)?, Vec::new(), Vec::new());
+    let (mut file, mut head, mut tail) = (open_regular(path)?, Vec::new(), Vec::new());
     file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
     let start = file.metadata()?.len().saturating_sub(TAIL_BYTES);
     file.seek(SeekFrom::Start(start))?;

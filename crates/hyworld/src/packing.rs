@@ -177,6 +177,9 @@ impl PackWorld {
     }
 }
 
+/// The maximum length of a file that is rewritten: 16 GiB. Real ones have up to 60 MB.
+const FILE_BYTES_MAX: u64 = 16 << 30;
+
 /// The weight of a file that is compressed again: one blob at a time is in memory.
 const FILE_BYTES: u64 = 1 << 20;
 
@@ -230,6 +233,7 @@ fn prepare(path: &Path, packing: Packing) -> Result<Prepared> {
 
 fn build(path: &Path, new: &Path, packing: Packing) -> Result<Prepared> {
     let io = |error: FileError| Error::new(ErrorKind::Io, error);
+    check_length(path)?;
     fs::copy(path, new).map_err(FileError::at(path, "copy")).map_err(io)?;
     // Only compacting drops orphaned blobs, which can be the only copies of removed chunks.
     let keep = !matches!(packing, Packing::Compact { .. });
@@ -251,6 +255,17 @@ fn build(path: &Path, new: &Path, packing: Packing) -> Result<Prepared> {
     let after = fs::metadata(new).map_err(FileError::at(new, "inspect")).map_err(io)?.len();
     let after = if is_changed { after } else { before };
     Ok(Prepared { path: is_changed.then(|| new.to_owned()), blobs, before, after, findings })
+}
+
+/// Refuses a file whose copy would fill the disk, such as a damaged, sparse one.
+fn check_length(path: &Path) -> Result<()> {
+    let found = fs::metadata(path).map_err(FileError::at(path, "inspect"));
+    let bytes = found.map_err(|error| Error::new(ErrorKind::Io, error))?.len();
+    if bytes > FILE_BYTES_MAX {
+        let text = format!("{}: {bytes} bytes long, more than a region can have", path.display());
+        return Err(Error::new(ErrorKind::Damaged, text));
+    }
+    Ok(())
 }
 
 /// Compresses the blobs of a file again. Sealed and damaged blobs, and those that would not become

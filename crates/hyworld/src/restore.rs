@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect, RegionPos};
+use hyworld_files::read_regular;
 use hyworld_maintenance::{
     ChunkRepair, Confidence, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget,
     ScanOptions, apply_repair, has_errors,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 use hyworld_world::Universe;
+use hyworld_world::limits::JSON_BYTES_MAX;
 
 use crate::changing::{Subject, full_name};
 use crate::error::{Error, ErrorKind, Result};
@@ -317,7 +319,7 @@ fn files_of(
 }
 
 fn restored(path: PathBuf, bytes: Vec<u8>) -> RestoredFile {
-    let is_equal = std::fs::read(&path).is_ok_and(|found| found == bytes);
+    let is_equal = read_regular(&path, JSON_BYTES_MAX).is_ok_and(|found| found == bytes);
     RestoredFile { path, is_equal, bytes }
 }
 

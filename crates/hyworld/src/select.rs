@@ -1,9 +1,9 @@
 //! Selections of the chunks of a world: what their texts refer to, and their evaluation.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::OnceLock;
 
+use hyworld_files::open_regular;
 use hyworld_maintenance::{
     ChunkSet, Finding, Landmark, NoProgress, ScanOptions, SelectContext, SelectError, Selection,
     select,
@@ -45,7 +45,7 @@ impl<'a> WorldContext<'a> {
 impl SelectContext for WorldContext<'_> {
     fn read_file(&self, path: &str) -> Result<String, String> {
         let mut text = String::new();
-        let file = File::open(path).map_err(|error| error.to_string())?;
+        let file = open_regular(path.as_ref()).map_err(|error| error.to_string())?;
         let read = file.take(LIST_BYTES_MAX.saturating_add(1)).read_to_string(&mut text);
         match read {
             Ok(bytes) if bytes as u64 > LIST_BYTES_MAX => Err("larger than 16 MiB".to_owned()),

@@ -8,11 +8,13 @@ use std::time::UNIX_EPOCH;
 
 use hyworld_coords::ChunkPos;
 use hyworld_documents::Uuid;
+use hyworld_files::read_regular;
 use hyworld_maintenance::{
     BUNDLE_SUFFIX, Bundle, BundleStorage, RepairSource, SameWorld as EdgeVerdict, agreement,
     common_positions,
 };
 use hyworld_providers::ChunkStorage;
+use hyworld_world::limits::JSON_BYTES_MAX;
 use hyworld_world::{Backup, BackupFile, BackupTime, WorldOptions, backup_folder, find_backups};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -86,7 +88,7 @@ impl Source {
     /// the source does not have it.
     pub(crate) fn world_file(&self, name: &str) -> Option<Vec<u8>> {
         match &self.files {
-            Files::Folder(folder) => fs::read(folder.join(name)).ok(),
+            Files::Folder(folder) => read_regular(&folder.join(name), JSON_BYTES_MAX).ok(),
             Files::Zip { zip, world } => {
                 Backup::open(zip).ok()?.file(&format!("worlds/{world}/{name}")).ok()?
             }
@@ -97,7 +99,9 @@ impl Source {
     /// Reads a file of the universe, such as `players/UUID.json`.
     pub(crate) fn universe_file(&self, name: &str) -> Option<Vec<u8>> {
         match &self.files {
-            Files::Folder(folder) => fs::read(folder.join("../..").join(name)).ok(),
+            Files::Folder(folder) => {
+                read_regular(&folder.join("../..").join(name), JSON_BYTES_MAX).ok()
+            }
             Files::Zip { zip, .. } => Backup::open(zip).ok()?.file(name).ok()?,
             Files::None => None,
         }

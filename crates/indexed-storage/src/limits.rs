@@ -48,10 +48,10 @@ pub const STALE_RETRIES_MAX: u32 = 3;
 /// away and back.
 pub const READ_TIME_MAX: Duration = Duration::from_millis(250);
 
-/// Maximum number of segments that salvage searches in one file, 2^24: a region of 64 GiB at the
+/// Maximum number of segments that salvage searches in one file, 2^22: a region of 16 GiB at the
 /// game's segment size. A file that claims more, by tiny segments or by being sparse, is searched
 /// only up to this limit.
-pub const SALVAGE_SEGMENTS_MAX: u32 = 1 << 24;
+pub const SALVAGE_SEGMENTS_MAX: u32 = 1 << 22;
 
 /// Salvage reads at most this many times the length of a file in total, plus 16 MiB. An undamaged
 /// file needs one pass; a crafted file could make every segment look like a huge blob.

@@ -116,7 +116,7 @@ fn read_start(path: &Path, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
     use std::io::Read;
     let limit = bytes.len() as u64;
     bytes.clear();
-    std::fs::File::open(path)?.take(limit).read_to_end(bytes)
+    hyworld_files::open_regular(path)?.take(limit).read_to_end(bytes)
 }
 
 /// The hashes of a world. Needs about 100 bytes of memory for each chunk.

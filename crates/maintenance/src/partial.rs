@@ -8,7 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hyworld_files::{FileError, remove_if_present, rename, replace, sync_parent, with_suffix};
+use hyworld_files::{
+    FileError, read_regular, remove_if_present, rename, replace, sync_parent, with_suffix,
+};
 
 use crate::source::SourceIdentity;
 
@@ -17,6 +19,9 @@ const SUFFIX: &str = ".hyworld-partial";
 
 /// The suffix of the file that records the source of an unfinished folder.
 const NOTE_SUFFIX: &str = ".hyworld-partial.json";
+
+/// A note has a path and some numbers.
+const NOTE_BYTES_MAX: u64 = 1 << 20;
 
 /// A folder could not be started or finished.
 #[derive(Debug, thiserror::Error)]
@@ -131,7 +136,7 @@ fn is_occupied(path: &Path) -> Result<bool, PartialError> {
 }
 
 fn read_note(note: &Path) -> Result<Option<Result<SourceIdentity, String>>, PartialError> {
-    match fs::read(note) {
+    match read_regular(note, NOTE_BYTES_MAX) {
         Ok(bytes) => Ok(Some(SourceIdentity::from_note(&bytes))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(FileError::at(note, "read")(error).into()),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_documents::{Document, Value};
-use hyworld_files::OsFileSystem;
+use hyworld_files::{OsFileSystem, open_regular};
 use hyworld_providers::RegionImage;
 use zip::ZipArchive;
 
@@ -124,7 +124,7 @@ impl Backup {
     /// # Errors
     /// Returns an error if the file is not a zip or has too many entries.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io(path, "open"))?;
+        let file = open_regular(path).map_err(Error::io(path, "open"))?;
         let broken = |problem: String| Error::Backup { path: path.to_owned(), problem };
         let zip = ZipArchive::new(BufReader::new(file));
         let mut zip = zip.map_err(|error| broken(format!("not a backup: {error}")))?;

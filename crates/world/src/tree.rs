@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use hyworld_files::{sync_folder, sync_parent};
+use hyworld_files::{open_regular, sync_folder, sync_parent};
 
 use crate::error::{Error, Result};
 use crate::limits::FOLDER_DEPTH_MAX;
@@ -47,7 +47,7 @@ fn copy_level(
 
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let modified = fs::metadata(from)?.modified()?;
-    let mut source = File::open(from)?;
+    let mut source = open_regular(from)?;
     let mut target = File::options().write(true).create_new(true).open(to)?;
     io::copy(&mut source, &mut target)?;
     target.set_modified(modified)?;

@@ -2,10 +2,11 @@
 
 mod show;
 
-use std::fs;
+use std::io;
 use std::path::Path;
 
 use anyhow::Context;
+use hyworld::files::read_regular_text;
 use hyworld::{Location, Trim, TrimOptions, TrimOutcome};
 use hyworld_maintenance::{ChunkSet, Finding, ScanOptions, claimed_chunks};
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::output::progress::ChunkProgress;
 use crate::output::{Console, json, text};
 
 /// The maximum size of a file with claims.
-const CLAIMS_BYTES_MAX: u64 = 64 << 20;
+const CLAIMS_BYTES_MAX: u64 = 32 << 20;
 
 /// How many chunks that cannot be read are described.
 const SHOWN: u64 = 20;
@@ -135,11 +136,12 @@ fn options(args: &TrimArgs, location: &Location, console: &Console) -> anyhow::R
 
 fn claims(file: &Path, x: &str, z: &str, unit: u32) -> anyhow::Result<ChunkSet> {
     let failed = || format!("{}: cannot read", file.display());
-    let size = fs::metadata(file).with_context(failed)?.len();
-    if size > CLAIMS_BYTES_MAX {
-        return Err(exit::usage(format!("{}: larger than 64 MiB", file.display())));
-    }
-    let text = fs::read_to_string(file).with_context(failed)?;
+    let text = match read_regular_text(file, CLAIMS_BYTES_MAX) {
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(exit::usage(format!("{}: larger than 32 MiB", file.display())));
+        }
+        read => read.with_context(failed)?,
+    };
     claimed_chunks(&text, x, z, unit)
         .map_err(|reason| exit::usage(format!("{}: {reason}", file.display())))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use hyworld_assets::Colors;
-use hyworld_files::replace;
+use hyworld_files::{read_regular_text, replace};
 use hyworld_maintenance::ShortHash;
 
 /// The variable that names another cache folder.
@@ -53,8 +53,7 @@ fn folder() -> Option<PathBuf> {
 
 /// Reads a table. Returns `None` if there is none or it is damaged.
 pub(super) fn read(file: &Path) -> Option<Colors> {
-    let is_small = fs::metadata(file).is_ok_and(|found| found.len() <= TABLE_BYTES_MAX);
-    let text = if is_small { fs::read_to_string(file).ok() } else { None };
+    let text = read_regular_text(file, TABLE_BYTES_MAX).ok();
     Colors::from_table(&text?)
 }
 

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_coords::{ChunkPos, RegionPos};
+use hyworld_files::read_regular;
 use hyworld_maintenance::{
     ChunkRecord, FileRecord, Finding, Manifest, ManifestChanges, Progress, RegionRecord,
     ScanOptions, Severity, ShortHash, VerifyReport, changed_chunks, changed_regions, verify,
     verify_chunks,
 };
 use hyworld_providers::{ChunkStorage, ChunkStorageExt};
+use hyworld_world::limits::JSON_BYTES_MAX;
 
 use super::ManifestUse;
 use crate::world_at::World;
@@ -141,8 +143,8 @@ fn files_of(folder: Option<&Path>) -> std::collections::BTreeMap<String, FileRec
             let is_kept = ["json", "bak", "bson"]
                 .iter()
                 .any(|ending| path.extension().is_some_and(|found| found == *ending));
-            let bytes = std::fs::read(&path).ok().filter(|_| is_kept && path.is_file());
-            if let Some(bytes) = bytes {
+            let bytes = is_kept.then(|| read_regular(&path, JSON_BYTES_MAX).ok());
+            if let Some(bytes) = bytes.flatten() {
                 let key = if name.is_empty() { file } else { format!("{name}/{file}") };
                 let record = FileRecord { bytes: bytes.len() as u64, hash: ShortHash::of(&bytes) };
                 files.insert(key, record);

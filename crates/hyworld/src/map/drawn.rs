@@ -1,15 +1,14 @@
 //! Tiles in a folder with a viewer, or in an archive.
 
-use std::fs;
 use std::path::Path;
 use std::thread;
 
-use hyworld_files::{remove_if_present, with_suffix};
+use hyworld_files::{read_regular_text, remove_if_present, with_suffix};
 use hyworld_maintenance::Progress;
 use hyworld_map::{ArchiveSink, MapState, environment_color, write_map_file};
 
 use super::bands::join;
-use super::folder::{MapFolder, WorldPage, lock_map};
+use super::folder::{MapFolder, STATE_BYTES_MAX, WorldPage, lock_map};
 use super::markers::Marker;
 use super::run::TileRun;
 use super::tiles::{TileReport, draw_tiles};
@@ -107,7 +106,7 @@ pub fn draw_archive(
 ) -> Result<TileReport> {
     let _lock = lock_map(path, &with_suffix(path, LOCK_SUFFIX))?;
     let state_path = with_suffix(path, STATE_SUFFIX);
-    let state = fs::read_to_string(&state_path).ok();
+    let state = read_regular_text(&state_path, STATE_BYTES_MAX).ok();
     let state = state.and_then(|text| MapState::from_json(&text));
     // Tiles are kept only if the state tells which layer and which chunks they show.
     let is_same = |state: &MapState| {

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_files::{FileError, LockError, LockFile, with_suffix};
+use hyworld_files::{FileError, LockError, LockFile, read_regular_text, with_suffix};
 use hyworld_map::{
     FolderSink, MapError, MapState, PARTIAL_SUFFIX, Sink, TILE_PIXELS, TileFormat, TilePos,
     VIEWER_FILES, write_map_file,
@@ -30,6 +30,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The file that marks a folder as a map.
 const MAP_FILE: &str = "map.js";
+
+/// The maximum length of a state. A map of a million chunks has less than 100 MB.
+pub(super) const STATE_BYTES_MAX: u64 = 256 << 20;
 
 /// The maximum length of the name of a world's files in characters.
 const ID_CHARS_MAX: usize = 100;
@@ -150,7 +153,7 @@ impl MapFolder {
 
     /// Reads the state of a world; an empty one if there is none or it is damaged.
     pub fn state(&self, id: &str) -> MapState {
-        let text = fs::read_to_string(self.state_path(id));
+        let text = read_regular_text(&self.state_path(id), STATE_BYTES_MAX);
         text.ok().and_then(|text| MapState::from_json(&text)).unwrap_or_default()
     }
 

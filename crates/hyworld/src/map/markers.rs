@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
 use hyworld_chunk::{Chunk, ContainerOwner};
 use hyworld_coords::{ChunkPos, ColumnPos};
 use hyworld_documents::{Document, Value};
+use hyworld_files::read_regular_text;
 use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
 use hyworld_providers::Positions;
 use hyworld_world::{OsFileSystem, Players, Resources, SpawnProvider, WorldOptions};
@@ -210,8 +210,7 @@ impl Markers<'_> {
     fn add_warps(&mut self, folder: &Path) {
         let Some(universe) = folder.ancestors().nth(2) else { return };
         let path = universe.join("warps.json");
-        let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= WARPS_BYTES_MAX);
-        let text = if is_small { fs::read_to_string(&path).ok() } else { None };
+        let text = read_regular_text(&path, WARPS_BYTES_MAX).ok();
         let Some(document) = text.and_then(|text| Document::from_json(&text).ok()) else { return };
         self.search(MarkerKind::Warp, &document, None, 0);
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hyworld_documents::Document;
-use hyworld_files::with_suffix;
+use hyworld_files::{read_regular, with_suffix};
 use hyworld_maintenance::Finding;
 
 use super::RepairOptions;
@@ -145,9 +145,7 @@ fn damaged_backup(path: &Path) -> Option<FileRepair> {
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
-    let is_small =
-        fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= BYTES_MAX);
-    is_small.then(|| fs::read(path).ok()).flatten()
+    read_regular(path, BYTES_MAX).ok()
 }
 
 /// Returns what is wrong with a JSON file; `None` if it can be parsed.

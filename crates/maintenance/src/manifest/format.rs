@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use hyworld_coords::{ChunkPos, RegionPos};
-use hyworld_files::{FileError, rename, sync_parent, with_suffix};
+use hyworld_files::{FileError, open_regular, rename, sync_parent, with_suffix};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -115,7 +115,7 @@ impl Manifest {
     /// # Errors
     /// Returns an error if it cannot be read, is damaged, or has a newer version.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        let file = File::open(path).map_err(FileError::at(path, "open"))?;
+        let file = open_regular(path).map_err(FileError::at(path, "open"))?;
         let mut lines =
             Lines { path, input: BufReader::new(file), digest: Sha256::new(), number: 0 };
         let mut manifest = Self::default();

@@ -152,13 +152,13 @@ fn the_storage_of_another_world_is_refused() {
         std::fs::copy(&path, own.join(path.file_name().unwrap())).unwrap();
     }
     // Ocean, moved to where explored is.
-    let other = tempfile::tempdir().unwrap();
-    let (from, to) = (&ocean[0], own.read_dir().unwrap().next().unwrap().unwrap().file_name());
-    std::fs::copy(from, other.path().join(to)).unwrap();
-    let foreign = hyworld_providers::RegionFilesOptions::new().open(other.path()).unwrap();
-    for at in foreign.all_positions().unwrap() {
-        scene.target.write(at, &foreign.read(at).unwrap().unwrap()).unwrap();
+    let open = |folder: &Path| hyworld_providers::RegionFilesOptions::new().open(folder).unwrap();
+    let (foreign, own) = (open(ocean[0].parent().unwrap()), open(&own));
+    let moved = foreign.all_positions().unwrap().into_iter().zip(own.all_positions().unwrap());
+    for (from, to) in moved {
+        scene.target.write(to, &foreign.read(from).unwrap().unwrap()).unwrap();
     }
+    drop(own);
     let before = scene.target.all_positions().unwrap();
     let options = scene.options.clone().replace(true).trust_target(true);
     let scene = Scene { options, ..scene };

@@ -1,8 +1,8 @@
 //! Region files that are damaged as a whole: header, index table, or everything.
 
-use std::fs;
 use std::path::Path;
 
+use hyworld_files::read_regular;
 use hyworld_indexed_storage::{
     Error, Geometry, IndexedStorageFile, MemoryFile, OpenOptions, SlotDamage,
 };
@@ -46,7 +46,7 @@ pub(super) fn open_damaged(path: &Path) -> Opened {
 
 /// Returns the repair that a region file needs before its slots can be repaired, or `None`.
 pub fn region_file_repair(path: &Path) -> Option<RegionRepair> {
-    let bytes = fs::metadata(path).ok()?.len();
+    let bytes = path.metadata().ok()?.len();
     let table_end = Geometry::REGION.segments_offset();
     match IndexedStorageFile::open_read_only(path) {
         Ok(_) if bytes < table_end => Some(RegionRepair::Table),
@@ -75,7 +75,8 @@ fn header_repair(path: &Path) -> Option<RegionRepair> {
 /// Opens a file that ends inside its index table as if the missing entries were empty.
 fn with_whole_table(path: &Path) -> Option<IndexedStorageFile> {
     let table_end = usize::try_from(Geometry::REGION.segments_offset()).ok()?;
-    let mut bytes = fs::read(path).ok()?;
+    // The file ends inside its table, so it is short.
+    let mut bytes = read_regular(path, Geometry::REGION.segments_offset()).ok()?;
     bytes.resize(table_end.max(bytes.len()), 0);
     OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), path).ok()
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::RegionPos;
-use hyworld_files::FileError;
+use hyworld_files::{FileError, open_regular};
 use hyworld_world::LOCK_FILE;
 use sha2::{Digest, Sha256};
 
@@ -134,7 +134,7 @@ impl FileCopy {
         if !self.is_copied {
             return Ok(None);
         }
-        let file = File::open(path).map_err(FileError::at(path, "open"))?;
+        let file = open_regular(path).map_err(FileError::at(path, "open"))?;
         let found = transfer(file, io::sink()).map_err(FileError::at(path, "read"))?;
         let is_same = found == (self.bytes, self.sha256);
         let message = "the copy differs from what was written";
@@ -144,7 +144,7 @@ impl FileCopy {
 
 /// Copies a file with its time. Returns its size and hash.
 fn copy(from: &Path, to: &Path, stamp: Stamp) -> io::Result<(u64, [u8; 32])> {
-    let source = File::open(from)?;
+    let source = open_regular(from)?;
     let mut target = File::create(to)?;
     let found = transfer(source, &mut target)?;
     target.set_modified(stamp.modified())?;
