@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
 use hyworld_providers::{ChunkSize, ChunkStorage, Error, Positions, Result};
 
-use super::bundle::{Bundle, Part};
+use super::bundle::Bundle;
 use super::changes::OldState;
+use super::entries::Part;
 use super::region::parse_blob;
 
 /// The old versions of the chunks that a verb replaced, for reading.
@@ -28,7 +29,7 @@ impl BundleStorage {
     pub fn new(bundle: Bundle) -> Self {
         let mut chunks = BTreeMap::new();
         for file in &bundle.files {
-            let name = file.record.path.rsplit('/').next().unwrap_or_default();
+            let name = file.name.rsplit('/').next().unwrap_or_default();
             let Some(region) = RegionPos::from_file_name(name) else { continue };
             for (blob, part) in file.blobs.iter().filter(|(blob, _)| blob.old == OldState::Stored) {
                 let slot = u16::try_from(blob.slot).ok().and_then(RegionSlot::from_index);
