@@ -73,8 +73,8 @@ impl Subject {
         Ok(Self { root, beside, worlds, storage: None, _permits: permits })
     }
 
-    /// Acquires the permit for the folder of a bundle: a world, a universe, a folder of region files
-    /// or a database.
+    /// Acquires the permit for the folder of a bundle: a world, a universe, a folder of region
+    /// files or a database.
     pub(crate) fn of_folder(root: &Path, is_plan: bool) -> Result<Self> {
         if root.join("worlds").is_dir() {
             return Self::of_universe(&Universe::open(root)?, is_plan);

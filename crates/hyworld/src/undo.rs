@@ -58,6 +58,11 @@ impl Undo {
         let (folder, subject) = match &target {
             Target::Folder(folder) => (folder.clone(), Subject::of_folder(folder, is_plan)?),
             Target::Storage(url) => {
+                if bundle.summary().files > 0 {
+                    let text = "it belongs to an object store and names files";
+                    let text = format!("{}: {text}", bundle.path().display());
+                    return Err(Error::new(ErrorKind::Damaged, text));
+                }
                 let location = Location::S3(url.clone());
                 (PathBuf::from("."), Subject::of(&location, is_plan)?)
             }

@@ -1,10 +1,10 @@
 //! Changes of a world that can be undone.
 //!
 //! [`Changes`] replaces files and chunks. Before each of them is replaced, its old bytes are
-//! durable in an *undo bundle*, and were read back: one file with a checksum for each record. If the
-//! process is killed, each file is old or new, and the old bytes of every new file are in the
-//! bundle. [`Bundle`] reads a bundle and restores the old bytes. Damage of a bundle is reported, and
-//! loses only the damaged records.
+//! durable in an *undo bundle*, and were read back: one file with a checksum for each record. If
+//! the process is killed, each file is old or new, and the old bytes of every new file are in the
+//! bundle. [`Bundle`] reads a bundle and restores the old bytes. Damage of a bundle is reported,
+//! and loses only the damaged records.
 //!
 //! A bundle keeps the differences between the old and the new file, so it is small if little was
 //! changed. Undoing restores the old file exactly, unless the file was changed again. For region

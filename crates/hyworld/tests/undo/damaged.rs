@@ -198,8 +198,8 @@ fn check_verb(original: &Path, verb: &str) {
     let [flipped, cut] = changed.damage_everywhere();
     let name = original.display();
     report(&format!(
-        "{name}: {verb}: bundle of {bytes} bytes; {PLACES} flips ({flipped} opened) and {PLACES} cuts \
-         ({cut} opened), 0 reported as undone completely"
+        "{name}: {verb}: bundle of {bytes} bytes; {PLACES} flips ({flipped} opened) and {PLACES} \
+         cuts ({cut} opened), 0 reported as undone completely"
     ));
 }
 

@@ -53,7 +53,7 @@ impl Save {
         plan.apply(None, &scan, &NoProgress).unwrap().bundle.unwrap()
     }
 
-    /// Removes the chunks of the second region, and with them their region file. Returns the bundle.
+    /// Removes the chunks of the second region, and with them its file. Returns the bundle.
     fn trim(&self) -> PathBuf {
         let location = Location::source(&self.world()).unwrap();
         let keep = (3..8).map(|x| ChunkPos::new(x, 5)).collect();

@@ -56,3 +56,20 @@ fn a_storage_that_the_caller_did_not_name_is_not_opened() {
         assert!(other.files() == before, "{name}: another world was changed");
     }
 }
+
+/// The folder of such a bundle would be the current one.
+#[test]
+fn the_bundle_of_an_object_store_changes_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, bundle) = (folder.path().join("Cargo.toml"), folder.path().join("b.hyundo"));
+    hyworld_testkit::write_file(&file, b"old");
+    let url = Path::new("s3://bucket/world");
+    let changes = Changes::begin(folder.path(), &bundle, "repair", 1).unwrap();
+    let mut changes = changes.of_storage(url.display().to_string());
+    changes.replace(&file, b"new").unwrap();
+    changes.finish().unwrap();
+    let error = undo(&bundle, None).unwrap_err().to_string();
+    assert!(error.contains("confirm it with --at"), "{error}");
+    let error = undo(&bundle, Some(url)).unwrap_err().to_string();
+    assert!(error.contains("names files"), "{error}");
+}

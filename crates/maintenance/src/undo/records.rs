@@ -68,18 +68,22 @@ pub(super) struct Records<R> {
     number: u64,
     /// Bytes of payloads whose checksum did not match.
     wasted: u64,
+    /// Bytes that heads and marks are searched in, and their offset. They are read once, however
+    /// many marks they have.
+    window: (u64, Vec<u8>),
 }
 
 impl<R: Read + Seek> Records<R> {
     /// Reads the records of a bundle from the beginning.
     pub(super) fn new(source: R, end: u64) -> Self {
         let offset = MAGIC.len() as u64;
-        Self { source, offset, end, mark: None, number: 0, wasted: 0 }
+        Self { source, offset, end, mark: None, number: 0, wasted: 0, window: (0, Vec::new()) }
     }
 
     /// Reads the records after some that were read before.
     pub(super) fn continued(source: R, mark: Mark, offset: u64, number: u64, end: u64) -> Self {
-        Self { source, offset, end, mark: Some(mark), number, wasted: 0 }
+        let (mark, window) = (Some(mark), (0, Vec::new()));
+        Self { source, offset, end, mark, number, wasted: 0, window }
     }
 
     /// Returns the next record, or the damage before it; `None` at the end.
@@ -113,8 +117,7 @@ impl<R: Read + Seek> Records<R> {
 
     /// Reads the head of the record at an offset; `None` if there is none.
     fn head_at(&mut self, at: u64) -> io::Result<Option<Head>> {
-        let bytes = self.read_at(at, HEAD_BYTES as u64)?;
-        let head = bytes.first_chunk().and_then(Head::decode);
+        let head = self.window_at(at)?.first_chunk().and_then(Head::decode);
         Ok(head.filter(|head| match self.mark {
             Some(mark) => head.mark == mark && head.number >= self.number,
             None => head.kind == Kind::Header && head.number <= 1,
@@ -146,7 +149,7 @@ impl<R: Read + Seek> Records<R> {
         };
         let mut from = from;
         loop {
-            let bytes = self.read_at(from, SEARCH_BYTES)?;
+            let bytes = self.window_at(from)?;
             if let Some(at) = bytes.windows(mark.len()).position(|part| part == mark) {
                 return Ok(from.saturating_add(at as u64));
             }
@@ -155,6 +158,18 @@ impl<R: Read + Seek> Records<R> {
             }
             from = from.saturating_add((bytes.len() - (mark.len() - 1)) as u64);
         }
+    }
+
+    /// Returns the bytes at an offset: at least those of a head, unless the bundle ends before.
+    fn window_at(&mut self, offset: u64) -> io::Result<&[u8]> {
+        let skipped = offset.checked_sub(self.window.0).and_then(|skip| usize::try_from(skip).ok());
+        let known = skipped.and_then(|skipped| self.window.1.len().checked_sub(skipped));
+        if known.is_none_or(|known| known < HEAD_BYTES) {
+            let bytes = self.end.saturating_sub(offset).min(SEARCH_BYTES);
+            self.window = (offset, self.read_at(offset, bytes)?);
+        }
+        let skipped = usize::try_from(offset.saturating_sub(self.window.0)).unwrap_or(usize::MAX);
+        Ok(self.window.1.get(skipped..).unwrap_or_default())
     }
 
     /// Reads up to `bytes` bytes; fewer at the end. Memory is allocated only for bytes that exist.
@@ -204,6 +219,39 @@ mod tests {
             let (found, lost) = read(&flipped);
             assert_eq!((found.len(), lost.len()), (4, 1), "bit {bit}");
         }
+    }
+
+    /// A bundle full of marks and heads is read in a time that is proportional to its length.
+    #[test]
+    fn marks_without_records_do_not_cost_time() {
+        let mut bytes = bundle(&[b"header", b"header"]);
+        let (mark, whole) = (bytes[8..16].to_vec(), bytes.len());
+        bytes.extend(mark.repeat(1 << 19));
+        let mut head = Vec::new();
+        // The payload claims to be as long as the rest of the bundle.
+        write(&mut head, mark.try_into().unwrap(), 2, Kind::Range, &vec![0; 1 << 20]).unwrap();
+        bytes.extend(head[..HEAD_BYTES].repeat(1 << 16));
+        struct Counted(io::Cursor<Vec<u8>>, u64);
+        impl Read for Counted {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let read = self.0.read(buffer)?;
+                self.1 += read as u64;
+                Ok(read)
+            }
+        }
+        impl Seek for Counted {
+            fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+                self.0.seek(to)
+            }
+        }
+        let end = bytes.len() as u64;
+        let mut records = Records::new(Counted(io::Cursor::new(bytes), 0), end);
+        let mut found = 0;
+        while records.next().unwrap().is_some() {
+            found += 1;
+        }
+        assert_eq!(found, 3, "two headers and the damage after byte {whole}");
+        assert!(records.source.1 < 8 * end, "{} bytes read of {end}", records.source.1);
     }
 
     #[test]
