@@ -225,7 +225,8 @@ fn damaged_bundles_of_real_worlds_are_never_undone_in_silence() {
         "explored-2026-01",
         "flat-2026-02",
         "adventure-2026-06",
-        "converted-2026-04",
+        "converted-2026-04/universe/worlds/default",
+        "converted-2026-04/universe/worlds/map2",
         "spaceship-2026-02/Server/Instances/Orbis_Galactic_Spaceship",
     ];
     for world in all.into_iter().take(if is_all { all.len() } else { 1 }) {
