@@ -221,6 +221,23 @@ mod tests {
         }
     }
 
+    /// A source that counts the bytes read from it.
+    struct Counted(io::Cursor<Vec<u8>>, u64);
+
+    impl Read for Counted {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let read = self.0.read(buffer)?;
+            self.1 += read as u64;
+            Ok(read)
+        }
+    }
+
+    impl Seek for Counted {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
     /// A bundle full of marks and heads is read in a time that is proportional to its length.
     #[test]
     fn marks_without_records_do_not_cost_time() {
@@ -231,19 +248,6 @@ mod tests {
         // The payload claims to be as long as the rest of the bundle.
         write(&mut head, mark.try_into().unwrap(), 2, Kind::Range, &vec![0; 1 << 20]).unwrap();
         bytes.extend(head[..HEAD_BYTES].repeat(1 << 16));
-        struct Counted(io::Cursor<Vec<u8>>, u64);
-        impl Read for Counted {
-            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-                let read = self.0.read(buffer)?;
-                self.1 += read as u64;
-                Ok(read)
-            }
-        }
-        impl Seek for Counted {
-            fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-                self.0.seek(to)
-            }
-        }
         let end = bytes.len() as u64;
         let mut records = Records::new(Counted(io::Cursor::new(bytes), 0), end);
         let mut found = 0;
