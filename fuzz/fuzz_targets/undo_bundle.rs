@@ -1,8 +1,8 @@
 //! Opens arbitrary bytes as an undo bundle, lists it, reads its chunks, and undoes it in a folder.
 //! Nothing outside of the folder may change, and its files may not become longer than the input.
 //!
-//! An input is a byte, and then records for `hyworld_fuzz::bundle::join`; or, if the byte is odd, the
-//! bytes of the bundle.
+//! An input is a byte, and then records for `hyworld_fuzz::bundle::join`; or, if the byte is odd,
+//! the bytes of the bundle.
 #![no_main]
 
 use std::fs;
@@ -11,9 +11,7 @@ use std::sync::LazyLock;
 
 use hyworld_coords::ChunkPos;
 use hyworld_indexed_storage::{IndexedStorageFile, Slot};
-use hyworld_maintenance::{
-    Bundle, BundleStorage, Changes, NoProgress, UndoError, UndoRoot,
-};
+use hyworld_maintenance::{Bundle, BundleStorage, Changes, NoProgress, UndoError, UndoRoot};
 use hyworld_providers::{ChunkStorage, MemoryStorage};
 use libfuzzer_sys::fuzz_target;
 
