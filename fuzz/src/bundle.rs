@@ -1,5 +1,5 @@
-//! Undo bundles from short inputs: the fuzzer chooses kinds and payloads, and this module adds marks,
-//! numbers and checksums. Written from `docs/format/undo.md`, without the code of the crate.
+//! Undo bundles from short inputs: the fuzzer chooses kinds and payloads, and this module adds
+//! marks, numbers and checksums. Written from `docs/format/undo.md`, without the code of the crate.
 
 use sha2::{Digest, Sha256};
 
@@ -8,8 +8,8 @@ const MARK: &[u8] = b"fuzzmark";
 const HEAD_BYTES: usize = 25;
 const CHECKSUM_BYTES: usize = 16;
 
-/// Builds a bundle from records: the kind, two bytes of length, the payload. Bit 7 of a kind damages
-/// the record.
+/// Builds a bundle from records: the kind, two bytes of length, the payload. Bit 7 of a kind
+/// damages the record.
 pub fn join(mut input: &[u8]) -> Vec<u8> {
     let (mut bundle, mut number) = (MAGIC.to_vec(), 0_u64);
     while let Some((head, rest)) = input.split_first_chunk::<3>() {
@@ -36,7 +36,8 @@ fn add(bundle: &mut Vec<u8>, number: u64, kind: u8, payload: &[u8]) {
     bundle.extend_from_slice(&sum[..CHECKSUM_BYTES]);
 }
 
-/// Splits an intact bundle into the input for [`join`]. Returns `None` for payloads that are too long.
+/// Splits an intact bundle into the input for [`join`]. Returns `None` for payloads that are too
+/// long.
 pub fn split(bundle: &[u8]) -> Option<Vec<u8>> {
     let (mut input, mut rest) = (Vec::new(), bundle.strip_prefix(MAGIC)?);
     while !rest.is_empty() {
