@@ -10,7 +10,8 @@ use super::changes::OldState;
 use super::entries::Part;
 use super::region::parse_blob;
 
-/// The old versions of the chunks that a verb replaced, for reading.
+/// The old versions of the chunks that a verb replaced, for reading. A damaged bundle lists the
+/// chunks of its intact records, and an error for each damage.
 #[derive(Debug)]
 pub struct BundleStorage {
     bundle: Bundle,
@@ -80,7 +81,13 @@ impl ChunkStorage for BundleStorage {
     }
 
     fn positions(&self) -> Positions<'_> {
-        Box::new(self.chunks.keys().copied().map(Ok))
+        // Chunks of damaged records are not known.
+        let location = self.location();
+        let unknown = self.bundle.findings().kept().to_vec().into_iter().map(move |finding| {
+            let (location, source) = (location.clone(), Box::from(finding.message));
+            Err(Error::Engine { location, action: "list", source })
+        });
+        Box::new(self.chunks.keys().copied().map(Ok).chain(unknown))
     }
 
     fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {

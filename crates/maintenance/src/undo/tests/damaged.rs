@@ -261,3 +261,24 @@ fn blobs_of_replaced_region_files_are_stored_once() {
         assert_eq!(region.read(Slot::new(slot)).unwrap().unwrap(), document(slot), "{slot}");
     }
 }
+
+/// The chunks of damaged records must not look as if the bundle never had them.
+#[test]
+fn the_chunks_of_a_damaged_bundle_are_listed_with_an_error() {
+    let folder = Folder::new();
+    let mut changes = folder.changes("test");
+    changes.change_region(&folder.region(), &slot_changes()).unwrap();
+    let bundle = changes.finish().unwrap().unwrap();
+    let list = || {
+        let storage = BundleStorage::new(Bundle::open(&bundle).unwrap());
+        let (known, unknown): (Vec<_>, Vec<_>) = storage.positions().partition(Result::is_ok);
+        (known.len(), unknown.len())
+    };
+    assert_eq!(list(), (2, 0));
+    let mut bytes = fs::read(&bundle).unwrap();
+    let ends = record_ends(&bytes);
+    let blob = ends.iter().find(|start| bytes[**start + 8] == b'B').unwrap();
+    bytes[blob + 40] ^= 1;
+    write_file(&bundle, &bytes);
+    assert_eq!(list(), (1, 2));
+}
