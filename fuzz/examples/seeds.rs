@@ -10,9 +10,11 @@ use hyworld_chunk::{
     AssetKey, BlockHealthChunk, BlockSection, Chunk, DamagedBlock, Filler, FluidSection,
     FragileBlock, Holder, Light, Rotation,
 };
-use hyworld_coords::{BlockPos, LocalBlock};
+use hyworld_coords::{BlockPos, ChunkPos, LocalBlock};
 use hyworld_fuzz::{join, parts};
-use hyworld_indexed_storage::{MemoryFile, OpenOptions};
+use hyworld_indexed_storage::{EncodedBlob, MemoryFile, OpenOptions, Slot};
+use hyworld_maintenance::{Changes, RegionChange, RegionChanges};
+use hyworld_providers::MemoryStorage;
 
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
@@ -47,6 +49,9 @@ fn main() -> Result {
         seeds.insert(("fluid", join(&[], &fluids(kinds)?.encode())));
     }
     seeds.insert(("block_health", join(&[], &health().encode())));
+    for bundle in bundles()? {
+        seeds.insert(("undo_bundle", bundle));
+    }
     for (number, (target, input)) in seeds.iter().enumerate() {
         let folder = Path::new(&corpus).join(target);
         fs::create_dir_all(&folder)?;
@@ -54,6 +59,40 @@ fn main() -> Result {
     }
     println!("{} seeds", seeds.len());
     Ok(())
+}
+
+/// Writes bundles of changes like those that the target `undo_bundle` can undo.
+fn bundles() -> Result<Vec<Vec<u8>>> {
+    let folder = env::temp_dir().join(format!("hyworld-seeds-{}", std::process::id()));
+    let (world, bundle) = (folder.join("world"), folder.join("b.hyundo"));
+    let region = world.join("chunks/0.0.region.bin");
+    let mut inputs = Vec::new();
+    for number in 0..4 {
+        fs::create_dir_all(world.join("chunks"))?;
+        fs::write(world.join("config.json"), b"{}")?;
+        let slots = vec![(Slot::new(0), RegionChange::Put(EncodedBlob::compress(b"old", 3)?))];
+        let mut changes = Changes::begin(&world, &bundle, "test", 1)?;
+        match number {
+            0 => changes.replace(&world.join("config.json"), b"{\"a\": 1}")?,
+            1 => changes.remove(&world.join("config.json"))?,
+            2 => {
+                let wanted = RegionChanges { slots, ..RegionChanges::default() };
+                changes.change_region(&region, &wanted)?;
+                let slots = vec![(Slot::new(0), RegionChange::Remove)];
+                changes.change_region(&region, &RegionChanges { slots, ..wanted })?;
+            }
+            _ => {
+                let at = ChunkPos::new(0, 0);
+                changes.write_chunks(&MemoryStorage::new(), ".", &[(at, Some(b"a document"))])?;
+            }
+        }
+        changes.finish()?;
+        let bytes = fs::read(&bundle)?;
+        fs::remove_dir_all(&folder)?;
+        inputs.extend(hyworld_fuzz::bundle::split(&bytes).map(|input| [&[0][..], &input].concat()));
+        inputs.push([&[1][..], &bytes].concat());
+    }
+    Ok(inputs)
 }
 
 type Seeds = BTreeSet<(&'static str, Vec<u8>)>;

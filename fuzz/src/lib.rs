@@ -4,6 +4,7 @@
 //! the version to decode and the cells to change. The rest is the bytes to decode,
 //! [packed](packed), so that the fuzzer spends its time on structure instead of cells.
 
+pub mod bundle;
 pub mod choices;
 pub mod columns;
 pub mod document;

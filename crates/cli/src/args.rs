@@ -306,9 +306,10 @@ pub(crate) enum Command {
     Unseal(health::SealArgs),
     /// Undo a repair or another change of a world from its undo bundle
     ///
-    /// Restores the bytes that the verb replaced. Files that were changed after the verb are
-    /// skipped and reported; of region files, only the changed slots are skipped. What the undo
-    /// replaces goes into another undo bundle. Stop the server first.
+    /// Restores the bytes that the verb replaced, in the world beside the bundle or the one that
+    /// --at names. Files that were changed after the verb are skipped and reported; of region
+    /// files, only the changed slots are skipped. What the undo replaces goes into another undo
+    /// bundle. The exit code is 0 only if everything is as before. Stop the server first.
     #[command(after_long_help = shapes::of("undo"))]
     Undo(health::UndoArgs),
     /// Copy the chunks of a world to another storage, verified by hash

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_maintenance::{Changes, UndoError, bundle_path};
-use hyworld_world::{ServerCheck, Universe, WritePermit};
+use hyworld_world::{ServerCheck, Universe, WritePermit, world_of_storage};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::location::Location;
+use crate::location::{Location, ROCKSDB_SCHEME};
 use crate::output::{OutputKind, check_output};
+use crate::sources::uuid_of_world;
 
 /// Files that may be changed: no other program uses them, and other hyworld processes are locked
 /// out until this is dropped.
@@ -19,6 +20,10 @@ pub(crate) struct Subject {
     root: PathBuf,
     /// The file or folder that the bundle is written beside.
     beside: PathBuf,
+    /// The UUIDs of the worlds, by which an undo recognises them.
+    worlds: Vec<String>,
+    /// The URL, if the world is in an object store.
+    storage: Option<String>,
     /// The permits, held until the changes are made.
     _permits: Vec<WritePermit>,
 }
@@ -51,18 +56,25 @@ impl Subject {
                 None => WritePermit::of_storage(&beside, ServerCheck::Refuse)?,
             });
         }
-        Ok(Self { root, beside, _permits: permits })
+        let storage = match location {
+            Location::S3(url) => Some(url.clone()),
+            _ => None,
+        };
+        let worlds = location.world_folder().as_deref().and_then(uuid_in).into_iter().collect();
+        Ok(Self { root, beside, worlds, storage, _permits: permits })
     }
 
     /// Acquires the permits for all worlds of a universe.
     pub(crate) fn of_universe(universe: &Universe, is_plan: bool) -> Result<Self> {
         let (root, beside) = (universe.path().to_owned(), universe.path().to_owned());
         let permits = if is_plan { Vec::new() } else { universe.permit(ServerCheck::Refuse)? };
-        Ok(Self { root, beside, _permits: permits })
+        let worlds = universe.worlds()?.into_iter();
+        let worlds = worlds.filter_map(|world| uuid_in(&world.path)).collect();
+        Ok(Self { root, beside, worlds, storage: None, _permits: permits })
     }
 
-    /// Acquires the permit for a folder that a bundle names: a world, a universe, or a folder of
-    /// region files.
+    /// Acquires the permit for the folder of a bundle: a world, a universe, a folder of region
+    /// files or a database.
     pub(crate) fn of_folder(root: &Path, is_plan: bool) -> Result<Self> {
         if root.join("worlds").is_dir() {
             return Self::of_universe(&Universe::open(root)?, is_plan);
@@ -76,12 +88,20 @@ impl Subject {
                 WritePermit::of_storage(root, ServerCheck::Refuse)?
             });
         }
-        Ok(Self { root: root.to_owned(), beside: root.to_owned(), _permits: permits })
+        let (root, beside) = (root.to_owned(), root.to_owned());
+        let folder = world_of_storage(&root).unwrap_or_else(|| root.clone());
+        let worlds = uuid_in(&folder).into_iter().collect();
+        Ok(Self { root, beside, worlds, storage: None, _permits: permits })
     }
 
     /// Returns the folder that contains all files to be changed.
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns the UUIDs of the worlds.
+    pub(crate) fn worlds(&self) -> &[String] {
+        &self.worlds
     }
 
     /// Starts the changes of a verb. The bundle is written beside the world unless `bundle` names
@@ -95,18 +115,31 @@ impl Subject {
             let text = format!("{}: already exists; choose another name", bundle.display());
             return Err(Error::new(ErrorKind::Exists, text));
         }
-        Ok(Changes::begin(&self.root, &bundle, verb, now_ms())?)
+        let changes = Changes::begin(&self.root, &bundle, verb, now_ms())?;
+        let changes = changes.of_worlds(self.worlds.clone());
+        Ok(match &self.storage {
+            Some(url) => changes.of_storage(url.clone()),
+            None => changes,
+        })
     }
 }
 
-/// Returns a name under which the storage at a location can be opened from any folder.
+/// Returns the name of a storage in a bundle: its URL, or where it is in the folder of the bundle,
+/// so that a bundle can name no other folder. [`Undo`](crate::Undo) opens it.
 pub(crate) fn full_name(location: &Location) -> String {
-    let full = |folder: &Path| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     match location {
-        Location::RocksDb(folder) => Location::RocksDb(full(folder)).name(),
-        Location::World { folder, .. } => full(folder).display().to_string(),
-        other => other.name(),
+        Location::S3(url) => url.clone(),
+        Location::RocksDb(folder) => {
+            let name = location.world_folder().and_then(|_| folder.file_name()?.to_str());
+            format!("{ROCKSDB_SCHEME}{}", name.unwrap_or("."))
+        }
+        _ => ".".to_owned(),
     }
+}
+
+/// Returns the UUID in the configuration of a world, as text.
+fn uuid_in(world: &Path) -> Option<String> {
+    uuid_of_world(world).map(|uuid| uuid.to_string())
 }
 
 /// Returns the current time in milliseconds since 1970.
@@ -121,6 +154,9 @@ impl From<UndoError> for Error {
             UndoError::Region(error) => error.into(),
             UndoError::Storage(error) => error.into(),
             UndoError::Bundle { .. } => Self::new(ErrorKind::Damaged, error),
+            UndoError::Linked { .. } | UndoError::Elsewhere { .. } => {
+                Self::new(ErrorKind::BadLocation, error)
+            }
             other => Self::new(ErrorKind::Io, other),
         }
     }

@@ -138,7 +138,7 @@ pub use sources::{SameWorld, Source};
 pub use stored_chunk::StoredChunk;
 pub use trim::{KeptChunks, TRIM_RING, Trim, TrimOptions, TrimOutcome};
 pub use undelete::{StoredState, Undelete, UndeleteOptions, UndeleteOutcome};
-pub use undo::Undo;
+pub use undo::{Undo, UndoOptions, location_to_name};
 pub use upgrade::{UpgradeReport, plan_world_upgrade, undo_upgrade, upgrade_world};
 pub use world_at::{EditReport, World, open};
 

@@ -30,7 +30,7 @@ pub(crate) const CHUNKS_FOLDER: &str = "chunks";
 const DATABASE_FOLDER: &str = "db";
 
 /// The prefix of a database location.
-const ROCKSDB_SCHEME: &str = "rocksdb:";
+pub(crate) const ROCKSDB_SCHEME: &str = "rocksdb:";
 
 /// The prefix of an object store location.
 const S3_SCHEME: &str = "s3://";
@@ -258,7 +258,7 @@ fn region_of(path: &Path) -> Option<RegionPos> {
     RegionPos::from_file_name(path.file_name()?.to_str()?)
 }
 
-fn region_files_in(folder: &Path) -> Result<Vec<(RegionPos, PathBuf)>> {
+pub(crate) fn region_files_in(folder: &Path) -> Result<Vec<(RegionPos, PathBuf)>> {
     let paths = entries(folder)?.into_iter();
     let mut files: Vec<_> =
         paths.filter_map(|path| region_of(&path).map(|region| (region, path))).collect();
@@ -266,7 +266,7 @@ fn region_files_in(folder: &Path) -> Result<Vec<(RegionPos, PathBuf)>> {
     Ok(files)
 }
 
-fn is_database(folder: &Path) -> bool {
+pub(crate) fn is_database(folder: &Path) -> bool {
     folder.join("CURRENT").is_file()
 }
 

@@ -168,10 +168,13 @@ impl Source {
 
     fn of_bundle(path: &Path, target: &Location) -> Result<Self> {
         let bundle = Bundle::open(path)?;
-        let root = target.world_folder().or_else(|| target.folder().map(Path::to_owned));
-        let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let is_same = root.is_some_and(|root| full(&root) == full(&bundle.header().root));
-        let same_world = if is_same { SameWorld::Uuid } else { SameWorld::Unknown };
+        let worlds = &bundle.header().worlds;
+        let same_world = match uuid_of(target) {
+            Some(uuid) if worlds.contains(&uuid.to_string()) => SameWorld::Uuid,
+            Some(_) if !worlds.is_empty() => SameWorld::OtherUuid,
+            _ if is_recorded_root(&bundle, target) => SameWorld::Uuid,
+            _ => SameWorld::Unknown,
+        };
         let (name, time_ms) = (path.display().to_string(), Some(bundle.header().time_ms));
         let storage = Arc::new(BundleStorage::new(bundle));
         Ok(Self {
@@ -184,6 +187,13 @@ impl Source {
             files: Files::None,
         })
     }
+}
+
+/// Returns whether a bundle was written for the folder of a location, under its present path.
+fn is_recorded_root(bundle: &Bundle, target: &Location) -> bool {
+    let root = target.world_folder().or_else(|| target.folder().map(Path::to_owned));
+    let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    root.is_some_and(|root| full(&root) == full(&bundle.header().root))
 }
 
 /// Resolves a source: if it has several worlds, the one with the name of the target's.
@@ -256,7 +266,12 @@ fn uuid_of(location: &Location) -> Option<Uuid> {
         let config = Backup::open(zip).ok()?.document(&format!("worlds/{world}/config.json"));
         return Uuid::from_value(config.ok()??.get("UUID")?);
     }
-    let world = WorldOptions::new().without_chunks().open(&location.world_folder()?).ok()?;
+    uuid_of_world(&location.world_folder()?)
+}
+
+/// Returns the UUID in the configuration of the world in a folder.
+pub(crate) fn uuid_of_world(folder: &Path) -> Option<Uuid> {
+    let world = WorldOptions::new().without_chunks().open(folder).ok()?;
     world.config().ok()?.settings.uuid
 }
 

@@ -1,38 +1,82 @@
 //! Undoing a verb from its bundle.
 
-use std::path::{Path, PathBuf};
+mod target;
 
-use hyworld_maintenance::{Bundle, Progress, UndoError, UndoPlan, UndoReport};
+use std::path::{Component, Path, PathBuf};
+
+use hyworld_maintenance::{
+    Bundle, BundleStorage, Progress, SameWorld as EdgeVerdict, UndoError, UndoPlan, UndoReport,
+    UndoRoot, agreement, common_positions,
+};
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
 use crate::changing::Subject;
 use crate::error::{Error, ErrorKind, Result};
-use crate::location::Location;
+use crate::location::{Location, ROCKSDB_SCHEME};
+use target::{Target, find_target};
+
+pub use target::location_to_name;
+
+/// How many chunks of a bundle are compared with their neighbours in the world.
+const SAMPLES: usize = 64;
+
+/// Where a bundle is undone.
+#[derive(Clone, Debug, Default)]
+pub struct UndoOptions {
+    /// The folder or URL of the changed world; `None` for the folder beside the bundle.
+    pub at: Option<PathBuf>,
+    /// Folders outside of the world that links inside it may lead to.
+    pub linked: Vec<PathBuf>,
+    /// Undo the bundle even if nothing proves that it belongs to this world.
+    pub trust_bundle: bool,
+}
 
 /// A planned undo. Other programs cannot write the world until this is dropped, unless only a plan
 /// was asked for.
 #[derive(Debug)]
 pub struct Undo {
     bundle: Bundle,
+    target: Target,
+    root: UndoRoot,
     subject: Subject,
     /// What would be restored.
     pub plan: UndoPlan,
 }
 
 impl Undo {
-    /// Reads a bundle and compares it with the world it belongs to. `root` is the folder of the
-    /// world if it was moved after the change. With `is_plan`, no lock is taken, and
-    /// [`apply`](Self::apply) must not be called.
+    /// Reads a bundle and compares it with the world it belongs to: the one that the caller names,
+    /// or the one beside the bundle. The path that the bundle recorded is not trusted. With
+    /// `is_plan`, no lock is taken, and [`apply`](Self::apply) must not be called.
     ///
     /// # Errors
-    /// Returns an error if the bundle cannot be read, if its world is missing, or if another
-    /// program uses the world.
-    pub fn plan(bundle: &Path, root: Option<&Path>, is_plan: bool) -> Result<Self> {
+    /// Returns an error if the bundle cannot be read, if its world is missing or another one, if
+    /// the bundle names a file or storage outside of the world, or if another program uses the
+    /// world.
+    pub fn plan(bundle: &Path, options: &UndoOptions, is_plan: bool) -> Result<Self> {
         let bundle = Bundle::open(bundle)?;
-        let root = find_root(&bundle, root)?;
-        let subject = Subject::of_folder(&root, is_plan)?;
-        let plan = bundle.plan(&root, &open_to_read)?;
-        Ok(Self { bundle, subject, plan })
+        let target = find_target(bundle.path(), bundle.header(), options.at.as_deref())?;
+        let (folder, subject) = match &target {
+            Target::Folder(folder) => (folder.clone(), Subject::of_folder(folder, is_plan)?),
+            Target::Storage(url) => {
+                if bundle.summary().files > 0 {
+                    let text = "it belongs to an object store and names files";
+                    let text = format!("{}: {text}", bundle.path().display());
+                    return Err(Error::new(ErrorKind::Damaged, text));
+                }
+                let location = Location::S3(url.clone());
+                (PathBuf::from("."), Subject::of(&location, is_plan)?)
+            }
+        };
+        let mut root = UndoRoot::new(&folder)?;
+        for folder in &options.linked {
+            root = root.allow(folder)?;
+        }
+        let plan = bundle.plan(&root, &|name| open(name, &target, &root, Location::open))?;
+        let undo = Self { bundle, target, root, subject, plan };
+        if !options.trust_bundle {
+            undo.check_identity()?;
+        }
+        Ok(undo)
     }
 
     /// Returns the bundle.
@@ -40,9 +84,12 @@ impl Undo {
         &self.bundle
     }
 
-    /// Returns the folder whose files are restored.
-    pub fn root(&self) -> &Path {
-        self.subject.root()
+    /// Returns the folder or URL of the world.
+    pub fn location(&self) -> String {
+        match &self.target {
+            Target::Folder(folder) => folder.display().to_string(),
+            Target::Storage(url) => url.clone(),
+        }
     }
 
     /// Restores the old bytes.
@@ -53,50 +100,85 @@ impl Undo {
     pub fn apply(self, progress: &dyn Progress) -> Result<UndoReport> {
         progress.expect(Some(self.plan.items.len() as u64));
         let changes = self.subject.changes("undo", None)?;
-        Ok(self.bundle.undo(self.subject.root(), &open_to_write, changes, progress)?)
+        let write = |name: &str| {
+            open(name, &self.target, &self.root, |location| {
+                location.open_for_writing(&RegionFilesOptions::new())
+            })
+        };
+        Ok(self.bundle.undo(&self.root, &write, changes, progress)?)
+    }
+
+    /// Fails unless the bundle belongs to this world: by UUID, otherwise by its path, by files that
+    /// are exactly as the verb wrote them, or by the borders of its chunks.
+    fn check_identity(&self) -> Result<()> {
+        let Target::Folder(folder) = &self.target else { return Ok(()) };
+        let (theirs, ours) = (&self.bundle.header().worlds, self.subject.worlds());
+        if theirs.iter().any(|uuid| ours.contains(uuid)) {
+            return Ok(());
+        }
+        let reason = if theirs.is_empty() || ours.is_empty() {
+            let real = |path: &Path| path.canonicalize().ok();
+            let is_here =
+                real(folder).is_some_and(|at| Some(at) == real(&self.bundle.header().root));
+            if is_here || self.plan.items.iter().any(|item| item.is_proof) || self.fits(folder)? {
+                return Ok(());
+            }
+            "nothing proves that this is the world of the bundle"
+        } else {
+            // The verb wrote this configuration, with another UUID.
+            let is_config = |name: &str| name.rsplit('/').next() == Some("config.json");
+            if self.plan.items.iter().any(|item| item.is_proof && is_config(&item.name)) {
+                return Ok(());
+            }
+            "this is another world: its UUID differs from that of the bundle"
+        };
+        let text = format!("{}: {reason}; add --trust-bundle to use it anyway", folder.display());
+        Err(Error::new(ErrorKind::BadLocation, text))
+    }
+
+    /// Returns whether the old chunks fit their neighbours in the world.
+    fn fits(&self, folder: &Path) -> Result<bool> {
+        let Ok(storage) = Location::source(folder).and_then(|location| location.open()) else {
+            return Ok(false);
+        };
+        let old = BundleStorage::new(Bundle::open(self.bundle.path())?);
+        let positions = common_positions(&old, &*storage, SAMPLES);
+        let verdict = agreement(&old, &*storage, &positions).verdict();
+        Ok(verdict == EdgeVerdict::Same)
     }
 }
 
-/// Returns the folder of the world: the named one, the one the bundle names, or one of that name
-/// beside the bundle.
-fn find_root(bundle: &Bundle, named: Option<&Path>) -> Result<PathBuf> {
-    if let Some(root) = named {
-        return Ok(root.to_owned());
-    }
-    let root = &bundle.header().root;
-    if root.is_dir() {
-        return Ok(root.clone());
-    }
-    let folder = bundle.path().parent().unwrap_or(Path::new(""));
-    let beside = root.file_name().map(|name| folder.join(name)).filter(|path| path.is_dir());
-    beside.ok_or_else(|| {
-        let text = format!(
-            "{}: the folder it belongs to, {}, does not exist; name it with --at",
-            bundle.path().display(),
-            root.display()
-        );
-        Error::new(ErrorKind::NotFound, text)
-    })
+/// Returns whether a path is the folder itself or directly inside it.
+fn is_one_part(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    let first = matches!(parts.next(), Some(Component::Normal(_) | Component::CurDir));
+    first && parts.next().is_none()
 }
 
-fn open_to_read(location: &str) -> Result<Box<dyn ChunkStorage>, UndoError> {
-    open(location, Location::open)
-}
-
-fn open_to_write(location: &str) -> Result<Box<dyn ChunkStorage>, UndoError> {
-    open(location, |location| location.open_for_writing(&RegionFilesOptions::new()))
-}
-
+/// Opens the storage that a bundle names, if it is part of the world.
 fn open(
     name: &str,
+    target: &Target,
+    root: &UndoRoot,
     open: impl FnOnce(&Location) -> Result<Box<dyn ChunkStorage>>,
 ) -> Result<Box<dyn ChunkStorage>, UndoError> {
-    let opened = Location::source(Path::new(name)).and_then(|location| open(&location));
-    opened.map_err(|error| {
-        UndoError::Storage(hyworld_providers::Error::Engine {
-            location: name.to_owned(),
-            action: "open",
-            source: Box::new(error),
-        })
-    })
+    let elsewhere = || UndoError::Elsewhere { name: name.to_owned() };
+    let failed = |error: Error| {
+        let (location, source) = (name.to_owned(), Box::new(error));
+        hyworld_providers::Error::Engine { location, action: "open", source }
+    };
+    let location = match (target, name.strip_prefix(ROCKSDB_SCHEME)) {
+        (Target::Storage(url), _) if url == name => Location::S3(url.clone()),
+        (Target::Folder(folder), None) if name == "." => {
+            let location = Location::source(folder).map_err(failed)?;
+            location.folder().map_or(Ok(()), |folder| root.check(folder))?;
+            location
+        }
+        (Target::Folder(folder), Some(inside)) if is_one_part(inside) => {
+            root.check(&folder.join(inside))?;
+            Location::RocksDb(folder.join(inside))
+        }
+        _ => return Err(elsewhere()),
+    };
+    Ok(open(&location).map_err(failed)?)
 }

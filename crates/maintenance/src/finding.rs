@@ -84,6 +84,8 @@ pub enum Class {
     WorldFile,
     /// A file or chunk was changed after the verb that an undo reverts, so it is left as it is.
     Conflict,
+    /// Part of an undo bundle is damaged or missing, so not everything is restored.
+    Bundle,
     /// The configuration, the resource `ChunkStorage` and the stored chunks name different
     /// providers.
     Provider,
@@ -130,6 +132,7 @@ impl Class {
             Self::Different => "different",
             Self::WorldFile => "world-file",
             Self::Conflict => "conflict",
+            Self::Bundle => "bundle",
             Self::Provider => "provider",
             Self::Leftover => "leftover",
             Self::Backup => "backup",

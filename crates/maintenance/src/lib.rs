@@ -93,9 +93,9 @@ pub use undelete::{
     find_orphans, find_orphans_in,
 };
 pub use undo::{
-    BUNDLE_SUFFIX, Bundle, BundleHeader, BundleStorage, BundleSummary, Changes, FileState,
-    OpenStorage, RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport,
-    bundle_path, prepared_path,
+    BUNDLE_SUFFIX, Bundle, BundleDamage, BundleHeader, BundleStorage, BundleSummary, Changes,
+    FileState, OpenStorage, RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport,
+    UndoRoot, bundle_path, prepared_path,
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{

@@ -1,9 +1,10 @@
 //! Changes of a world that can be undone.
 //!
 //! [`Changes`] replaces files and chunks. Before each of them is replaced, its old bytes are
-//! durable in an *undo bundle*: one file with a checksum for each record. If the process is killed,
-//! each file is old or new, and the old bytes of every new file are in the bundle. [`Bundle`] reads
-//! a bundle and restores the old bytes.
+//! durable in an *undo bundle*, and were read back: one file with a checksum for each record. If
+//! the process is killed, each file is old or new, and the old bytes of every new file are in the
+//! bundle. [`Bundle`] reads a bundle and restores the old bytes. Damage of a bundle is reported,
+//! and loses only the damaged records.
 //!
 //! A bundle keeps the differences between the old and the new file, so it is small if little was
 //! changed. Undoing restores the old file exactly, unless the file was changed again. For region
@@ -13,17 +14,28 @@
 mod bundle;
 mod changes;
 mod delta;
+mod entries;
+mod header;
+mod inside;
+mod path_text;
 mod record;
+mod records;
 mod region;
 mod restore;
+mod slots;
 mod storage;
+mod writer;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use hyworld_files::FileError;
 
-pub use bundle::{Bundle, BundleHeader, BundleSummary};
+pub use bundle::{Bundle, BundleSummary};
 pub use changes::{Changes, prepared_path};
+pub use header::BundleHeader;
+pub use inside::UndoRoot;
+pub use records::BundleDamage;
 pub use region::{RegionChange, RegionChanges};
 pub use restore::{FileState, OpenStorage, UndoItem, UndoPlan, UndoReport};
 pub use storage::BundleStorage;
@@ -60,12 +72,44 @@ pub enum UndoError {
         /// The folder of the world.
         root: PathBuf,
     },
+    /// A link inside the world leads out of it.
+    #[error(
+        "{}: leads to {}, outside of the world; add --linked with its folder to restore it there",
+        path.display(),
+        target.display()
+    )]
+    Linked {
+        /// The path inside the world.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+    /// The bundle names a storage that is not that of the world.
+    #[error(
+        "{name}: this storage is not part of this world, and its chunks are not changed; if the \
+         bundle belongs to it, name it with --at"
+    )]
+    Elsewhere {
+        /// The name of the storage.
+        name: String,
+    },
+    /// The description of a change cannot be written.
+    #[error("cannot describe a change: {reason}")]
+    Description {
+        /// The reason.
+        reason: String,
+    },
     /// A file was changed between planning and writing.
     #[error("{}: changed since the plan was made; run the command again", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// Returns the error for a bundle that cannot be used.
+fn unusable(path: &Path, reason: &str) -> UndoError {
+    UndoError::Bundle { path: path.to_owned(), reason: reason.to_owned() }
 }
 
 /// The result of the operations of this module.
@@ -76,11 +120,13 @@ pub(crate) type Result<T, E = UndoError> = std::result::Result<T, E>;
 /// worlds.
 pub fn bundle_path(root: &Path, verb: &str) -> PathBuf {
     let full = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = name.unwrap_or_else(|| "world".to_owned());
+    let name = full.file_name().unwrap_or(OsStr::new("world"));
     let folder = full.parent().unwrap_or(Path::new(""));
-    let names =
-        (1_u64..).map(|number| folder.join(format!("{name}-{verb}-{number}{BUNDLE_SUFFIX}")));
+    let names = (1_u64..).map(|number| {
+        let mut name = name.to_owned();
+        name.push(format!("-{verb}-{number}{BUNDLE_SUFFIX}"));
+        folder.join(name)
+    });
     let mut free = names.filter(|path| !path.exists());
     free.next().unwrap_or_else(|| folder.join(BUNDLE_SUFFIX))
 }

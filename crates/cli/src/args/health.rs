@@ -24,12 +24,22 @@ pub(crate) struct ApplyArgs {
 }
 
 impl ApplyArgs {
-    /// Returns the undo bundle of one part of a change, such as one of several worlds.
-    pub(crate) fn bundle_of(&self, part: Option<&str>) -> Option<PathBuf> {
+    /// Returns the undo bundle of one of several worlds.
+    pub(crate) fn bundle_of(&self, world: Option<&str>) -> Option<PathBuf> {
+        self.bundle_named(world.map(|world| format!("-{world}")))
+    }
+
+    /// Returns the undo bundle of the files beside the worlds. It differs from
+    /// that of every world, also of one named `universe`.
+    pub(crate) fn bundle_of_universe(&self) -> Option<PathBuf> {
+        self.bundle_named(Some(".universe".to_owned()))
+    }
+
+    fn bundle_named(&self, suffix: Option<String>) -> Option<PathBuf> {
         let bundle = self.bundle.clone()?;
-        let Some(part) = part else { return Some(bundle) };
+        let Some(suffix) = suffix else { return Some(bundle) };
         let mut name = bundle.file_stem().unwrap_or_default().to_owned();
-        name.push(format!("-{part}"));
+        name.push(suffix);
         if let Some(ending) = bundle.extension() {
             name.push(".");
             name.push(ending);
@@ -102,12 +112,20 @@ pub(crate) struct RestoreArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct UndoArgs {
     /// The undo bundle, a file that ends in .hyundo
     pub(crate) bundle: PathBuf,
-    /// The folder of the world, if it was moved after the change
+    /// The changed world: its folder, or the `s3://` URL of its storage [default: the folder beside
+    /// the bundle]
     #[arg(long, value_name = "PATH")]
     pub(crate) at: Option<PathBuf>,
+    /// Also restore files that links inside the world place in this folder; repeatable
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) linked: Vec<PathBuf>,
+    /// Use the bundle even if it may belong to another world
+    #[arg(long)]
+    pub(crate) trust_bundle: bool,
     /// Show the plan, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -16,7 +16,7 @@ use crate::output::{Console, text};
 
 pub(super) fn run(args: &RepairArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let mut exit = super::each_world(&args.path, |path, world| one(args, path, world, console))?;
-    let options = options(args, Some("universe"));
+    let options = RepairOptions { bundle: args.apply.bundle_of_universe(), ..options(args, None) };
     if let Some(plan) = Repair::plan_universe(&args.path, options, args.apply.dry_run)?
         && !(plan.is_empty() && plan.plan.left.is_empty())
     {
@@ -25,8 +25,8 @@ pub(super) fn run(args: &RepairArgs, console: &mut Console) -> anyhow::Result<Ex
     Ok(exit)
 }
 
-/// Returns the options for one part of the save: a world, or the files beside the worlds.
-fn options(args: &RepairArgs, part: Option<&str>) -> RepairOptions {
+/// Returns the options for one of several worlds.
+fn options(args: &RepairArgs, world: Option<&str>) -> RepairOptions {
     RepairOptions {
         from: args.from.clone(),
         without_backups: args.no_backups,
@@ -36,7 +36,7 @@ fn options(args: &RepairArgs, part: Option<&str>) -> RepairOptions {
         warnings: args.warnings,
         chunks: args.chosen.chunks.clone(),
         area: args.chosen.area,
-        bundle: args.apply.bundle_of(part),
+        bundle: args.apply.bundle_of(world),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hyworld::Undo;
-use hyworld_maintenance::{FileState, UndoReport};
+use hyworld::{Undo, UndoOptions};
+use hyworld_maintenance::{FileState, Findings, UndoReport};
 use serde::Serialize;
 
 use crate::args::health::UndoArgs;
@@ -27,64 +27,121 @@ enum Line<'a> {
         verb: &'a str,
         root: String,
         complete: bool,
+        finished: bool,
         applied: bool,
         files: u64,
         chunks: u64,
         unchanged: u64,
+        damaged: u64,
         conflicts: u64,
         bundle: Option<String>,
     },
 }
 
 pub(super) fn run(args: &UndoArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let undo = Undo::plan(&args.bundle, args.at.as_deref(), args.dry_run)?;
+    let (at, linked) = (args.at.clone(), args.linked.clone());
+    let options = UndoOptions { at, linked, trust_bundle: args.trust_bundle };
+    let undo = Undo::plan(&args.bundle, &options, args.dry_run)?;
     show(args, &undo, console)?;
-    let header = undo.bundle().header().clone();
-    let is_complete = undo.bundle().summary().is_complete;
-    let root = undo.root().display().to_string();
-    let changes = undo.plan.count(FileState::New) + undo.plan.count(FileState::ChangedRegion);
-    let question = format!("restore {} in {root}?", text::count(changes as u64, "file"));
-    let is_wanted = changes > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
+    let done = Done::new(&undo);
+    let question = format!("restore {} in {}?", text::count(done.changes, "file"), done.root);
+    let is_wanted = done.changes > 0 && !args.dry_run && console.confirm(&question, args.yes)?;
     let conflicts = undo.plan.count(FileState::Changed) as u64;
-    let mut report = UndoReport::default();
+    let (verb, damage) = (undo.bundle().header().verb.clone(), undo.bundle().findings());
+    let mut report = UndoReport { findings: damage.clone(), ..UndoReport::default() };
     if is_wanted {
         let bar = ChunkProgress::new(console, "restoring", None);
         report = undo.apply(&bar)?;
     }
-    let conflicts = if is_wanted { report.findings.total() } else { conflicts };
-    let bundle = report.bundle.as_ref().map(|path| path.display().to_string());
+    let damaged = damage.total();
+    let applied = report.findings.total().saturating_sub(damaged);
+    let conflicts = if is_wanted { applied } else { conflicts };
     if args.json {
-        let line = Line::Summary {
-            verb: &header.verb,
-            root,
-            complete: is_complete,
-            applied: is_wanted,
+        json::line(console, &done.summary(&verb, is_wanted, damaged, conflicts, &report))?;
+    } else {
+        done.print(args, is_wanted, &report, console)?;
+    }
+    console.flush_data()?;
+    complain(&report.findings);
+    let is_done = is_wanted || done.changes == 0 || args.dry_run;
+    let is_clean = is_done && conflicts == 0 && report.findings.total() == 0;
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+}
+
+fn complain(findings: &Findings) {
+    for finding in findings.kept() {
+        exit::complain(&exit::problem(finding.to_string()));
+    }
+}
+
+/// What is printed at the end.
+struct Done {
+    root: String,
+    is_whole: bool,
+    is_finished: bool,
+    /// Files and chunks that can be restored, at least in part.
+    changes: u64,
+}
+
+impl Done {
+    fn new(undo: &Undo) -> Self {
+        let states = [FileState::New, FileState::ChangedRegion, FileState::Incomplete];
+        let changes: usize = states.into_iter().map(|state| undo.plan.count(state)).sum();
+        let summary = undo.bundle().summary();
+        Self {
+            root: undo.location(),
+            is_whole: summary.is_whole,
+            is_finished: summary.is_finished,
+            changes: changes as u64,
+        }
+    }
+
+    fn summary<'a>(
+        &self,
+        verb: &'a str,
+        applied: bool,
+        damaged: u64,
+        conflicts: u64,
+        report: &UndoReport,
+    ) -> Line<'a> {
+        Line::Summary {
+            verb,
+            root: self.root.clone(),
+            complete: self.is_whole,
+            finished: self.is_finished,
+            applied,
             files: report.files,
             chunks: report.chunks,
             unchanged: report.unchanged,
+            damaged,
             conflicts,
-            bundle,
+            bundle: report.bundle.as_ref().map(|path| path.display().to_string()),
+        }
+    }
+
+    fn print(
+        &self,
+        args: &UndoArgs,
+        is_applied: bool,
+        report: &UndoReport,
+        console: &mut Console,
+    ) -> anyhow::Result<()> {
+        if is_applied {
+            console.report(format_args!(
+                "{} and {} restored",
+                text::count(report.files, "file"),
+                text::count(report.chunks, "chunk"),
+            ))?;
+            return advise(report.bundle.as_deref(), console);
+        }
+        let words = match self.changes {
+            0 if self.is_whole => "nothing to restore: every file has its old bytes already",
+            0 => "nothing to restore: every file that the bundle records has its old bytes already",
+            _ if args.dry_run => "nothing changed",
+            _ => "nothing changed; --yes restores the files",
         };
-        json::line(console, &line)?;
-    } else if is_wanted {
-        console.report(format_args!(
-            "{} and {} restored",
-            text::count(report.files, "file"),
-            text::count(report.chunks, "chunk"),
-        ))?;
-        advise(report.bundle.as_deref(), console)?;
-    } else if changes == 0 {
-        console.report(format_args!("nothing to restore: every file has its old bytes already"))?;
-    } else {
-        let advice = if args.dry_run { "" } else { "; --yes restores the files" };
-        console.report(format_args!("nothing changed{advice}"))?;
+        Ok(console.report(format_args!("{words}"))?)
     }
-    console.flush_data()?;
-    for finding in report.findings.kept() {
-        exit::complain(&exit::problem(finding.to_string()));
-    }
-    let is_done = conflicts == 0 && (is_wanted || changes == 0 || args.dry_run);
-    Ok(if is_done { Exit::Clean } else { Exit::Problems })
 }
 
 fn show(args: &UndoArgs, undo: &Undo, console: &mut Console) -> anyhow::Result<()> {
@@ -97,9 +154,13 @@ fn show(args: &UndoArgs, undo: &Undo, console: &mut Console) -> anyhow::Result<(
         return Ok(());
     }
     let header = undo.bundle().header();
-    let (verb, root, time) = (&header.verb, undo.root().display(), text::time(header.time_ms));
-    let is_complete = undo.bundle().summary().is_complete;
-    let note = if is_complete { "" } else { "; it was interrupted" };
+    let (verb, root, time) = (&header.verb, undo.location(), text::time(header.time_ms));
+    let summary = undo.bundle().summary();
+    let note = match (summary.is_whole, summary.is_finished) {
+        (true, true) => "",
+        (true, false) => "; it failed",
+        (false, _) => "; the bundle is damaged or incomplete",
+    };
     console.report(format_args!("{verb} of {root} at {time}{note}"))?;
     for item in undo.plan.items.iter().take(SHOWN) {
         let chunk = item.chunk.map(|at| format!(", chunk {},{}", at.x, at.z)).unwrap_or_default();
@@ -109,6 +170,7 @@ fn show(args: &UndoArgs, undo: &Undo, console: &mut Console) -> anyhow::Result<(
             FileState::Old => "has its old bytes already: nothing to do",
             FileState::ChangedRegion => "was changed since: restore only its unchanged slots",
             FileState::Changed => "was changed since: leave it as it is",
+            FileState::Incomplete => "is damaged in the bundle: restore only its intact slots",
         };
         console.report(format_args!("  {}{chunk}: {words}", item.name))?;
     }
@@ -124,15 +186,22 @@ fn state_name(state: FileState) -> &'static str {
         FileState::Old => "old",
         FileState::ChangedRegion => "changed-region",
         FileState::Changed => "changed",
+        FileState::Incomplete => "incomplete",
     }
 }
 
 /// Prints where the undo bundle of a verb is, and how to use it.
 pub(super) fn advise(bundle: Option<&Path>, console: &mut Console) -> anyhow::Result<()> {
     if let Some(bundle) = bundle {
-        let bundle = hyworld::files::shell_word(bundle);
-        console
-            .report(format_args!("what was replaced is kept; to undo: hyworld undo {bundle}"))?;
+        let at = hyworld::location_to_name(bundle).map(|at| {
+            let here = std::env::current_dir().ok();
+            let short = here.and_then(|here| Some(at.strip_prefix(here).ok()?.to_owned()));
+            let short = short.filter(|short| !short.as_os_str().is_empty());
+            format!(" --at {}", hyworld::files::shell_word(&short.unwrap_or(at)))
+        });
+        let (bundle, at) = (hyworld::files::shell_word(bundle), at.unwrap_or_default());
+        let words = "what was replaced is kept; to undo: hyworld undo";
+        console.report(format_args!("{words} {bundle}{at}"))?;
     }
     Ok(())
 }

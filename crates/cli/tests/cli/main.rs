@@ -53,6 +53,7 @@ mod streams;
 mod stress;
 mod targets;
 mod trimming;
+mod undoing;
 mod upgrading;
 mod upgrading_worlds;
 mod verifying;

@@ -284,11 +284,21 @@ fn each_world_gets_its_own_undo_bundle() {
     damage(&sandbox.path("save"));
     let worlds = sandbox.path("save/universe/worlds");
     copy_folder(&worlds.join("w"), &worlds.join("second"));
+    copy_folder(&worlds.join("w"), &worlds.join("universe"));
     let before = files(&sandbox.path("save"));
     sandbox.run(&["repair", "save", "--yes", "--bundle", "b.hyundo"]).ends(0);
     sandbox.run(&["verify", "save"]).ends(0);
-    for name in ["b-second.hyundo", "b-universe.hyundo", "b-w.hyundo"] {
-        sandbox.run(&["undo", name, "--yes"]).ends(0);
+    let universe = "save/universe";
+    let bundles = [
+        ("-second", "worlds/second"),
+        ("-universe", "worlds/universe"),
+        (".universe", "."),
+        ("-w", "worlds/w"),
+    ];
+    for (name, at) in bundles {
+        let (name, at) = (format!("b{name}.hyundo"), format!("{universe}/{at}"));
+        assert!(sandbox.run(&["undo", &name, "--yes"]).fails(2).contains("--at"));
+        sandbox.run(&["undo", &name, "--at", &at, "--yes"]).ends(0);
     }
     assert!(files(&sandbox.path("save")) == before, "undoing restores every byte");
     sandbox.run(&["seal", "save", "--yes", "--bundle", "sealed.hyundo"]).ends(1);
@@ -319,6 +329,17 @@ fn chunks_of_a_database_are_repaired() {
     assert!(read() == Some(whole), "the chunk of the source");
     sandbox.run(&["undo", "db-repair-1.hyundo", "--yes"]).ends(0);
     assert_eq!(read().unwrap(), b"not a document");
+    // The same for the database of a world, which is moved with its world.
+    fs::create_dir(sandbox.path("in")).unwrap();
+    sandbox.file("in/config.json", b"{}");
+    fs::rename(sandbox.path("db"), sandbox.path("in/db")).unwrap();
+    let repair = ["repair", "rocksdb:in/db", "--from", "good", "--trust-source", "--yes"];
+    sandbox.run(&repair).ends(0);
+    fs::rename(sandbox.path("in"), sandbox.path("moved")).unwrap();
+    let undo = ["undo", "in-repair-1.hyundo", "--at", "moved", "--yes", "--trust-bundle"];
+    sandbox.run(&undo).ends(0);
+    let database = RocksDbOptions::new().open(&sandbox.path("moved/db")).unwrap();
+    assert_eq!(database.read(at).unwrap().unwrap(), b"not a document");
 }
 
 #[test]
@@ -336,9 +357,9 @@ fn files_that_were_changed_since_stay() {
     let mut bytes = sandbox.bytes(&undo);
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    sandbox.file("broken.hyundo", &bytes);
-    let run = sandbox.run(&["undo", "broken.hyundo", "--dry-run", "--json"]);
-    let lines = run.ends(0).json_lines();
+    let broken = "save/universe/worlds/broken.hyundo";
+    sandbox.file(broken, &bytes);
+    let lines = sandbox.run(&["undo", broken, "--dry-run", "--json"]).ends(1).json_lines();
     assert_eq!(summary(&lines)["complete"], false, "{lines:?}");
     sandbox.file("other.hyundo", b"something else");
     assert!(sandbox.run(&["undo", "other.hyundo"]).fails(1).contains("not a usable undo bundle"));

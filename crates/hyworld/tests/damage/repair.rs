@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld::coords::ChunkPos;
 use hyworld::maintenance::{Finding, NoProgress, ScanOptions, Severity};
-use hyworld::{Repair, RepairOptions, Undo, open};
+use hyworld::{Repair, RepairOptions, Undo, UndoOptions, open};
 use hyworld_testkit::damage::{self, Damage, DamageLocation, Level, copy_folder};
 use hyworld_testkit::shared;
 
@@ -99,7 +99,10 @@ impl Case<'_> {
         }
         self.check_chunks(&location, with_source && damage.level == Level::Error && !is_left)?;
         for bundle in bundles.iter().rev() {
-            let report = Undo::plan(bundle, None, false).unwrap().apply(&NoProgress).unwrap();
+            let report = Undo::plan(bundle, &UndoOptions::default(), false)
+                .unwrap()
+                .apply(&NoProgress)
+                .unwrap();
             assert_eq!(report.findings.total(), 0, "{:?}", report.findings);
         }
         if files(self.save) != before {

@@ -1,56 +1,23 @@
 //! [`Bundle`]: reads an undo bundle.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use hyworld_files::FileError;
-use serde::{Deserialize, Serialize};
 
-use super::changes::{ChunkRecord, FileRecord};
-use super::record::{self, HEAD_BYTES, Kind, MAGIC, Record, split_described};
+use super::changes::{ChunkRecord, EndRecord, FileRecord};
+use super::entries::{FileEntry, FileParts, Part, parse_described, parse_range};
+use super::header::{BundleHeader, Reading};
+use super::record::Kind;
+use super::records::{BundleDamage, Found, Record};
 use super::region::BlobRecord;
-use super::{Result, UndoError};
+use super::{Result, UndoError, unusable};
+use crate::finding::{Class, Finding, Findings};
 
-/// The format version of bundles.
-const VERSION: u32 = 1;
-
-/// The first record of a bundle.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct BundleHeader {
-    version: u32,
-    /// The program that wrote the bundle.
-    pub program: String,
-    /// The verb that changed the world.
-    pub verb: String,
-    /// The absolute path of the folder whose files were changed.
-    pub root: PathBuf,
-    /// The time of the change, in milliseconds since 1970.
-    pub time_ms: u64,
-}
-
-impl BundleHeader {
-    pub(super) fn new(verb: &str, root: &Path, time_ms: u64) -> Self {
-        let program = concat!("hyworld ", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { version: VERSION, program, verb: verb.to_owned(), root: root.to_owned(), time_ms }
-    }
-}
-
-/// Bytes of a bundle: offset and length.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Part {
-    pub(super) offset: u64,
-    pub(super) bytes: u64,
-}
-
-/// A file that was replaced.
-#[derive(Debug)]
-pub(super) struct FileEntry {
-    pub(super) record: FileRecord,
-    /// Ranges of old bytes: the offset in the file, and the bytes in the bundle.
-    pub(super) ranges: Vec<(u64, Part)>,
-    pub(super) blobs: Vec<(BlobRecord, Part)>,
-}
+/// The records of files whose last record was not read yet, by the number of the file.
+type OpenFiles = BTreeMap<u32, FileParts>;
 
 /// What a bundle contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,89 +28,86 @@ pub struct BundleSummary {
     pub chunks: usize,
     /// Bytes of the bundle.
     pub bytes: u64,
-    /// Whether the verb that wrote it finished.
-    pub is_complete: bool,
+    /// Whether the bundle has an end and no damage: all changes of the verb are in it.
+    pub is_whole: bool,
+    /// Whether the verb was finished. A verb that failed ends its bundle, too.
+    pub is_finished: bool,
 }
 
-/// An undo bundle, checked completely.
+/// An undo bundle. All of its records were checked.
 #[derive(Debug)]
 pub struct Bundle {
     path: PathBuf,
     header: BundleHeader,
     pub(super) files: Vec<FileEntry>,
     pub(super) chunks: Vec<(ChunkRecord, Part)>,
-    summary: BundleSummary,
+    damage: Vec<BundleDamage>,
+    end: Option<EndRecord>,
+    bytes: u64,
 }
 
 impl Bundle {
-    /// Opens a bundle and checks every record. An incomplete last record is ignored: the change it
-    /// belongs to was not made.
+    /// Opens a bundle and checks every record. Damaged records are skipped; see
+    /// [`findings`](Self::findings).
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or is not a bundle.
+    /// Returns an error if the file cannot be read, is not a bundle or has no intact header.
     pub fn open(path: &Path) -> Result<Self> {
-        let broken =
-            |reason: &str| UndoError::Bundle { path: path.to_owned(), reason: reason.to_owned() };
+        let mut reading = Reading::begin(path)?;
+        let mut bundle = Self {
+            path: path.to_owned(),
+            header: reading.header.clone(),
+            files: Vec::new(),
+            chunks: Vec::new(),
+            damage: std::mem::take(&mut reading.damage),
+            end: None,
+            bytes: reading.bytes,
+        };
         let failed = |error| UndoError::File(FileError::at(path, "read")(error));
-        let file = File::open(path).map_err(FileError::at(path, "open"))?;
-        let total = file.metadata().map_err(failed)?.len();
-        let mut source = BufReader::new(file);
-        let mut magic = [0; MAGIC.len()];
-        if source.read_exact(&mut magic).is_err() || magic != *MAGIC {
-            return Err(broken("it does not begin with HYUNDO01"));
+        let mut open = OpenFiles::default();
+        while let Some(found) = reading.records.next().map_err(failed)? {
+            match found {
+                Found::Record(record) if bundle.end.is_none() => {
+                    let added = bundle.add(&record, &mut open);
+                    added.ok_or_else(|| unusable(path, "a record is malformed"))?;
+                }
+                Found::Record(record) => {
+                    let (offset, bytes) = (record.offset, reading.bytes - record.offset);
+                    bundle.damage.push(BundleDamage { offset, bytes, records: None });
+                    break;
+                }
+                Found::Damage(damage) => bundle.damage.push(damage),
+            }
         }
-        let first = record::read(&mut source, 0).map_err(failed)?;
-        let first = first.filter(|record| record.kind == Kind::Header);
-        let first = first.ok_or_else(|| broken("its first record is damaged"))?;
-        let header: BundleHeader = serde_json::from_slice(&first.payload)
-            .map_err(|error| broken(&format!("its first record is malformed: {error}")))?;
-        if header.version != VERSION {
-            return Err(broken("a newer version of hyworld wrote it"));
-        }
-        let summary = BundleSummary { bytes: total, ..BundleSummary::default() };
-        let (files, chunks) = (Vec::new(), Vec::new());
-        let mut bundle = Self { path: path.to_owned(), header, files, chunks, summary };
-        let start = MAGIC.len() as u64 + first.bytes;
-        let end = bundle.read_records(&mut source, start).map_err(failed)?;
-        let end = end.ok_or_else(|| broken("a record is malformed"))?;
-        if bundle.summary.is_complete && end != total {
-            return Err(broken("bytes follow its last record"));
+        if !bundle.damage.is_empty() {
+            let rest = open.into_values().filter_map(FileParts::without_record);
+            bundle.files.extend(rest);
         }
         Ok(bundle)
     }
 
-    /// Reads all records. Returns the end of the last one; `None` if one is malformed.
-    fn read_records(
-        &mut self,
-        source: &mut impl Read,
-        mut offset: u64,
-    ) -> std::io::Result<Option<u64>> {
-        let (mut ranges, mut blobs) = (Vec::new(), Vec::new());
-        for number in 1.. {
-            let Some(record) = record::read(source, number)? else { break };
-            let payload = offset.saturating_add(HEAD_BYTES as u64);
-            offset = offset.saturating_add(record.bytes);
-            let read = match record.kind {
-                Kind::Range => parse_range(&record, payload).map(|range| ranges.push(range)),
-                Kind::Blob => parse_described(&record, payload).map(|blob| blobs.push(blob)),
-                Kind::Chunk => parse_described(&record, payload).map(|at| self.chunks.push(at)),
-                Kind::File => serde_json::from_slice(&record.payload).ok().map(|record| {
-                    let (ranges, blobs) = (std::mem::take(&mut ranges), std::mem::take(&mut blobs));
-                    self.files.push(FileEntry { record, ranges, blobs });
-                }),
-                Kind::End => {
-                    self.summary.is_complete = true;
-                    break;
-                }
-                Kind::Header => None,
-            };
-            if read.is_none() {
-                return Ok(None);
+    /// Adds a record; `None` if it is malformed.
+    fn add(&mut self, record: &Record, open: &mut OpenFiles) -> Option<()> {
+        match record.head.kind {
+            Kind::Range => {
+                let (file, range) = parse_range(record)?;
+                open.entry(file).or_default().ranges.push(range);
             }
+            Kind::Blob => {
+                let (blob, part): (BlobRecord, Part) = parse_described(record)?;
+                open.entry(blob.file).or_default().blobs.push((blob, part));
+            }
+            Kind::Chunk => self.chunks.push(parse_described(record)?),
+            Kind::File => {
+                let file: FileRecord = serde_json::from_slice(&record.payload).ok()?;
+                let parts = open.remove(&file.file).unwrap_or_default();
+                self.files.push(parts.with_record(file));
+            }
+            Kind::End => self.end = Some(serde_json::from_slice(&record.payload).ok()?),
+            // The second copy.
+            Kind::Header => {}
         }
-        self.summary.files = self.files.len();
-        self.summary.chunks = self.chunks.len();
-        Ok(Some(offset))
+        Some(())
     }
 
     /// Returns the path of the bundle.
@@ -158,7 +122,42 @@ impl Bundle {
 
     /// Returns the number of replaced files and chunks.
     pub fn summary(&self) -> BundleSummary {
-        self.summary
+        BundleSummary {
+            files: self.files.len(),
+            chunks: self.chunks.len(),
+            bytes: self.bytes,
+            is_whole: self.damage.is_empty() && self.end.is_some(),
+            is_finished: self.end.as_ref().is_some_and(|end| end.is_finished),
+        }
+    }
+
+    /// Returns the parts of the bundle that cannot be read.
+    pub fn damage(&self) -> &[BundleDamage] {
+        &self.damage
+    }
+
+    /// Returns what is wrong with the bundle itself: damaged bytes, and a missing end. Empty if
+    /// undoing it restores everything that the verb changed.
+    pub fn findings(&self) -> Findings {
+        let mut findings = Findings::default();
+        let mut add = |message: String, offset| {
+            let file = Some(self.path.clone());
+            findings.add(Finding { file, offset, ..Finding::new(Class::Bundle, message) });
+        };
+        for damage in &self.damage {
+            add(format!("{damage}; only what is intact is restored"), Some(damage.offset));
+        }
+        match &self.end {
+            None => add(NO_END.to_owned(), None),
+            Some(end) if !self.damage.is_empty() => {
+                let (files, chunks) = (self.files.len(), self.chunks.len());
+                let total =
+                    format!("the verb changed {} files and {} chunks", end.files, end.chunks);
+                add(format!("{total}; records of {files} files and {chunks} chunks remain"), None);
+            }
+            Some(_) => {}
+        }
+        findings
     }
 
     /// Reads bytes of the bundle, which were checked when it was opened.
@@ -169,22 +168,12 @@ impl Bundle {
         let mut bytes = Vec::new();
         file.take(part.bytes).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 != part.bytes {
-            let reason = "it became shorter while it was read".to_owned();
-            return Err(UndoError::Bundle { path: self.path.clone(), reason });
+            return Err(unusable(&self.path, "it became shorter while it was read"));
         }
         Ok(bytes)
     }
 }
 
-fn parse_range(record: &Record, payload: u64) -> Option<(u64, Part)> {
-    let (offset, bytes) = record.payload.split_first_chunk::<8>()?;
-    let part = Part { offset: payload.checked_add(8)?, bytes: bytes.len() as u64 };
-    Some((u64::from_be_bytes(*offset), part))
-}
-
-fn parse_described<T: for<'a> Deserialize<'a>>(record: &Record, payload: u64) -> Option<(T, Part)> {
-    let (description, bytes) = split_described(&record.payload)?;
-    let before = (record.payload.len() as u64).checked_sub(bytes.len() as u64)?;
-    let part = Part { offset: payload.checked_add(before)?, bytes: bytes.len() as u64 };
-    Some((serde_json::from_slice(description).ok()?, part))
-}
+/// The finding for a bundle without its last record.
+const NO_END: &str = "it has no end record: the verb was interrupted, or the end of the bundle is \
+    lost; all changes that it records are undone, but changes recorded after them would be unknown";

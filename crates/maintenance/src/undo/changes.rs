@@ -1,17 +1,20 @@
 //! [`Changes`]: replaces files and chunks after their old bytes are durable in a bundle.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Component, Path, PathBuf, absolute};
+use std::io::Write;
+use std::path::{Path, PathBuf, absolute};
 
 use hyworld_coords::ChunkPos;
 use hyworld_files::{FileError, follow_link, remove_if_present, rename, sync_parent, with_suffix};
 use hyworld_providers::ChunkStorage;
 use serde::{Deserialize, Serialize};
 
-use super::bundle::BundleHeader;
 use super::delta::{Digested, compare, hex};
-use super::record::{self, Kind, MAGIC, described};
+use super::header::BundleHeader;
+use super::path_text::text_of_relative;
+use super::record::{Kind, described};
+use super::region::OldBlobs;
+use super::writer::{Writer, json};
 use super::{Result, UndoError};
 
 /// The suffix of a new file until it replaces the old one.
@@ -29,12 +32,18 @@ pub fn prepared_path(path: &Path) -> Result<PathBuf> {
 /// The last record of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FileRecord {
-    /// The path below the root, with `/` as separator.
+    /// The number of the file in the bundle.
+    pub(super) file: u32,
+    /// The path below the root, as text with `/` as separator.
     pub(super) path: String,
     /// The file before the change; `None` if it did not exist.
     pub(super) old: Option<Digested>,
     /// The file after the change; `None` if it was removed.
     pub(super) new: Option<Digested>,
+    /// The number of range records.
+    pub(super) ranges: u64,
+    /// The number of blob records.
+    pub(super) blobs: u64,
 }
 
 /// The old state of a slot or chunk.
@@ -52,7 +61,7 @@ pub(super) enum OldState {
 /// The description of the old document of a chunk.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ChunkRecord {
-    /// The location of the storage.
+    /// The name of the storage.
     pub(super) storage: String,
     pub(super) x: i32,
     pub(super) z: i32,
@@ -61,21 +70,32 @@ pub(super) struct ChunkRecord {
     pub(super) new: Option<String>,
 }
 
+/// The last record of a bundle.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct EndRecord {
+    /// Files that have a record.
+    pub(super) files: u64,
+    /// Chunks that have a record.
+    pub(super) chunks: u64,
+    /// Whether the verb was finished; `false` if it failed.
+    #[serde(rename = "finished")]
+    pub(super) is_finished: bool,
+}
+
 /// Replaces files and chunks of a world and records their old bytes in an undo bundle.
 ///
-/// The bundle is created by the first change. A change is made after its record is durable.
+/// The bundle is created by the first change. A change is made after its records are durable and
+/// were read back. Dropping this value ends the bundle of a verb that failed.
 #[derive(Debug)]
 pub struct Changes {
     root: PathBuf,
     path: PathBuf,
     header: BundleHeader,
     writer: Option<Writer>,
-}
-
-#[derive(Debug)]
-struct Writer {
-    file: BufWriter<File>,
-    number: u64,
+    /// The number of the next file.
+    next_file: u32,
+    /// What is recorded so far.
+    recorded: EndRecord,
 }
 
 impl Changes {
@@ -87,7 +107,22 @@ impl Changes {
     pub fn begin(root: &Path, bundle: &Path, verb: &str, time_ms: u64) -> Result<Self> {
         let root = absolute(root).map_err(FileError::at(root, "resolve"))?;
         let header = BundleHeader::new(verb, &root, time_ms);
-        Ok(Self { root, path: bundle.to_owned(), header, writer: None })
+        let (path, recorded) = (bundle.to_owned(), EndRecord::default());
+        Ok(Self { root, path, header, writer: None, next_file: 0, recorded })
+    }
+
+    /// Records the UUIDs of the worlds in the folder. An undo compares them.
+    #[must_use]
+    pub fn of_worlds(mut self, uuids: Vec<String>) -> Self {
+        self.header.worlds = uuids;
+        self
+    }
+
+    /// Records that the world is not in a folder: the URL of its object store.
+    #[must_use]
+    pub fn of_storage(mut self, url: String) -> Self {
+        self.header.storage = Some(url);
+        self
     }
 
     /// Replaces `path` by the file `prepared`, which must be complete and durable, under the name
@@ -143,8 +178,9 @@ impl Changes {
             let (x, z) = (at.x, at.z);
             let state = if old.is_some() { OldState::Stored } else { OldState::Missing };
             let chunk = ChunkRecord { storage: location.to_owned(), x, z, old: state, new };
-            let payload = described(&json(&chunk), old.as_deref().unwrap_or_default());
+            let payload = described(&json(&chunk)?, old.as_deref().unwrap_or_default());
             self.add(Kind::Chunk, &payload)?;
+            self.recorded.chunks = self.recorded.chunks.saturating_add(1);
         }
         self.commit()?;
         for (at, new) in chunks {
@@ -164,68 +200,70 @@ impl Changes {
         if self.writer.is_none() {
             return Ok(None);
         }
-        self.add(Kind::End, &[])?;
-        self.commit()?;
-        Ok(Some(self.path))
+        self.recorded.is_finished = true;
+        let ended = self.end();
+        // A failed end is not tried again when this value is dropped.
+        self.writer = None;
+        ended.map(|()| Some(self.path.clone()))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let end = json(&self.recorded)?;
+        self.add(Kind::End, &end)?;
+        self.commit()
     }
 
     fn record_file(&mut self, path: &Path, new: Option<&Path>) -> Result<()> {
         let name = self.name_of(path)?;
+        let file = self.next_file;
+        self.next_file = file.saturating_add(1);
         let real = if path.exists() { follow_link(path)? } else { path.to_owned() };
+        let mut spans = Vec::new();
         let compared = compare(&real, new, |offset, bytes| {
-            self.add(Kind::Range, &[&offset.to_be_bytes(), bytes].concat())
+            spans.push((offset, bytes.len() as u64));
+            let head = [&file.to_be_bytes()[..], &offset.to_be_bytes()].concat();
+            self.add(Kind::Range, &[&head, bytes].concat())
         })?;
-        let file = FileRecord { path: name, old: compared.old, new: compared.new };
-        self.add(Kind::File, &json(&file))?;
+        let blobs = OldBlobs { file, name: &name, spans: &spans };
+        let blobs = self.record_blobs(&blobs, &real, new)?;
+        let ranges = spans.len() as u64;
+        let (old, new) = (compared.old, compared.new);
+        let record = FileRecord { file, path: name, old, new, ranges, blobs };
+        self.add(Kind::File, &json(&record)?)?;
+        self.recorded.files = self.recorded.files.saturating_add(1);
         self.commit()
     }
 
-    /// Returns the path of a file below the root, with `/` as separator.
+    /// Returns the path of a file below the root, as text.
     fn name_of(&self, path: &Path) -> Result<String> {
         let full = absolute(path).map_err(FileError::at(path, "resolve"))?;
-        let outside = || UndoError::Outside { path: full.clone(), root: self.root.clone() };
-        let inside = full.strip_prefix(&self.root).map_err(|_| outside())?;
-        let parts = inside.components().map(|part| match part {
-            Component::Normal(name) => name.to_str(),
-            _ => None,
-        });
-        Ok(parts.collect::<Option<Vec<_>>>().ok_or_else(outside)?.join("/"))
+        let inside = full.strip_prefix(&self.root).ok().and_then(text_of_relative);
+        inside.ok_or_else(|| UndoError::Outside { path: full.clone(), root: self.root.clone() })
     }
 
     /// Appends a record to the bundle, which is created with the first one.
     pub(super) fn add(&mut self, kind: Kind, payload: &[u8]) -> Result<()> {
-        let failed = |error| FileError::at(&self.path, "write")(error);
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            none => {
-                let create = File::options().write(true).create_new(true).open(&self.path);
-                let mut file = BufWriter::new(create.map_err(FileError::at(&self.path, "create"))?);
-                let header = json(&self.header);
-                file.write_all(MAGIC)
-                    .and_then(|()| record::write(&mut file, 0, Kind::Header, &header))
-                    .map_err(failed)?;
-                none.insert(Writer { file, number: 1 })
-            }
+            none => none.insert(Writer::create(&self.path, &self.header)?),
         };
-        record::write(&mut writer.file, writer.number, kind, payload).map_err(failed)?;
-        writer.number = writer.number.saturating_add(1);
-        Ok(())
+        writer.add(kind, payload)
     }
 
-    /// Makes the records so far durable.
+    /// Makes the records so far durable and reads them back.
     fn commit(&mut self) -> Result<()> {
-        if let Some(writer) = &mut self.writer {
-            let synced = writer.file.flush().and_then(|()| writer.file.get_ref().sync_all());
-            synced.map_err(FileError::at(&self.path, "sync"))?;
-            sync_parent(&self.path)?;
-        }
-        Ok(())
+        self.writer.as_mut().map_or(Ok(()), Writer::commit)
     }
 }
 
-/// Serializes a description; types of this module cannot fail to serialize.
-pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).unwrap_or_default()
+impl Drop for Changes {
+    /// Ends the bundle of a verb that failed: all changes that were made are in it.
+    fn drop(&mut self) {
+        if self.writer.is_some() {
+            // Without its end, the bundle counts as one that was interrupted.
+            self.end().unwrap_or_default();
+        }
+    }
 }
 
 /// Returns the hash of the stored bytes of a blob.

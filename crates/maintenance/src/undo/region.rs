@@ -1,16 +1,19 @@
 //! Changes of the slots of a region file, made in a copy that then replaces the file.
 
 use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use hyworld_coords::RegionPos;
 use hyworld_files::{FileError, remove_if_present, with_suffix};
 use hyworld_indexed_storage::{
     EncodedBlob, Geometry, IndexedStorageFile, OpenOptions, Slot, rebuild_header,
 };
 use serde::{Deserialize, Serialize};
 
-use super::changes::{Changes, OldState, blob_hash, json, prepared_path};
+use super::changes::{Changes, OldState, blob_hash, prepared_path};
 use super::record::{Kind, described};
+use super::writer::json;
 use super::{Result, UndoError};
 
 /// A change of a slot.
@@ -38,10 +41,37 @@ pub struct RegionChanges {
 /// The description of the old blob of a slot.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BlobRecord {
+    /// The number of the file in the bundle.
+    pub(super) file: u32,
+    /// The path of the file, so that the slot can be restored if the record of the file is lost.
+    pub(super) path: String,
     pub(super) slot: u32,
     pub(super) old: OldState,
     /// The hash of the new blob; `None` if the slot was emptied.
     pub(super) new: Option<String>,
+    /// Offset and length of the blob in the old file, if a range of the file has its bytes;
+    /// otherwise they follow.
+    pub(super) range: Option<(u64, u64)>,
+}
+
+/// The file whose blobs are recorded, and the ranges that are recorded already.
+#[derive(Debug)]
+pub(super) struct OldBlobs<'a> {
+    pub(super) file: u32,
+    pub(super) name: &'a str,
+    pub(super) spans: &'a [(u64, u64)],
+}
+
+impl OldBlobs<'_> {
+    /// Returns whether one range has these bytes.
+    fn has(&self, offset: u64, bytes: u64) -> bool {
+        let is_around = |(start, length): &(u64, u64)| {
+            let end = offset.saturating_add(bytes);
+            *start <= offset && end <= start.saturating_add(*length)
+        };
+        let index = self.spans.partition_point(|(start, _)| *start <= offset);
+        index.checked_sub(1).and_then(|index| self.spans.get(index)).is_some_and(is_around)
+    }
 }
 
 impl Changes {
@@ -52,31 +82,98 @@ impl Changes {
     /// Returns an error if a change is not possible. The file is then unchanged.
     pub fn change_region(&mut self, path: &Path, changes: &RegionChanges) -> Result<()> {
         let prepared = prepare(path, changes)?;
-        let recorded = self.record_blobs(path, &prepared, changes);
-        let replaced = recorded.and_then(|()| self.replace_with(path, &prepared));
+        let replaced = self.replace_with(path, &prepared);
         if replaced.is_err() {
             remove_if_present(&prepared)?;
         }
         replaced
     }
 
-    fn record_blobs(&mut self, path: &Path, new: &Path, changes: &RegionChanges) -> Result<()> {
-        // If the old file cannot be opened, its blobs are recorded as damaged.
-        let old = path.exists().then(|| IndexedStorageFile::open_read_only(path).ok()).flatten();
-        let new = IndexedStorageFile::open_read_only(new)?;
-        for (slot, _) in &changes.slots {
-            let (state, old) = match old.as_ref().map(|old| old.read_encoded(*slot)) {
-                Some(Ok(Some(blob))) => (OldState::Stored, Some(blob)),
-                Some(Err(_)) => (OldState::Damaged, None),
-                None if path.exists() => (OldState::Damaged, None),
-                Some(Ok(None)) | None => (OldState::Missing, None),
-            };
-            let new = new.read_encoded(*slot)?.map(|blob| blob_hash(blob.stored()));
-            let record = BlobRecord { slot: slot.get(), old: state, new };
-            let stored = old.as_ref().map(EncodedBlob::stored).unwrap_or_default();
-            self.add(Kind::Blob, &described(&json(&record), stored))?;
+    /// Records the old blob of every slot that differs between two versions of a region file.
+    /// Returns their number; 0 for other files.
+    pub(super) fn record_blobs(
+        &mut self,
+        blobs: &OldBlobs<'_>,
+        old: &Path,
+        new: Option<&Path>,
+    ) -> Result<u64> {
+        let name = blobs.name.rsplit('/').next().unwrap_or_default();
+        if RegionPos::from_file_name(name).is_none() {
+            return Ok(0);
         }
-        Ok(())
+        let open = |path: &Path| IndexedStorageFile::open_read_only(path).ok();
+        let (has_old, old, new) = (old.exists(), open(old), new.and_then(open));
+        let files = [&old, &new].map(|file| file.as_ref().map(IndexedStorageFile::geometry));
+        let slots = files.into_iter().flatten().map(Geometry::blob_count).max();
+        let mut count = 0_u64;
+        for slot in (0..slots.unwrap_or_default()).map(Slot::new) {
+            let new = read_slot(new.as_ref(), slot);
+            let before = match &old {
+                None if has_old && new != Stored::None => Stored::Damaged,
+                old => read_slot(old.as_ref(), slot),
+            };
+            if before == new {
+                continue;
+            }
+            self.add_blob(blobs, slot, old.as_ref(), &before, &new)?;
+            count = count.saturating_add(1);
+        }
+        Ok(count)
+    }
+
+    fn add_blob(
+        &mut self,
+        blobs: &OldBlobs<'_>,
+        slot: Slot,
+        file: Option<&IndexedStorageFile>,
+        old: &Stored,
+        new: &Stored,
+    ) -> Result<()> {
+        let (state, stored) = match old {
+            Stored::Blob(blob) => (OldState::Stored, blob.stored()),
+            Stored::None => (OldState::Missing, &[][..]),
+            Stored::Damaged => (OldState::Damaged, &[][..]),
+        };
+        let new = match new {
+            Stored::Blob(blob) => Some(blob_hash(blob.stored())),
+            Stored::None | Stored::Damaged => None,
+        };
+        let bytes = stored.len() as u64;
+        let offset = file.filter(|_| bytes > 0).and_then(|file| file.blob_offset(slot));
+        let range = offset.filter(|offset| blobs.has(*offset, bytes));
+        let is_there = |at: &u64| file.is_some_and(|file| has_bytes(file.path(), *at, stored));
+        let range = range.filter(is_there).map(|offset| (offset, bytes));
+        let (file, path) = (blobs.file, blobs.name.to_owned());
+        let record = BlobRecord { file, path, slot: slot.get(), old: state, new, range };
+        let stored = if range.is_some() { &[] } else { stored };
+        self.add(Kind::Blob, &described(&json(&record)?, stored))
+    }
+}
+
+/// Returns whether a file has these bytes at an offset.
+fn has_bytes(path: &Path, offset: u64, bytes: &[u8]) -> bool {
+    let read = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut found = Vec::new();
+        file.take(bytes.len() as u64).read_to_end(&mut found).map(|_| found)
+    };
+    read().is_ok_and(|found: Vec<u8>| found == bytes)
+}
+
+/// The contents of a slot.
+#[derive(PartialEq, Eq)]
+enum Stored {
+    Blob(EncodedBlob),
+    None,
+    Damaged,
+}
+
+fn read_slot(file: Option<&IndexedStorageFile>, slot: Slot) -> Stored {
+    match file.map(|file| file.read_encoded(slot)) {
+        Some(Ok(Some(blob))) => Stored::Blob(blob),
+        Some(Err(_)) => Stored::Damaged,
+        Some(Ok(None)) | None => Stored::None,
     }
 }
 

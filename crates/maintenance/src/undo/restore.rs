@@ -2,17 +2,17 @@
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
 use hyworld_files::{FileError, follow_link, remove_if_present};
-use hyworld_indexed_storage::{IndexedStorageFile, Slot};
 use hyworld_providers::ChunkStorage;
 
-use super::bundle::{Bundle, FileEntry, Part};
-use super::changes::{Changes, ChunkRecord, OldState, blob_hash, prepared_path};
+use super::bundle::Bundle;
+use super::changes::{Changes, ChunkRecord, OldState, prepared_path};
 use super::delta::Digested;
-use super::region::{BlobRecord, RegionChange, RegionChanges, parse_blob};
+use super::entries::{FileEntry, Part};
+use super::inside::UndoRoot;
 use super::{Result, UndoError};
 use crate::finding::{Class, Finding, Findings};
 use crate::progress::Progress;
@@ -29,6 +29,9 @@ pub enum FileState {
     ChangedRegion,
     /// Changed after the verb: it is left unchanged.
     Changed,
+    /// Part of its old bytes in the bundle is damaged: slots whose blob is intact can be restored
+    /// one by one.
+    Incomplete,
 }
 
 /// A file or chunk whose old version is in a bundle.
@@ -42,6 +45,9 @@ pub struct UndoItem {
     pub state: FileState,
     /// The length before the change; `None` if the file did not exist.
     pub bytes: Option<u64>,
+    /// Whether the file has exactly the bytes that the verb wrote, which only a copy of the world
+    /// can have.
+    pub is_proof: bool,
 }
 
 /// What undoing a bundle would do.
@@ -68,7 +74,8 @@ pub struct UndoReport {
     pub chunks: u64,
     /// Files and chunks that were equal to the old version already.
     pub unchanged: u64,
-    /// Files and chunks that were changed after the verb and are left unchanged.
+    /// Damage of the bundle, and files and chunks that were changed after the verb and are left
+    /// unchanged. Empty if everything that the verb changed is as before.
     pub findings: Findings,
     /// The bundle that undoes this undo; `None` if nothing was changed.
     pub bundle: Option<PathBuf>,
@@ -78,29 +85,26 @@ pub struct UndoReport {
 pub type OpenStorage<'a> = &'a dyn Fn(&str) -> Result<Box<dyn ChunkStorage>>;
 
 impl Bundle {
-    /// Compares the files and chunks of the bundle with those in the folder `root`.
+    /// Compares the files and chunks of the bundle with those in a folder.
     ///
     /// # Errors
-    /// Returns an error if a file or storage cannot be read.
-    pub fn plan(&self, root: &Path, open: OpenStorage<'_>) -> Result<UndoPlan> {
+    /// Returns an error if a file or storage cannot be read, or if the bundle names one outside of
+    /// the folder.
+    pub fn plan(&self, root: &UndoRoot, open: OpenStorage<'_>) -> Result<UndoPlan> {
         let mut plan = UndoPlan::default();
         let mut storages = Storages { open, opened: Vec::new() };
         for (chunk, part) in self.chunks.iter().rev() {
             let at = ChunkPos::new(chunk.x, chunk.z);
             let state = self.chunk_state(storages.get(&chunk.storage)?, chunk, *part)?;
             let (name, chunk) = (chunk.storage.clone(), Some(at));
-            plan.items.push(UndoItem { name, chunk, state, bytes: None });
+            plan.items.push(UndoItem { name, chunk, state, bytes: None, is_proof: false });
         }
         for entry in self.files.iter().rev() {
-            let path = path_of(root, &entry.record.path, self)?;
-            let state = file_state(&path, entry)?;
-            let bytes = entry.record.old.as_ref().map(|old| old.bytes);
-            plan.items.push(UndoItem {
-                name: entry.record.path.clone(),
-                chunk: None,
-                state,
-                bytes,
-            });
+            let state = file_state(&root.path_of(&entry.name, self.path())?, entry)?;
+            let (name, bytes) = (entry.name.clone(), entry.old().map(|old| old.bytes));
+            let new = entry.record.as_ref().and_then(|record| record.new.as_ref());
+            let is_proof = state == FileState::New && new.is_some_and(|new| new.bytes > 0);
+            plan.items.push(UndoItem { name, chunk: None, state, bytes, is_proof });
         }
         Ok(plan)
     }
@@ -109,16 +113,16 @@ impl Bundle {
     /// and are reported. `changes` records what this call replaces.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read or written. Each file is then old or new, and the
-    /// same call continues.
+    /// Returns an error if a file cannot be read or written, or if the bundle names one outside of
+    /// the folder. Each file is then old or new, and the same call continues.
     pub fn undo(
         &self,
-        root: &Path,
+        root: &UndoRoot,
         open: OpenStorage<'_>,
         mut changes: Changes,
         progress: &dyn Progress,
     ) -> Result<UndoReport> {
-        let mut report = UndoReport::default();
+        let mut report = UndoReport { findings: self.findings(), ..UndoReport::default() };
         let mut storages = Storages { open, opened: Vec::new() };
         for (chunk, part) in self.chunks.iter().rev() {
             let storage = storages.get(&chunk.storage)?;
@@ -129,7 +133,8 @@ impl Bundle {
             storage.sync()?;
         }
         for entry in self.files.iter().rev() {
-            let path = path_of(root, &entry.record.path, self)?;
+            // Checked again for each file: links may have changed since the plan was made.
+            let path = root.path_of(&entry.name, self.path())?;
             self.undo_file(&path, entry, &mut changes, &mut report)?;
             progress.advance(1);
         }
@@ -193,6 +198,11 @@ impl Bundle {
                 report.files = report.files.saturating_add(1);
             }
             FileState::ChangedRegion => self.undo_slots(path, entry, changes, report)?,
+            FileState::Incomplete => {
+                let finding = Finding::new(Class::Bundle, INCOMPLETE);
+                report.findings.add(Finding { file: Some(path.to_owned()), ..finding });
+                self.undo_slots(path, entry, changes, report)?;
+            }
             FileState::Changed => {
                 let finding = Finding::new(Class::Conflict, SINCE);
                 report.findings.add(Finding { file: Some(path.to_owned()), ..finding });
@@ -203,7 +213,7 @@ impl Bundle {
 
     /// Builds the old file from the current one and the recorded differences.
     fn restore_file(&self, path: &Path, entry: &FileEntry, changes: &mut Changes) -> Result<()> {
-        let Some(old) = &entry.record.old else { return changes.remove(path) };
+        let Some(old) = entry.old() else { return changes.remove(path) };
         let prepared = prepared_path(path)?;
         let built = self.build_old(path, &prepared, entry, old.bytes);
         let replaced = built.and_then(|()| {
@@ -220,7 +230,7 @@ impl Bundle {
 
     fn build_old(&self, path: &Path, to: &Path, entry: &FileEntry, bytes: u64) -> Result<()> {
         remove_if_present(to)?;
-        if entry.record.new.is_some() {
+        if path.exists() {
             fs::copy(follow_link(path)?, to).map_err(FileError::at(path, "copy"))?;
         } else if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
@@ -236,89 +246,24 @@ impl Bundle {
         }
         Ok(file.sync_all().map_err(failed)?)
     }
-
-    /// Restores the slots of a changed region file that still have the blob the verb wrote.
-    fn undo_slots(
-        &self,
-        path: &Path,
-        entry: &FileEntry,
-        changes: &mut Changes,
-        report: &mut UndoReport,
-    ) -> Result<()> {
-        let mut slots = Vec::new();
-        let file = IndexedStorageFile::open_read_only(path)?;
-        for (blob, part) in &entry.blobs {
-            let slot = Slot::new(blob.slot);
-            match self.slot_change(&file, blob, *part)? {
-                Ok(Some(change)) => slots.push((slot, change)),
-                Ok(None) => report.unchanged = report.unchanged.saturating_add(1),
-                Err(reason) => {
-                    let (file, slot) = (Some(path.to_owned()), Some(slot));
-                    let finding = Finding::new(Class::Conflict, reason);
-                    report.findings.add(Finding { file, slot, ..finding });
-                }
-            }
-        }
-        drop(file);
-        if !slots.is_empty() {
-            let count = slots.len() as u64;
-            changes.change_region(path, &RegionChanges { slots, ..RegionChanges::default() })?;
-            report.chunks = report.chunks.saturating_add(count);
-        }
-        Ok(())
-    }
-
-    /// Returns the change that restores a slot, `None` if it is as before, or why it is not
-    /// restored.
-    fn slot_change(
-        &self,
-        file: &IndexedStorageFile,
-        blob: &BlobRecord,
-        part: Part,
-    ) -> Result<Result<Option<RegionChange>, &'static str>> {
-        let current = match file.read_encoded(Slot::new(blob.slot)) {
-            Ok(found) => found.map(|found| blob_hash(found.stored())),
-            Err(_) => return Ok(Err("the slot is damaged now; it is left as it is")),
-        };
-        let old = self.read(part)?;
-        let old_hash = (blob.old == OldState::Stored).then(|| blob_hash(&old));
-        if blob.old == OldState::Damaged {
-            return Ok(Err("the slot was damaged before, and the file was changed since"));
-        }
-        if current == old_hash {
-            return Ok(Ok(None));
-        }
-        if current != blob.new {
-            return Ok(Err("the slot was changed since; it is left as it is"));
-        }
-        Ok(match (old_hash, parse_blob(&old)) {
-            (None, _) => Ok(Some(RegionChange::Remove)),
-            (Some(_), Ok(blob)) => Ok(Some(RegionChange::Put(blob))),
-            (Some(_), Err(_)) => Err("the slot was damaged before, and the file was changed since"),
-        })
-    }
 }
 
 /// Why a file or chunk is not restored.
 const SINCE: &str = "changed since; it is left as it is";
 
-/// Returns the path of a recorded file, which must be inside the root.
-fn path_of(root: &Path, name: &str, bundle: &Bundle) -> Result<PathBuf> {
-    let relative = Path::new(name);
-    let is_inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
-    if !is_inside || name.is_empty() {
-        let reason = format!("it names a file outside of the world: {name:?}");
-        return Err(UndoError::Bundle { path: bundle.path().to_owned(), reason });
-    }
-    Ok(root.join(relative))
-}
+/// Why a file is restored in part or not at all.
+const INCOMPLETE: &str = "the bundle has only a part of its old bytes; only intact slots are \
+    restored";
 
 fn file_state(path: &Path, entry: &FileEntry) -> Result<FileState> {
     let current = Digested::of_file(path)?;
-    Ok(if current == entry.record.new {
-        FileState::New
-    } else if current == entry.record.old {
+    let Some(record) = &entry.record else { return Ok(FileState::Incomplete) };
+    Ok(if current == record.old {
         FileState::Old
+    } else if !entry.is_whole {
+        FileState::Incomplete
+    } else if current == record.new {
+        FileState::New
     } else if !entry.blobs.is_empty() && current.is_some() {
         FileState::ChangedRegion
     } else {

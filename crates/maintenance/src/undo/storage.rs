@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use hyworld_coords::{ChunkPos, RegionPos, RegionSlot};
 use hyworld_providers::{ChunkSize, ChunkStorage, Error, Positions, Result};
 
-use super::bundle::{Bundle, Part};
+use super::bundle::Bundle;
 use super::changes::OldState;
+use super::entries::Part;
 use super::region::parse_blob;
 
-/// The old versions of the chunks that a verb replaced, for reading.
+/// The old versions of the chunks that a verb replaced, for reading. A damaged bundle lists the
+/// chunks of its intact records, and an error for each damage.
 #[derive(Debug)]
 pub struct BundleStorage {
     bundle: Bundle,
@@ -28,7 +30,7 @@ impl BundleStorage {
     pub fn new(bundle: Bundle) -> Self {
         let mut chunks = BTreeMap::new();
         for file in &bundle.files {
-            let name = file.record.path.rsplit('/').next().unwrap_or_default();
+            let name = file.name.rsplit('/').next().unwrap_or_default();
             let Some(region) = RegionPos::from_file_name(name) else { continue };
             for (blob, part) in file.blobs.iter().filter(|(blob, _)| blob.old == OldState::Stored) {
                 let slot = u16::try_from(blob.slot).ok().and_then(RegionSlot::from_index);
@@ -79,7 +81,13 @@ impl ChunkStorage for BundleStorage {
     }
 
     fn positions(&self) -> Positions<'_> {
-        Box::new(self.chunks.keys().copied().map(Ok))
+        // Chunks of damaged records are not known.
+        let location = self.location();
+        let unknown = self.bundle.findings().kept().to_vec().into_iter().map(move |finding| {
+            let (location, source) = (location.clone(), Box::from(finding.message));
+            Err(Error::Engine { location, action: "list", source })
+        });
+        Box::new(self.chunks.keys().copied().map(Ok).chain(unknown))
     }
 
     fn size(&self, at: ChunkPos) -> Result<Option<ChunkSize>> {
