@@ -1,5 +1,6 @@
 //! Tests of each rule of the store, on a test clock and without threads.
 
+mod dropping;
 mod entities;
 mod flags;
 mod newer_games;
