@@ -2,6 +2,7 @@
 
 mod dropping;
 mod entities;
+mod entity_edits;
 mod flags;
 mod newer_games;
 mod requests;
