@@ -93,6 +93,20 @@ impl AssetKey {
         }
     }
 
+    /// Returns the name of the block without its state: `Chest` for
+    /// `*Chest_State_Definitions_Open`.
+    pub fn block_name(&self) -> &str {
+        let name = self.as_str();
+        let Some(state) = name.strip_prefix('*') else { return name };
+        let state = state.trim_start_matches('*');
+        state.split_once("_State_Definitions_").map_or(state, |(block, _)| block)
+    }
+
+    /// Returns whether both are states of one block.
+    pub(crate) fn is_state_of_same_block(&self, other: &Self) -> bool {
+        self.block_name() == other.block_name()
+    }
+
     /// Returns whether this is [`EMPTY`](Self::EMPTY).
     pub fn is_air(&self) -> bool {
         self.as_str() == Self::EMPTY_NAME
