@@ -83,6 +83,8 @@ impl Upgraded {
 
     fn store(self, chunk: &mut Chunk, y: SectionY) -> Result<()> {
         chunk.put_in(y, &self.blocks)?;
+        // Later edits compare with the names of the newest version.
+        chunk.holder_mut(y).accept(BlockSection::ID);
         let stored = chunk.get_in::<FluidSection>(y)?;
         if !stored.is_some_and(|stored| stored.same_cells(&self.fluids)) {
             chunk.put_in(y, &self.fluids)?;

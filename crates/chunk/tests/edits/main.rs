@@ -5,6 +5,7 @@
 mod boxes;
 mod encoding;
 mod objects;
+mod puts;
 
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{
