@@ -70,9 +70,9 @@ impl AssetKey {
     /// The name of [`EMPTY`](Self::EMPTY).
     pub const EMPTY_NAME: &'static str = "Empty";
 
-    /// Creates a key, or returns `None` above the 21,844 UTF-16 units that the game can save.
+    /// Creates a key, in which air is spelled `Empty`, or returns `None` above the 21,844 UTF-16 units that the game can save.
     pub fn new(name: &str) -> Option<Self> {
-        chars_too_many(name).is_none().then(|| Self::stored(name))
+        chars_too_many(name).is_none().then(|| Self::stored(name).in_usual_spelling())
     }
 
     /// Returns an error if this is a stored name that is too long for the game to save again.
@@ -107,9 +107,21 @@ impl AssetKey {
         self.block_name() == other.block_name()
     }
 
-    /// Returns whether this is [`EMPTY`](Self::EMPTY).
+    /// Returns whether this is [`EMPTY`](Self::EMPTY). The game ignores the case of names, so a
+    /// stored `empty` is air too.
     pub fn is_air(&self) -> bool {
-        self.as_str() == Self::EMPTY_NAME
+        self.as_str().eq_ignore_ascii_case(Self::EMPTY_NAME)
+    }
+
+    /// Returns the usual key for air in another spelling.
+    fn in_usual_spelling(self) -> Self {
+        if self.is_air() { Self::EMPTY } else { self }
+    }
+
+    /// Returns the spelling of the name if it is air but not `Empty`.
+    pub(crate) fn odd_air(&self) -> Option<[u8; 5]> {
+        let is_odd = self.is_air() && self.as_str() != Self::EMPTY_NAME;
+        self.as_str().as_bytes().try_into().ok().filter(|_| is_odd)
     }
 }
 
@@ -150,7 +162,7 @@ impl TryFrom<&str> for AssetKey {
     type Error = NameTooLong;
 
     fn try_from(name: &str) -> Result<Self, NameTooLong> {
-        let key = Self::stored(name);
+        let key = Self::stored(name).in_usual_spelling();
         key.check_can_be_saved().map(|()| key)
     }
 }
