@@ -95,8 +95,8 @@ impl WorldOptions {
     }
 
     /// Does not open the chunks; the storage of the world is empty. The configuration can then be
-    /// read even if the provider is unknown or cannot be opened, and changed even if the chunks must
-    /// be migrated first, for example to name their provider again.
+    /// read even if the provider is unknown or cannot be opened. It can be changed even if the
+    /// chunks must be migrated first, for example to name their provider again.
     pub fn without_chunks(mut self) -> Self {
         self.has_chunks = false;
         self
