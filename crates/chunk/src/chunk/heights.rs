@@ -111,14 +111,14 @@ impl Chunk {
         Ok(!key.is_air() && !self.transparent_blocks()?.contains(key))
     }
 
-    /// Returns the height of the highest opaque block below `y`; -1 if there is none.
+    /// Returns the height of the highest opaque block below `y`; 0 if there is none.
     fn highest_below(&self, column: LocalColumn, y: u16) -> Result<i16> {
-        for y in (0..y).rev() {
+        for y in (1..y).rev() {
             if self.is_opaque(column, y)? {
                 return Ok(height_of(y));
             }
         }
-        Ok(-1)
+        Ok(0)
     }
 
     /// Returns the transparent blocks other than air, as far as the chunk shows which blocks are

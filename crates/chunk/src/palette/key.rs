@@ -254,7 +254,9 @@ mod tests {
         assert!(matches!(read.0, Name::Known(_)));
         let shared = AssetKey(Name::Shared("Empty".into()));
         assert_eq!(HashSet::from([AssetKey::EMPTY]).get(&shared), Some(&AssetKey::EMPTY));
-        assert!(shared.is_air() && !AssetKey::new("empty").unwrap().is_air());
+        assert!(shared.is_air() && AssetKey::stored("empty").is_air());
+        assert_ne!(AssetKey::stored("empty"), AssetKey::EMPTY);
+        assert_eq!(AssetKey::new("eMPTY"), Some(AssetKey::EMPTY));
     }
 
     #[test]
