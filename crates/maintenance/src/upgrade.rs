@@ -132,7 +132,7 @@ fn check_document(
 
 #[cfg(test)]
 mod tests {
-    use hyworld_chunk::BlockChunk;
+    use hyworld_chunk::{BlockChunk, InlineSections};
     use hyworld_indexed_storage::{MemoryFile, OpenOptions};
     use hyworld_testkit::{fixture, game_0_7_chunk};
 
@@ -169,7 +169,7 @@ mod tests {
         let mut upgraded = 0;
         for mut chunk in old_chunks() {
             let columns = chunk.get::<BlockChunk>().unwrap().unwrap();
-            let inline = columns.inline_sections().map_or(0, |inline| inline.count());
+            let inline = columns.inline_sections().map_or(0, InlineSections::count);
             let mut sections = old_sections(&chunk);
             sections.extend(SectionY::all().take(inline));
             for y in &sections {
