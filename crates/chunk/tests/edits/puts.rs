@@ -72,7 +72,8 @@ fn heights_after(seed: u64, write: Write) -> Vec<i16> {
     let mut random = Random::new(seed);
     let mut chunk = meadow();
     for _ in 0..8 {
-        let (cell, block) = (cell(&mut random), BLOCKS[random.below(4) as usize]);
+        let cell = cell(&mut random);
+        let block = *BLOCKS.get(random.below(4) as usize).unwrap();
         match random.below(5) {
             0 => set_in_section(&mut chunk, cell, block, write),
             1 => set_height(&mut chunk, cell.column(), 61, write),
