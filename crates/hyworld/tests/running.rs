@@ -1,7 +1,5 @@
 //! A running world keeps the changes that it could not save.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 
 use hyworld::chunk_store::{RequestFlags, UnsavedChunk, UnsavedReason};
