@@ -59,6 +59,17 @@ pub enum ChunkError {
         /// The chunk.
         at: ChunkPos,
     },
+    /// An edit changed the entities of a ticking chunk, which are live. That part of the edit was
+    /// discarded; the others were made. Use `ChunkStore::add_entity`, `update_entity` and
+    /// `remove_entity`.
+    #[error(
+        "chunk {at}: the entities of a ticking chunk cannot be changed by an edit; their change \
+         was discarded, other changes were made: change entities through the chunk store"
+    )]
+    LiveEntities {
+        /// The chunk.
+        at: ChunkPos,
+    },
     /// The entity has no position, so it cannot be assigned to a chunk.
     #[error("the entity has no position")]
     NoPosition,

@@ -96,21 +96,29 @@ impl LoadedChunk {
         chunk.map(look).map_err(|source| self.malformed(source))
     }
 
-    /// Changes the chunk and marks it dirty. Change the entities of a ticking chunk through the
-    /// store instead.
+    /// Changes the chunk and marks it dirty. The entities of a ticking chunk are in the store and
+    /// must be changed there.
     ///
     /// `change` must not access the same chunk again, nor start or stop its ticking.
     ///
     /// # Errors
     /// Returns an error, without calling `change`, if the chunk was unloaded or if block migrations
-    /// cannot be applied.
+    /// cannot be applied. Returns [`ChunkError::LiveEntities`] if `change` changed the entities of
+    /// a ticking chunk; only that part of the change is discarded.
     pub fn edit<R>(&self, change: impl FnOnce(&mut Chunk) -> R) -> Result<R, ChunkError> {
         let mut body = self.lock_loaded()?;
+        let live = body.documents_if_live();
         let chunk = body.migrated_mut(&self.context.migrations);
         let chunk = chunk.map_err(|source| self.malformed(source))?;
         // Before the change, so that the chunk is dirty even if `change` panics.
         self.increment_generation();
-        Ok(change(chunk))
+        let result = change(chunk);
+        if let Some(before) = live
+            && body.undo_entity_changes(&before).map_err(|source| self.malformed(source))?
+        {
+            return Err(ChunkError::LiveEntities { at: self.at });
+        }
+        Ok(result)
     }
 
     fn malformed(&self, source: hyworld_chunk::Error) -> ChunkError {

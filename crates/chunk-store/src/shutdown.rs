@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::saving::FlushReport;
-use crate::store::ChunkStore;
+use crate::store::{ChunkStore, Inner};
+use crate::sync::lock;
 
 /// How long a shutdown waits for loads and generations in progress. Queued ones are dropped.
 const LOADS_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -43,5 +44,23 @@ impl ChunkStore {
             let is_late = start.elapsed() >= LOADS_WAIT_MAX;
             is_late || self.inner.counters.loading() == 0
         });
+    }
+}
+
+/// Logs an error if changes are lost: the store was dropped without a complete shutdown.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !self.settings.is_saving_chunks.load(Ordering::SeqCst) {
+            return;
+        }
+        let states = lock(&self.states);
+        let unsaved = states.values().filter_map(|state| state.chunk.as_ref());
+        let unsaved = unsaved.filter(|chunk| chunk.is_dirty()).map(|chunk| chunk.at());
+        let Some(first) = unsaved.clone().min() else { return };
+        let count = unsaved.count();
+        tracing::error!(
+            "unsaved changes of {count} chunks are lost, the first is chunk {first}: call \
+             shut_down and handle its report before the store is dropped"
+        );
     }
 }

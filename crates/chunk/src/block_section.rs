@@ -341,6 +341,16 @@ impl BlockSection {
         Ok(true)
     }
 
+    /// Makes some cells base cells. They belong to objects that lose their other cells.
+    ///
+    /// # Errors
+    /// Returns an [`EditError`] and changes nothing.
+    pub(crate) fn clear_fillers(&mut self, cells: &[LocalBlock]) -> Result<bool, EditError> {
+        // A default value always fits.
+        self.fillers.set_all(cells.iter().copied(), &Filler::BASE)?;
+        Ok(true)
+    }
+
     /// Copies the ticking flags of cells that have the same block in `other`.
     pub(crate) fn copy_ticking(&mut self, other: &Self) {
         let is_same = |cell: &LocalBlock| self.blocks.get(*cell) == other.blocks.get(*cell);

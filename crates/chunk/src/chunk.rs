@@ -8,6 +8,7 @@ mod contents_mut;
 mod edit;
 mod heights;
 mod layout;
+mod objects;
 mod old_versions;
 mod queries;
 mod section;
@@ -33,8 +34,9 @@ pub use block::Block;
 pub use block_ref::{BlockRef, FluidRef};
 pub use contents::{ChunkContainer, ContainerOwner};
 pub use contents_mut::{BlockEntitiesMut, EntitiesMut, EntityDocuments};
-pub use edit::EditOutcome;
+pub use edit::{EditOutcome, ReplaceOutcome};
 pub use layout::EntityLayout;
+pub use objects::Removed;
 pub use queries::Surface;
 pub use section::Section;
 

@@ -25,8 +25,15 @@ pub enum ColumnAnomaly {
         /// Their number.
         count: usize,
     },
-    /// Listed tints are not opaque.
+    /// Listed tints are neither opaque nor transparent.
     Tints {
+        /// The first of them, as `0xAARRGGBB`.
+        first: u32,
+        /// Their number.
+        count: usize,
+    },
+    /// Listed tints are transparent. Games before block sections of version 5 wrote such tints.
+    TransparentTints {
         /// The first of them, as `0xAARRGGBB`.
         first: u32,
         /// Their number.
@@ -82,17 +89,23 @@ impl BlockChunk {
     /// Returns all anomalies of the heights and tints.
     pub fn check(&self) -> Vec<ColumnAnomaly> {
         let mut anomalies = Vec::new();
-        let is_outside = |height: &i16| !(MIN_Y..=MAX_Y).contains(&i32::from(*height));
+        // A column without blocks has the height -1.
+        let is_outside = |height: &i16| !(MIN_Y - 1..=MAX_Y).contains(&i32::from(*height));
         let mut outside = self.heights.keys().iter().copied().filter(is_outside);
         if let Some(first) = outside.next() {
             anomalies.push(ColumnAnomaly::Heights { first, count: 1 + outside.count() });
         }
-        let tints = self.tints.keys().iter().map(|tint| tint.cast_unsigned());
         // Most palettes begin with a 0 that no column has.
-        let mut odd = tints.filter(|tint| tint >> 24 != 0xFF && *tint != 0);
-        if let Some(first) = odd.next() {
-            anomalies.push(ColumnAnomaly::Tints { first, count: 1 + odd.count() });
-        }
+        let odd = |has_alpha: fn(u32) -> bool| {
+            let tints = self.tints.keys().iter().map(|tint| tint.cast_unsigned());
+            let mut odd = tints.filter(|tint| *tint != 0 && has_alpha(tint >> 24));
+            odd.next().map(|first| (first, odd.count().saturating_add(1)))
+        };
+        let tints = odd(|alpha| (1..0xFF).contains(&alpha));
+        anomalies.extend(tints.map(|(first, count)| ColumnAnomaly::Tints { first, count }));
+        let tints = odd(|alpha| alpha == 0);
+        anomalies
+            .extend(tints.map(|(first, count)| ColumnAnomaly::TransparentTints { first, count }));
         for (map, is_odd) in
             [("heights", has_odd_keys(&self.heights)), ("tints", has_odd_keys(&self.tints))]
         {
@@ -188,7 +201,7 @@ impl fmt::Display for ColumnAnomaly {
             Self::Heights { first, count } => {
                 write!(f, "BlockChunk: heights outside of the world: {count}, such as {first}")
             }
-            Self::Tints { first, count } => {
+            Self::Tints { first, count } | Self::TransparentTints { first, count } => {
                 write!(f, "BlockChunk: tints that are not opaque: {count}, such as {first:#010x}")
             }
             Self::Keys { map } => {

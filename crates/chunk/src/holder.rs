@@ -215,6 +215,13 @@ impl Holder {
         found.map_err(|error| error.inside(C::ID))
     }
 
+    /// Makes the current document of a component the one that counts as read.
+    pub(crate) fn accept(&mut self, id: &str) {
+        if let Some(entry) = document_mut(&mut self.components, id) {
+            entry.accept();
+        }
+    }
+
     /// Returns a component for mutation, or `None` if it is missing. The component counts as
     /// changed and is encoded again with the holder.
     ///

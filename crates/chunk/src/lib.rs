@@ -67,7 +67,8 @@ pub use block_health::{BlockHealthChunk, DamagedBlock, FragileBlock};
 pub use block_section::{BlockSection, Filler, Rotation, SectionAnomaly, TickingBlocks};
 pub use chunk::{
     Anchor, Block, BlockEntitiesMut, BlockRef, Chunk, ChunkContainer, ContainerOwner, EditOutcome,
-    EntitiesMut, EntityDocuments, EntityLayout, FluidRef, Section, Surface,
+    EntitiesMut, EntityDocuments, EntityLayout, FluidRef, Removed, ReplaceOutcome, Section,
+    Surface,
 };
 pub use column_check::ColumnAnomaly;
 pub use column_palette::{ColumnKey, ColumnPalette, HeightMap, TintMap};

@@ -49,7 +49,7 @@ impl Default for Chunk {
 }
 
 /// Sorts components into the order in which the game writes them.
-fn sort(holder: &mut Holder, kind: HolderKind) {
+pub(crate) fn sort(holder: &mut Holder, kind: HolderKind) {
     let ids: Vec<String> = holder.ids().map(str::to_owned).collect();
     let order = component_order(kind, ids.iter().map(String::as_str));
     holder.sort_by(|id| order.iter().position(|known| *known == id).unwrap_or(order.len()));

@@ -86,7 +86,7 @@ impl Chunk {
     }
 
     /// Returns whether game 0.7 or newer wrote the chunk, judging by its components.
-    pub(crate) fn is_from_newer_game(&self) -> bool {
+    pub fn is_from_newer_game(&self) -> bool {
         let is_newer = |holder: &Holder| {
             holder.ids().any(|id| OPAQUE.contains(&id))
                 || holder.stored_version::<BlockSection>() > Some(BlockSection::VERSION)

@@ -118,7 +118,9 @@ fn edits_stay_in_place() {
         let mut blocks = chunk.block_entities_mut();
         change(blocks.get_mut(chest_at()).unwrap().unwrap());
         let low = ChunkBlock::new(0, 0, 0).unwrap();
-        assert!(blocks.insert(low, Holder::new()).unwrap().is_none());
+        assert!(blocks.insert(low, entity("Old", 0.0)).unwrap().is_none());
+        assert!(blocks.insert(low, Holder::new()).unwrap().is_some(), "removed");
+        assert!(blocks.insert(low, entity("Old", 0.0)).unwrap().is_none());
         assert!(blocks.insert(low, entity("New", 0.0)).unwrap().is_some());
         chunk.entities_mut().push(entity("Below", -3.0)).unwrap();
         chunk.entities_mut().push(entity("Wolf", 95.9)).unwrap();

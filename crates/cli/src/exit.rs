@@ -136,6 +136,7 @@ fn exit_of_world(error: &hyworld_world::Error) -> Exit {
         | Error::Newer { .. }
         | Error::Generator { .. }
         | Error::NeedsMigration { .. }
+        | Error::ProviderChange { .. }
         | Error::Ancient { .. }
         | Error::Backup { .. } => Exit::Problems,
         _ => Exit::Failure,

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let area = BlockBox::new(corner, BlockPos::new(x2.parse()?, 319, z2.parse()?));
     let mut replaced = 0;
     hyworld::open(path)?.edit(area, |chunk, part| {
-        replaced += chunk.replace_blocks(part, from.as_str(), to.as_str())?;
+        replaced += chunk.replace_blocks(part, from.as_str(), to.as_str())?.replaced;
         Ok(())
     })?;
     println!("{replaced} blocks replaced");

@@ -104,7 +104,7 @@ impl From<hyworld_world::Error> for Error {
             World::Locked { .. } | World::ServerRuns { .. } | World::InUse { .. } => {
                 ErrorKind::InUse
             }
-            World::NeedsMigration { .. } => ErrorKind::NotReady,
+            World::NeedsMigration { .. } | World::ProviderChange { .. } => ErrorKind::NotReady,
             World::Generator { .. } | World::Ancient { .. } => ErrorKind::Unsupported,
             _ => ErrorKind::Io,
         };

@@ -64,8 +64,12 @@ impl RunningWorld {
         self.world.provider().provider.flush_on_write().unwrap_or(false)
     }
 
-    /// Saves all chunks and shuts down the store.
-    pub fn shut_down(self) -> FlushReport {
+    /// Saves all chunks and shuts down the store. The report lists the chunks that could not be
+    /// saved. They stay in memory, so that the program can fix the cause and call this again.
+    ///
+    /// The lock of the world is released when this value is dropped. Dropping it with unsaved
+    /// changes loses them and logs an error.
+    pub fn shut_down(&self) -> FlushReport {
         self.store.shut_down()
     }
 }

@@ -43,10 +43,11 @@ pub const SCRATCH_BYTES_KEPT: usize = 4 << 20;
 /// How often a read-only handle retries a slot that another program moves during the read.
 pub const STALE_RETRIES_MAX: u32 = 3;
 
-/// A read-only handle repeats a read that takes longer than this, up to [`STALE_RETRIES_MAX`]
-/// times. The game saves a chunk at most every half second, so within this time no blob can move
-/// away and back.
-pub const READ_TIME_MAX: Duration = Duration::from_millis(250);
+/// A read-only handle reads a blob a second time if the first read took longer than this, 50
+/// microseconds. In less time no program writes the four blobs that it takes to move a blob away,
+/// another one into its segments, and both back: a program compresses each of them first. A read
+/// of a blob in the page cache takes less than 20 microseconds.
+pub const READ_TIME_MAX: Duration = Duration::from_micros(50);
 
 /// Maximum number of segments that salvage searches in one file, 2^22: a region of 16 GiB at the
 /// game's segment size. A file that claims more, by tiny segments or by being sparse, is searched

@@ -23,7 +23,7 @@ const SAVE_TIME: Duration = Duration::from_millis(500);
 
 /// Builds a document from the slot, the version, and bytes that cannot be compressed.
 fn document(slot: u32, version: u32) -> Vec<u8> {
-    let noise = sample(u64::from(slot) << 32 | u64::from(version), 200);
+    let noise = Random::new(u64::from(slot) << 32 | u64::from(version)).bytes(200);
     [&slot.to_be_bytes(), &version.to_be_bytes(), &*noise].concat()
 }
 

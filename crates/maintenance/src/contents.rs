@@ -85,8 +85,23 @@ fn item<'a>(
     FoundItem { id: stack.id().to_owned(), count: stack.quantity().into(), location, role }
 }
 
+/// Components that say nothing about what an entity is.
+const COMMON_COMPONENTS: [&str; 11] = [
+    "UUID",
+    "Transform",
+    "HeadRotation",
+    "Velocity",
+    "DisplayName",
+    "Nameplate",
+    "EntityStats",
+    "EntityScale",
+    "EffectController",
+    "Interactions",
+    "Model",
+];
+
 /// Returns the id of an entity for reports: its role, its item, its model, its block, its spawn
-/// marker, or its first component.
+/// marker, or its first component that is not common to all kinds of entities.
 pub(crate) fn entity_id(entity: Entity<'_>) -> Cow<'_, str> {
     let dropped = || ItemStack::of_dropped(entity.0).ok().flatten();
     if let Some(role) = entity.role_name() {
@@ -98,7 +113,8 @@ pub(crate) fn entity_id(entity: Entity<'_>) -> Cow<'_, str> {
     let block = || text(entity.0, "BlockEntity", "BlockTypeKey");
     let marker = || text(entity.0, "SpawnMarkerComponent", "SpawnMarker");
     let other = entity.model().or_else(block).or_else(marker);
-    other.or_else(|| entity.0.ids().next()).unwrap_or("Unknown").into()
+    let telling = || entity.0.ids().find(|id| !COMMON_COMPONENTS.contains(id));
+    other.or_else(telling).unwrap_or("Unknown").into()
 }
 
 /// Returns all names of an entity: its id, role, model, names and UUID.
@@ -140,9 +156,17 @@ fn text<'a>(holder: &'a Holder, component: &str, key: &str) -> Option<&'a str> {
 }
 
 /// Returns the texts for players in the components of a holder: values whose key says so, such as
-/// `Text` and `DisplayName`, at any depth.
+/// `Text` and `DisplayName`, at any depth. A spawn marker shows what it spawns as its name, so it
+/// has only the texts of the creatures that it stores.
 pub(crate) fn texts(holder: &Holder) -> Vec<&str> {
     let mut found = Vec::new();
+    if let Some(marker) = Entity(holder).spawn_marker() {
+        let flock = marker.get("PersistedFlock").ok().flatten();
+        if let Some(flock) = flock.and_then(|flock| flock.as_document()) {
+            add_texts(flock, false, DEPTH_MAX, &mut found);
+        }
+        return found;
+    }
     for id in holder.ids() {
         if let Some(document) = holder.raw(id) {
             add_texts(document, is_text_key(id), DEPTH_MAX, &mut found);
@@ -197,6 +221,29 @@ mod tests {
                 "NPC": {"RoleName": "Sheep"}}}"#,
         );
         assert_eq!(texts(&sign), ["Welcome", "to town", "My sign"]);
+    }
+
+    #[test]
+    fn spawn_markers_have_only_the_texts_of_stored_creatures() {
+        let marker = holder(
+            r#"{"Components": {"Nameplate": {"Text": "Sheep"}, "Transform": {},
+                "DisplayName": {"DisplayName": {"RawText": "Sheep"}},
+                "SpawnMarkerComponent": {"SpawnMarker": "Sheep", "GroupName": "Flock",
+                    "PersistedFlock": {"Members": [
+                        {"Components": {"Nameplate": {"Text": "Dolly"}}}]}}}}"#,
+        );
+        assert_eq!(texts(&marker), ["Dolly"]);
+    }
+
+    #[test]
+    fn entities_without_a_role_are_not_named_after_a_common_component() {
+        for (components, id) in [
+            (r#""Transform": {}, "UUID": {}, "TriggerVolume": {}"#, "TriggerVolume"),
+            (r#""Velocity": {}, "Transform": {}, "HeadRotation": {}"#, "Unknown"),
+        ] {
+            let entity = holder(&format!(r#"{{"Components": {{{components}}}}}"#));
+            assert_eq!(entity_id(Entity(&entity)), id);
+        }
     }
 
     #[test]

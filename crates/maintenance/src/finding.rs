@@ -62,6 +62,8 @@ pub enum Class {
     OrphanFiller,
     /// Light that was computed before the last change of a block.
     StaleLight,
+    /// Chunks that an older game wrote.
+    OldVersion,
     /// Data that the game can read but not save again.
     Unsavable,
     /// A component does not encode to the bytes it was decoded from: a bug in hyworld.
@@ -121,6 +123,7 @@ impl Class {
             Self::Position => "position",
             Self::OrphanFiller => "orphan-filler",
             Self::StaleLight => "stale-light",
+            Self::OldVersion => "old-version",
             Self::Unsavable => "unsavable",
             Self::Roundtrip => "roundtrip",
             Self::Container(name) => name,
@@ -145,9 +148,11 @@ impl Class {
 
     fn severity(self) -> Severity {
         match self {
-            Self::SharedUuid | Self::OrphanFiller | Self::StaleLight | Self::Leftover => {
-                Severity::Note
-            }
+            Self::SharedUuid
+            | Self::OrphanFiller
+            | Self::StaleLight
+            | Self::OldVersion
+            | Self::Leftover => Severity::Note,
             Self::Newer
             | Self::Anomaly
             | Self::Misplaced

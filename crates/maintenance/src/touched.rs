@@ -307,7 +307,7 @@ fn has_drop_list(holder: &Holder) -> bool {
 
 /// Returns the name that a player gave an entity. Spawn markers show what they spawn as a name.
 fn given_name(entity: Entity<'_>) -> Option<String> {
-    if entity.0.contains("SpawnMarkerComponent") {
+    if entity.spawn_marker().is_some() {
         return None;
     }
     let name = entity.display_name().or_else(|| entity.nameplate())?;

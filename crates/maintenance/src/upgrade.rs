@@ -31,7 +31,7 @@ pub struct UpgradePlan {
 }
 
 /// Upgrades the document of a chunk: old block ids and names become current names, and old sections
-/// get the newest version. Returns `None` if nothing changes.
+/// get the newest version. Returns `None` if nothing changes, and for chunks of newer games.
 ///
 /// # Errors
 /// Returns an error if a part of the chunk that must be changed is malformed.
@@ -44,6 +44,10 @@ pub fn upgrade_document(
 }
 
 fn upgraded(chunk: &Chunk, migrations: &BlockMigrations) -> hyworld_chunk::Result<Option<Chunk>> {
+    // Its other parts are in a format that is not known, and the game upgrades it by itself.
+    if chunk.is_from_newer_game() {
+        return Ok(None);
+    }
     let mut new = chunk.clone();
     // Names first, as in the game: an old name may contain a rotation.
     let is_migrated = new.migrate(migrations)?;
@@ -124,4 +128,66 @@ fn check_document(
     }
     let is_old = chunk.clone().upgrade()?;
     Ok(Some(Changes { is_old, renames }))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyworld_chunk::{BlockChunk, InlineSections};
+    use hyworld_indexed_storage::{MemoryFile, OpenOptions};
+    use hyworld_testkit::{fixture, game_0_7_chunk};
+
+    use super::*;
+
+    /// The chunks of the fixture of old versions, from game code.
+    fn old_chunks() -> Vec<Chunk> {
+        let bytes = fixture("original/chunks/synthetic_old_versions.region.bin");
+        let file = OpenOptions::new().open_raw(Box::new(MemoryFile::new(bytes)), "old").unwrap();
+        let read = |slot| Chunk::decode(file.read(slot).unwrap().unwrap()).unwrap();
+        file.occupied().into_iter().map(read).collect()
+    }
+
+    /// Returns the sections of an old version.
+    fn old_sections(chunk: &Chunk) -> Vec<SectionY> {
+        let version = |y| Some(chunk.get_in::<BlockSection>(y).ok()??.version());
+        SectionY::all().filter(|y| version(*y).is_some_and(|version| version < 6)).collect()
+    }
+
+    #[test]
+    fn a_chunk_of_a_newer_game_with_an_old_section_is_left_as_it_is() {
+        let old = old_chunks().into_iter().find(|chunk| !old_sections(chunk).is_empty()).unwrap();
+        let section = old.section_holder(old_sections(&old)[0]).unwrap().raw("Block").unwrap();
+        let mut chunk = Chunk::decode(game_0_7_chunk()).unwrap();
+        chunk.section_mut(SectionY::TOP).set_raw("Block", section.as_bytes()).unwrap();
+        let document = chunk.encode();
+        let migrations = BlockMigrations::default();
+        assert_eq!(upgrade_document(document.clone(), &migrations), Ok(None));
+        assert!(check_document(document, &migrations).unwrap().is_none());
+    }
+
+    #[test]
+    fn upgraded_sections_have_the_usual_components_in_the_order_of_the_game() {
+        let mut upgraded = 0;
+        for mut chunk in old_chunks() {
+            let columns = chunk.get::<BlockChunk>().unwrap().unwrap();
+            let inline = columns.inline_sections().map_or(0, InlineSections::count);
+            let mut sections = old_sections(&chunk);
+            sections.extend(SectionY::all().take(inline));
+            for y in &sections {
+                chunk.section_mut(*y).remove("ChunkSection");
+                chunk.section_mut(*y).remove("Fluid");
+                chunk.section_mut(*y).remove("BlockPhysics");
+            }
+            let document = upgrade_document(chunk.encode(), &BlockMigrations::default());
+            let Some(document) = document.unwrap() else { continue };
+            let chunk = Chunk::decode(document).unwrap();
+            for y in sections {
+                let ids: Vec<_> = chunk.section_holder(y).unwrap().ids().collect();
+                let without_physics = ["Fluid", "ChunkSection", "Block"];
+                let with_physics = ["ChunkSection", "BlockPhysics", "Fluid", "Block"];
+                assert!(ids == without_physics || ids == with_physics, "{y:?}: {ids:?}");
+                upgraded += 1;
+            }
+        }
+        assert_eq!(upgraded, 9);
+    }
 }

@@ -13,11 +13,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use hyworld_chunk::{EntityLayout, PlainChunk};
+use hyworld_chunk::{BlockSection, EntityLayout, PlainChunk};
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, Positions};
 
-use crate::finding::{Finding, Findings, Severity};
+use crate::finding::{Class, Finding, Findings, Severity};
 use crate::manifest::{ChunkRecord, ShortHash};
 use crate::progress::Progress;
 use crate::scan::{Completion, ScanOptions, Scanned, Verified, reuse_buffer, scan_verified};
@@ -64,10 +64,44 @@ struct Checked {
     raw_bytes: u64,
     /// `None` if the chunk cannot be read.
     layout: Option<EntityLayout>,
+    /// The lowest version of its sections, if an older game wrote them.
+    oldest: Option<i32>,
     findings: Vec<Finding>,
     entities: Vec<EntityRecord>,
     /// The hashes, if they are needed.
     record: Option<ChunkRecord>,
+}
+
+/// Counts the chunks that an older game wrote.
+#[derive(Default)]
+struct OldChunks {
+    chunks: u64,
+    /// The lowest and the highest version of sections.
+    versions: Option<(i32, i32)>,
+}
+
+impl OldChunks {
+    fn add(&mut self, checked: &Checked) {
+        let Some(version) = checked.oldest else { return };
+        self.chunks = self.chunks.saturating_add(1);
+        let (low, high) = self.versions.unwrap_or((version, version));
+        self.versions = Some((low.min(version), high.max(version)));
+    }
+
+    /// Returns a note about the age of the chunks, if some are old.
+    fn note(&self, all: u64) -> Option<Finding> {
+        let versions = match self.versions? {
+            (low, high) if low == high => format!("version {low}"),
+            (low, high) => format!("versions {low} to {high}"),
+        };
+        let message = format!(
+            "{} of {all} chunks are from an older game: their sections have {versions}, and the \
+             newest games refuse versions below {}; `hyworld upgrade` converts them",
+            self.chunks,
+            BlockSection::VERSION
+        );
+        Some(Finding::new(Class::OldVersion, message))
+    }
 }
 
 /// Reads and decodes every chunk of a storage. `found` is called with each finding; findings of the
@@ -97,6 +131,7 @@ pub fn verify_chunks(
     let has_hashes = hashed.is_some();
     let mut report = VerifyReport::default();
     let (fillers, mut entities) = (Fillers::default(), Entities::default());
+    let mut old = OldChunks::default();
     let mut tell = |findings: &mut Findings, finding: Finding| {
         found(&finding);
         findings.add(finding);
@@ -105,6 +140,7 @@ pub fn verify_chunks(
         Scanned::Unlisted(error) => tell(&mut report.findings, Finding::of_storage(&error)),
         Scanned::Chunk(at, mut checked) => {
             report.add(&checked);
+            old.add(&checked);
             progress.advance(1);
             if let Some(hashed) = &mut hashed {
                 hashed(at, checked.record.as_ref());
@@ -128,6 +164,7 @@ pub fn verify_chunks(
     let completion = scan_verified(storage, positions, options, has_hashes, map, reduce);
     if completion == Completion::Complete {
         let last = fillers.finish(storage, options).into_iter().chain(entities.finish());
+        let last = last.chain(old.note(report.chunks));
         last.for_each(|finding| tell(&mut report.findings, finding));
     }
     VerifyReport { completion, ..report }

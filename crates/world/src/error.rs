@@ -150,6 +150,20 @@ pub enum Error {
         /// The configured type.
         to: String,
     },
+    /// A changed configuration names another provider than the one that has the chunks.
+    #[error(
+        "{}: the configuration was not saved: the chunks are in {from:?}, and with ChunkStorage \
+         {to:?} the world would appear empty: move them with `hyworld migrate {} --to {to}`",
+        path.display(), shell_word(path)
+    )]
+    ProviderChange {
+        /// The world.
+        path: PathBuf,
+        /// The type of the provider that holds the chunks.
+        from: String,
+        /// The type in the configuration that was not saved.
+        to: String,
+    },
     /// A migration would overwrite chunks that it did not write.
     #[error(
         "{}: {location} already has chunks, which are not from an interrupted migration; \

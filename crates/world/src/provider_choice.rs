@@ -50,6 +50,11 @@ fn other_with_chunks(world: &Path) -> Option<ProviderConfig> {
     others.find(|other| has_chunks(world, other.kind()) == Some(true))
 }
 
+/// Returns whether a provider of the game has chunks in this world.
+pub(crate) fn holds_chunks(world: &Path, provider: &ProviderConfig) -> bool {
+    has_chunks(world, provider.kind()) == Some(true)
+}
+
 /// Returns whether a provider has chunks in this world, or `None` if that is unknown.
 fn has_chunks(world: &Path, kind: ProviderKind) -> Option<bool> {
     match kind {

@@ -11,7 +11,7 @@ use crate::config::{CONFIG_VERSION, ConfigProblem, WorldConfig, WorldSettings, p
 use crate::error::{Error, Result};
 use crate::gate::{ServerCheck, WritePermit};
 use crate::json_file::{FallbackRule, JsonFile, Loaded, LoadedFrom};
-use crate::provider_choice::ProviderChoice;
+use crate::provider_choice::{ProviderChoice, holds_chunks};
 use crate::resources::Resources;
 
 /// The file names of a world's configuration, now and in old versions, and of a template's.
@@ -95,7 +95,8 @@ impl WorldOptions {
     }
 
     /// Does not open the chunks; the storage of the world is empty. The configuration can then be
-    /// read even if the provider is unknown or cannot be opened.
+    /// read even if the provider is unknown or cannot be opened. It can be changed even if the
+    /// chunks must be migrated first, for example to name their provider again.
     pub fn without_chunks(mut self) -> Self {
         self.has_chunks = false;
         self
@@ -122,10 +123,8 @@ impl WorldOptions {
         let configured = configured_provider(&loaded.document, &config);
         let current = resources.current_provider()?.provider;
         let choice = ProviderChoice::of(path, &configured, current.as_ref());
-        if let Some(pending) = choice.pending.as_ref().filter(|_| is_writing) {
-            let (from, to) = (choice.provider.type_name(), pending.type_name());
-            let (from, to) = (from.to_owned(), to.to_owned());
-            return Err(Error::NeedsMigration { path: path.to_owned(), from, to });
+        if is_writing && self.has_chunks {
+            refuse_pending(path, &choice)?;
         }
         let storage = if self.has_chunks {
             self.registry.open(&choice.provider, path, self.access)?
@@ -193,15 +192,52 @@ impl WorldFolder {
     /// Writes the configuration if it was changed. Returns whether anything was written.
     ///
     /// # Errors
-    /// Returns an error if the world was opened for reading or writing fails.
+    /// Returns an error if the world was opened for reading or writing fails, and
+    /// [`Error::ProviderChange`] if the configuration names another provider than the one that has
+    /// the chunks: the world could not be opened for writing any more.
     pub fn save_config(&mut self) -> Result<bool> {
         let document = self.config_mut()?.to_document();
+        let choice = self.checked_choice(&document)?;
         let written = config_file(&OsFileSystem, &self.path).save(&document)?;
         // Parsing cannot fail, and makes the written document the state to compare with.
         self.config = WorldConfig::from_document(document.clone());
         self.document = document;
         self.config_from = LoadedFrom::File;
+        self.choice = choice;
         Ok(written)
+    }
+
+    /// Returns the provider of the chunks with a new configuration, or an error if the chunks could
+    /// be opened before but not any more.
+    fn checked_choice(&self, document: &Document) -> Result<ProviderChoice> {
+        let configured = |document| {
+            configured_provider(document, &WorldConfig::from_document(Document::clone(document)))
+        };
+        let new = configured(document);
+        if new == configured(&self.document) {
+            return Ok(self.choice.clone());
+        }
+        let current = self.resources.current_provider()?.provider;
+        let with_chunks =
+            || Some(&self.choice.provider).filter(|known| holds_chunks(&self.path, known));
+        let choice = ProviderChoice::of(&self.path, &new, current.as_ref().or_else(with_chunks));
+        match &choice.pending {
+            None => Ok(choice),
+            Some(pending) => Err(Error::ProviderChange {
+                path: self.path.clone(),
+                from: choice.provider.type_name().to_owned(),
+                to: pending.type_name().to_owned(),
+            }),
+        }
+    }
+
+    /// Returns an error if the chunks must be migrated before they can be written. Opening for
+    /// writing checks this, except [`without_chunks`](WorldOptions::without_chunks).
+    ///
+    /// # Errors
+    /// Returns [`Error::NeedsMigration`].
+    pub fn refuse_pending(&self) -> Result<()> {
+        refuse_pending(&self.path, &self.choice)
     }
 
     /// Returns the provider of the chunks, and whether a migration is pending.
@@ -224,6 +260,12 @@ impl WorldFolder {
     pub fn resources(&self) -> &Resources<'static> {
         &self.resources
     }
+}
+
+fn refuse_pending(path: &Path, choice: &ProviderChoice) -> Result<()> {
+    let Some(pending) = &choice.pending else { return Ok(()) };
+    let (from, to) = (choice.provider.type_name().to_owned(), pending.type_name().to_owned());
+    Err(Error::NeedsMigration { path: path.to_owned(), from, to })
 }
 
 fn check_folder(path: &Path) -> Result<()> {
@@ -287,118 +329,4 @@ fn configured_provider(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use hyworld_coords::ChunkPos;
-    use hyworld_providers::ChunkStorageExt;
-    use hyworld_testkit::write_file;
-
-    fn world(config: &str) -> tempfile::TempDir {
-        let world = tempfile::tempdir().unwrap();
-        write_file(&world.path().join(CONFIG_FILE), config.as_bytes());
-        world
-    }
-
-    const AT: ChunkPos = ChunkPos::new(3, -3);
-
-    #[test]
-    fn only_one_writer_but_many_readers_can_open_a_world() {
-        let folder = world("{\"Version\": 4, \"Seed\": 1}");
-        let mut first = WorldFolder::open(folder.path(), Access::ReadWrite).unwrap();
-        let second = WorldFolder::open(folder.path(), Access::ReadWrite);
-        assert!(matches!(second, Err(Error::Locked { .. })));
-        first.storage().write(AT, b"x").unwrap();
-        first.config_mut().unwrap().settings.seed = Some(2);
-        assert!(first.save_config().unwrap() && !first.save_config().unwrap());
-        let mut reader = WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
-        assert_eq!(reader.config().unwrap().settings.seed, Some(2));
-        assert_eq!(reader.storage().all_positions().unwrap(), [AT]);
-        assert!(reader.storage().write(AT, b"y").is_err());
-        assert!(matches!(reader.config_mut(), Err(Error::ReadOnly { .. })));
-        assert!(matches!(reader.save_config(), Err(Error::ReadOnly { .. })));
-    }
-
-    #[test]
-    fn reading_writes_nothing() {
-        let folder = world("{\"Seed\": 1}");
-        WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
-        let names: Vec<_> = OsFileSystem.list(folder.path()).unwrap();
-        assert_eq!(names.len(), 1, "{names:?}");
-    }
-
-    #[test]
-    fn a_newer_world_can_only_be_read() {
-        let text =
-            "{\"Version\": 9, \"Seed\": \"new form\", \"ChunkStorage\": {\"Type\": \"Empty\"}}";
-        let folder = world(text);
-        let error = WorldFolder::open(folder.path(), Access::ReadWrite).unwrap_err().to_string();
-        assert!(error.contains("unsupported version 9"), "{error}");
-        let world = WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
-        assert_eq!(world.config(), Err(&ConfigProblem::Newer { found: 9 }));
-        assert_eq!(world.document().get("Seed").unwrap().as_str(), Some("new form"));
-        assert_eq!(world.provider().provider.type_name(), "Empty");
-    }
-
-    #[test]
-    fn a_damaged_config_is_an_error() {
-        let folder = world("{\"Version\": 4, ");
-        for access in [Access::ReadOnly, Access::ReadWrite] {
-            let opened = WorldFolder::open(folder.path(), access);
-            assert!(matches!(opened, Err(Error::Unusable { .. })), "{opened:?}");
-        }
-        write_file(&folder.path().join("config.json.bak"), b"{\"Seed\": 5}");
-        let world = WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
-        assert!(matches!(world.config_from(), LoadedFrom::Backup { .. }));
-        assert_eq!(world.config().unwrap().settings.seed, Some(5));
-    }
-
-    #[test]
-    fn chunks_of_a_pending_migration_can_be_read() {
-        let folder = world("{\"Version\": 4}");
-        let open = |access| WorldFolder::open(folder.path(), access);
-        let mut world = open(Access::ReadWrite).unwrap();
-        world.storage().write(AT, b"x").unwrap();
-        world.resources().set_current_provider(&ProviderConfig::hytale()).unwrap();
-        world.config_mut().unwrap().settings.chunk_storage = ProviderConfig::new("Empty");
-        world.save_config().unwrap();
-        drop(world);
-        let error = open(Access::ReadWrite).unwrap_err();
-        assert!(error.to_string().contains("the chunks are in \"Hytale\", but config.json has"));
-        let world = open(Access::ReadOnly).unwrap();
-        assert_eq!(world.storage().read(AT).unwrap().unwrap(), b"x");
-        assert_eq!(world.provider().pending, Some(ProviderConfig::new("Empty")));
-    }
-
-    #[test]
-    fn the_config_can_be_read_without_opening_the_chunks() {
-        let folder = world("{\"Seed\": 7, \"ChunkStorage\": {\"Type\": \"x:Unknown\"}}");
-        assert!(WorldFolder::open(folder.path(), Access::ReadOnly).is_err());
-        let world = WorldOptions::new().without_chunks().open(folder.path()).unwrap();
-        assert_eq!(world.config().unwrap().settings.seed, Some(7));
-        assert_eq!(world.provider().provider.type_name(), "x:Unknown");
-        assert!(world.storage().all_positions().unwrap().is_empty());
-    }
-
-    #[test]
-    fn templates_and_old_config_names_are_worlds() {
-        let folder = tempfile::tempdir().unwrap();
-        let opened = || WorldFolder::open(folder.path(), Access::ReadOnly).unwrap();
-        assert!(matches!(opened().config_from(), LoadedFrom::Nothing { .. }));
-        write_file(&folder.path().join(INSTANCE_FILE), b"{\"Seed\": 1}");
-        assert_eq!(opened().config().unwrap().settings.seed, Some(1));
-        write_file(&folder.path().join(OLD_CONFIG_FILE), b"{\"Seed\": 2}");
-        assert_eq!(opened().config().unwrap().settings.seed, Some(2));
-        write_file(&folder.path().join(CONFIG_FILE), b"{\"Seed\": 3}");
-        assert_eq!(opened().config().unwrap().settings.seed, Some(3));
-    }
-
-    #[test]
-    fn opening_a_folder_that_is_not_a_world_fails() {
-        let folder = tempfile::tempdir().unwrap();
-        let missing = WorldFolder::open(&folder.path().join("none"), Access::ReadOnly);
-        assert!(matches!(missing, Err(Error::NotFound { .. })));
-        std::fs::create_dir(folder.path().join("rff")).unwrap();
-        let ancient = WorldFolder::open(folder.path(), Access::ReadOnly);
-        assert!(matches!(ancient, Err(Error::Ancient { .. })));
-    }
-}
+mod tests;

@@ -144,5 +144,5 @@ fn a_log_that_cannot_be_written_stops_the_test() {
     assert!(report.ms.0 < Duration::from_secs(30) && journal.is_broken());
     assert_eq!(journal.counts().edits, 0);
     assert!(journal.take_log_error().is_some());
-    store.shut_down();
+    assert!(store.shut_down().is_complete());
 }

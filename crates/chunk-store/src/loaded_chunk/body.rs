@@ -65,6 +65,24 @@ impl Body {
         Ok(self.chunk.entities()?.map(|entity| entity.0.clone()).collect())
     }
 
+    /// Returns the entities of the document if the chunk has live ones, which replace them when it
+    /// is saved.
+    pub(super) fn documents_if_live(&self) -> Option<EntityDocuments> {
+        self.live.is_some().then(|| self.chunk.entity_documents())
+    }
+
+    /// Restores the entities of the document. Returns whether they had changed.
+    pub(super) fn undo_entity_changes(&mut self, before: &EntityDocuments) -> Result<bool> {
+        if self.chunk.entity_documents() == *before {
+            return Ok(false);
+        }
+        let chunk = self.chunk_mut();
+        // Also empties lists that were added.
+        chunk.entities_mut().retain(|_| false)?;
+        chunk.set_entity_documents(before)?;
+        Ok(true)
+    }
+
     /// Replaces the entities in the document.
     pub(super) fn set_stored_entities(&mut self, entities: &EntityDocuments) -> Result<()> {
         self.chunk_mut().set_entity_documents(entities)

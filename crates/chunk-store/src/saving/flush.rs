@@ -13,6 +13,7 @@ use crate::sync::lock;
 const ROUNDS: u32 = 3;
 
 /// The result of [`ChunkStore::save_all`] and [`ChunkStore::shut_down`].
+#[must_use = "chunks that could not be saved are lost when the store is dropped"]
 #[derive(Debug, Default)]
 pub struct FlushReport {
     /// The number of saves that succeeded.

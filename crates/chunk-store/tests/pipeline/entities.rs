@@ -27,7 +27,7 @@ fn position(x: f64, z: f64) -> Vec<u8> {
 }
 
 /// Returns an entity whose UUID consists of `byte`.
-fn entity(byte: u8, x: f64, z: f64) -> Holder {
+pub(crate) fn entity(byte: u8, x: f64, z: f64) -> Holder {
     let mut holder = Holder::new();
     holder.set_raw("UUID", &document(|writer| writer.binary("UUID", 4, &[byte; 16]))).unwrap();
     holder.set_raw("Transform", &position(x, z)).unwrap();
@@ -40,14 +40,14 @@ fn nameplate() -> Holder {
     holder
 }
 
-fn put(rig: &Rig, at: ChunkPos, entities: Vec<Holder>) {
+pub(crate) fn put(rig: &Rig, at: ChunkPos, entities: Vec<Holder>) {
     let mut chunk = flat();
     chunk.put(&EntityChunk { entities }).unwrap();
     rig.storage.inner().inner().write(at, &chunk.encode()).unwrap();
 }
 
 /// Returns the UUID byte of each stored entity.
-fn stored(rig: &Rig, at: ChunkPos) -> Vec<u8> {
+pub(crate) fn stored(rig: &Rig, at: ChunkPos) -> Vec<u8> {
     let document = rig.storage.inner().inner().read(at).unwrap().unwrap();
     let chunk = Chunk::decode(document).unwrap();
     let entities = chunk.get::<EntityChunk>().unwrap().unwrap();

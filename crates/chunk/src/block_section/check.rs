@@ -59,6 +59,13 @@ pub enum SectionAnomaly {
         /// The length of the name in UTF-16 units.
         chars: usize,
     },
+    /// A name that the game reads as `Empty`, because it ignores case.
+    AirName {
+        /// The name of the palette: `blocks` or `fluids`.
+        palette: &'static str,
+        /// The name in ASCII.
+        spelling: [u8; 5],
+    },
     /// Cells with a fluid but no level, or with a level but no fluid.
     FluidLevels {
         /// The number of such cells.
@@ -121,7 +128,7 @@ pub(crate) fn check_palette<K: PaletteKey>(
     anomalies.extend(found.map(|anomaly| SectionAnomaly::Palette { palette: name, anomaly }));
 }
 
-/// Adds names that the game cannot save.
+/// Adds names that the game cannot save, or reads as another one.
 pub(crate) fn check_names(
     name: &'static str,
     palette: &Palette<AssetKey>,
@@ -129,6 +136,8 @@ pub(crate) fn check_names(
 ) {
     let long = palette.entries().iter().filter_map(|entry| chars_too_many(entry.key.as_str()));
     anomalies.extend(long.map(|chars| SectionAnomaly::LongName { palette: name, chars }));
+    let air = palette.entries().iter().filter_map(|entry| entry.key.odd_air());
+    anomalies.extend(air.map(|spelling| SectionAnomaly::AirName { palette: name, spelling }));
 }
 
 impl SectionAnomaly {
@@ -148,6 +157,10 @@ impl fmt::Display for SectionAnomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Palette { palette, anomaly } => write!(f, "{palette}: {anomaly}"),
+            Self::AirName { palette, spelling } => {
+                let name = String::from_utf8_lossy(spelling);
+                write!(f, "{palette}: {name:?} is read by the game as Empty")
+            }
             Self::TickingCount { listed, cells } => {
                 write!(f, "the stored ticking count is {listed}, but {cells} blocks tick")
             }

@@ -98,11 +98,15 @@ impl BlockEntitiesMut<'_> {
         Ok(here.any(|(_, list)| list.get(at.local()).is_some()))
     }
 
-    /// Sets the block entity at a block and returns the previous one.
+    /// Sets the block entity at a block and returns the previous one. A holder without components
+    /// only removes it, because the game drops such block entities.
     ///
     /// # Errors
     /// Same as [`get_mut`](Self::get_mut).
     pub fn insert(&mut self, at: ChunkBlock, holder: Holder) -> Result<Option<Holder>> {
+        if holder.ids().next().is_none() {
+            return self.remove(at);
+        }
         if let Some(found) = self.get_mut(at)? {
             return Ok(Some(std::mem::replace(found, holder)));
         }

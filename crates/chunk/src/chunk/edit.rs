@@ -2,7 +2,8 @@
 
 use hyworld_coords::{ChunkBlock, ChunkBox, LocalBlock, SectionY};
 
-use super::{Block, Chunk, in_section};
+use super::objects::{Leaving, is_same_object};
+use super::{Block, Chunk, Removed, in_section};
 use crate::block_section::BlockSection;
 use crate::component::Component;
 use crate::error::Result;
@@ -10,13 +11,22 @@ use crate::fluid::FluidSection;
 use crate::newer::HEIGHTMAP_COLUMN;
 use crate::palette::{AssetKey, EditError, PaletteType, in_box};
 
-/// The result of an edit.
+/// The result of [`Chunk::set_block`] and [`Chunk::fill`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EditOutcome {
     /// Whether anything changed.
     pub changed: bool,
-    /// Whether a changed cell was part of a multi-block object. Its other cells are not changed.
-    pub cut_large_block: bool,
+    /// What belonged to the replaced blocks.
+    pub removed: Removed,
+}
+
+/// The result of [`Chunk::replace_blocks`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReplaceOutcome {
+    /// The number of cells that have the new block.
+    pub replaced: u32,
+    /// What belonged to the replaced blocks.
+    pub removed: Removed,
 }
 
 /// The part of a box in one section.
@@ -36,8 +46,12 @@ impl Chunk {
     /// transparent blocks. A block counts as transparent if, when the chunk was read, it was above
     /// the height of a column and never at one.
     ///
-    /// The other cells of a multi-block object are not changed, and the outcome reports it. A
-    /// section of an old version is upgraded to the newest one.
+    /// What belongs to the replaced block is removed, and the outcome counts it: its block entity,
+    /// with all items, and the other cells of a multi-block object, which become air. Another state
+    /// of the same block, such as an open chest, keeps them, and so does another rotation. Cells in
+    /// neighbouring chunks cannot be changed here: see [`Removed::is_cut`].
+    ///
+    /// A section of an old version is upgraded to the newest one.
     ///
     /// # Errors
     /// Returns an [`EditError`] and changes nothing.
@@ -59,55 +73,70 @@ impl Chunk {
         EditError: From<B::Error>,
     {
         let block = block.try_into()?;
-        let mut outcome = EditOutcome::default();
-        self.edit_sections(area, |chunk, part| {
+        let leaves = |key: &AssetKey, filler| !is_same_object((key, filler), &block);
+        let leaving = self.leaving(area, leaves)?;
+        let mut changed = false;
+        self.edit_sections(area, &leaving, |chunk, part| {
             let section = chunk.section(part.y).blocks()?;
-            outcome.cut_large_block |= has_filler(section, part);
             if in_box(part.low, part.high).all(|cell| is_block(section, cell, &block)) {
                 return Ok(false);
             }
-            let changed = chunk.change_blocks(part.y, |section| {
+            let is_changed = chunk.change_blocks(part.y, |section| {
                 let Block { key, rotation, filler } = block.clone();
                 section.fill_blocks(part.low, part.high, key, rotation, filler)
             })?;
-            outcome.changed |= changed;
-            Ok(changed)
+            changed |= is_changed;
+            Ok(is_changed)
         })?;
-        Ok(outcome)
+        Ok(EditOutcome { changed, removed: leaving.removed() })
     }
 
-    /// Replaces every block `from` in a box by `to`. Returns how many cells changed. Keeps
-    /// rotations and fillers, so that multi-block objects stay intact; air has neither.
+    /// Replaces every block `from` in a box by `to`, and returns how many cells changed. Keeps
+    /// rotations and fillers, so that multi-block objects inside the box stay intact; air has
+    /// neither. Block entities, and the cells of objects that are only partly in the box, are
+    /// removed as by [`set_block`](Self::set_block).
     ///
     /// ```
     /// use hyworld_chunk::Chunk;
     /// use hyworld_coords::ChunkBox;
     ///
     /// let mut chunk = Chunk::new();
-    /// assert_eq!(chunk.replace_blocks(ChunkBox::whole(), "Empty", "Rock_Stone")?, 327_680);
+    /// let outcome = chunk.replace_blocks(ChunkBox::whole(), "Empty", "Rock_Stone")?;
+    /// assert_eq!(outcome.replaced, 327_680);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Same as [`set_block`](Self::set_block).
-    pub fn replace_blocks<K>(&mut self, area: ChunkBox, from: K, to: K) -> Result<u32, EditError>
+    pub fn replace_blocks<K>(
+        &mut self,
+        area: ChunkBox,
+        from: K,
+        to: K,
+    ) -> Result<ReplaceOutcome, EditError>
     where
         K: TryInto<AssetKey>,
         EditError: From<K::Error>,
     {
         let (from, to) = (from.try_into()?, to.try_into()?);
+        let leaves = |key: &AssetKey, _| *key == from && !from.is_state_of_same_block(&to);
+        let leaving = self.leaving(area, leaves)?;
         let mut replaced = 0_u32;
-        self.edit_sections(area, |chunk, part| {
+        self.edit_sections(area, &leaving, |chunk, part| {
             let section = chunk.section(part.y).blocks()?;
             let cells = section.cells_with(part.low, part.high, &from);
             if cells.is_empty() || from == to {
                 return Ok(false);
             }
-            let changed = chunk.change_blocks(part.y, |section| section.rename_cells(&cells, &to));
+            let cut = leaving.cut_cells(part.y);
+            let changed = chunk.change_blocks(part.y, |section| {
+                section.rename_cells(&cells, &to)?;
+                section.clear_fillers(&cut)
+            });
             replaced = replaced.saturating_add(u32::try_from(cells.len()).unwrap_or(u32::MAX));
             changed
         })?;
-        Ok(replaced)
+        Ok(ReplaceOutcome { replaced, removed: leaving.removed() })
     }
 
     /// Sets the fluid in a cell, or removes it with `Empty` and level 0. Returns whether the cell
@@ -140,15 +169,16 @@ impl Chunk {
         })
     }
 
-    /// Calls `edit` for the part of a box in each section, and then updates the heights. `edit`
-    /// returns whether it changed blocks.
+    /// Calls `edit` for the part of a box in each section, removes what belongs to the replaced
+    /// blocks, and then updates the heights. `edit` returns whether it changed blocks.
     fn edit_sections(
         &mut self,
         area: ChunkBox,
+        leaving: &Leaving,
         mut edit: impl FnMut(&mut Self, Part) -> Result<bool, EditError>,
     ) -> Result<(), EditError> {
-        let is_one_section = area.min().section() == area.max().section();
-        self.all_or_nothing(!is_one_section, |chunk| {
+        let is_one_step = area.min().section() == area.max().section() && leaving.is_empty();
+        self.all_or_nothing(!is_one_step, |chunk| {
             // Heights must be updated, so they must be readable.
             chunk.columns()?;
             chunk.refuse_opaque(HEIGHTMAP_COLUMN)?;
@@ -159,7 +189,7 @@ impl Chunk {
             if changed {
                 chunk.update_heights(area)?;
             }
-            Ok(())
+            chunk.remove_leaving(leaving)
         })
     }
 
@@ -183,7 +213,7 @@ impl Chunk {
 
     /// Changes the blocks of a section. A section drops its ticking flags with its last block;
     /// blocks that are set again get the flags that were read.
-    fn change_blocks(
+    pub(super) fn change_blocks(
         &mut self,
         y: SectionY,
         change: impl FnOnce(&mut BlockSection) -> Result<bool, EditError>,
@@ -224,11 +254,6 @@ impl Chunk {
             other => other,
         })
     }
-}
-
-fn has_filler(section: &BlockSection, part: Part) -> bool {
-    section.fillers().kind() != PaletteType::Empty
-        && in_box(part.low, part.high).any(|cell| !section.filler(cell).is_base())
 }
 
 fn is_block(section: &BlockSection, cell: LocalBlock, block: &Block) -> bool {

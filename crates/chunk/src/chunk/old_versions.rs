@@ -12,10 +12,13 @@ use super::Chunk;
 use crate::block_chunk::BlockChunk;
 use crate::block_section::BlockSection;
 use crate::component::{self, Component};
+use crate::components::ChunkSection;
 use crate::error::{Error, Result};
 use crate::fluid::FluidSection;
 use crate::holder::Holder;
 use crate::migration::BlockMigrations;
+use crate::new_chunk::sort;
+use crate::order::HolderKind;
 use crate::palette::AssetKey;
 use crate::physics::BlockPhysics;
 use crate::wire::Reader;
@@ -83,12 +86,19 @@ impl Upgraded {
 
     fn store(self, chunk: &mut Chunk, y: SectionY) -> Result<()> {
         chunk.put_in(y, &self.blocks)?;
+        // Later edits compare with the names of the newest version.
+        chunk.holder_mut(y).accept(BlockSection::ID);
         let stored = chunk.get_in::<FluidSection>(y)?;
         if !stored.is_some_and(|stored| stored.same_cells(&self.fluids)) {
             chunk.put_in(y, &self.fluids)?;
         }
         if self.physics.has_data() || chunk.get_in::<BlockPhysics>(y)?.is_some() {
             chunk.put_in(y, &self.physics)?;
+        }
+        // Old games did not store it; those that read the newest version do.
+        if !chunk.holder_mut(y).contains(ChunkSection::ID) {
+            chunk.put_in(y, &ChunkSection)?;
+            sort(chunk.holder_mut(y), HolderKind::Section);
         }
         Ok(())
     }

@@ -118,7 +118,7 @@ impl Chunk {
 }
 
 /// The maximum distance of a filler, in blocks along each axis.
-const REACH: i32 = 16;
+pub(super) const REACH: i32 = 16;
 
 /// Returns the cell that points to `anchor` with this filler, or `None` if it is outside of the
 /// chunk.

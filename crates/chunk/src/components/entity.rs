@@ -87,6 +87,12 @@ impl<'a> Entity<'a> {
         self.0.raw("NPC").map(Npc)
     }
 
+    /// Returns the fields of a spawn marker, or `None` if the entity is not one. A spawn marker is
+    /// not a creature, but shows the name of what it spawns.
+    pub fn spawn_marker(self) -> Option<RawDocument<'a>> {
+        self.0.raw("SpawnMarkerComponent")
+    }
+
     /// Returns the role of a creature.
     pub fn role_name(self) -> Option<&'a str> {
         self.npc()?.role_name()

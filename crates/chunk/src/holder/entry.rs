@@ -38,6 +38,8 @@ pub(super) struct Entry {
     decoded: OnceLock<Arc<dyn Value>>,
     /// Set if the decoded value was changed.
     change: Option<Box<Change>>,
+    /// The value as it was read, if it was changed and the whole value was set since then.
+    read: Option<Box<ReadValue>>,
 }
 
 /// The value of an entry as it was read or last set.
@@ -67,6 +69,24 @@ impl StoredValue {
     }
 }
 
+/// A value as it was read.
+#[derive(Clone, Debug)]
+struct ReadValue {
+    stored: StoredValue,
+    decoded: OnceLock<Arc<dyn Value>>,
+}
+
+impl ReadValue {
+    /// Returns the value, or `None` if it is malformed or has another type.
+    fn value<C: Component>(&self, source: &SharedBytes) -> Option<&C> {
+        if self.decoded.get().is_none() {
+            let value = Arc::new(component::decode::<C>(self.stored.bytes(source)).ok()?);
+            self.decoded.get_or_init(|| value);
+        }
+        (&**self.decoded.get()? as &dyn Any).downcast_ref()
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Change {
     /// The value before the change.
@@ -83,13 +103,15 @@ impl Entry {
         let key = known.unwrap_or_else(|| Cow::Owned(element.key().to_owned()));
         let at = document_at.saturating_add(element.value_at());
         let stored = StoredValue::Read { at, len: element.value().len() };
-        Self { key, kind: element.kind(), stored, decoded: OnceLock::new(), change: None }
+        let (kind, decoded) = (element.kind(), OnceLock::new());
+        Self { key, kind, stored, decoded, change: None, read: None }
     }
 
     /// Creates an entry with this document.
     pub(super) fn new(key: Cow<'static, str>, document: SharedBytes) -> Self {
         let stored = StoredValue::Set(document);
-        Self { key, kind: Kind::DOCUMENT, stored, decoded: OnceLock::new(), change: None }
+        let (kind, decoded) = (Kind::DOCUMENT, OnceLock::new());
+        Self { key, kind, stored, decoded, change: None, read: None }
     }
 
     /// Returns its bytes as they would be written.
@@ -129,9 +151,22 @@ impl Entry {
         self.stored.len().saturating_add(HEAD_BYTES_USUAL).saturating_add(growth)
     }
 
-    /// Replaces its document.
+    /// Replaces its document. If the value was changed before, [`original`](Self::original) still
+    /// returns it as it was read: other components have followed these changes. Otherwise the new
+    /// document counts as read.
     pub(super) fn set(&mut self, document: SharedBytes) {
-        *self = Self::new(std::mem::take(&mut self.key), document);
+        let new = Self::new(std::mem::take(&mut self.key), document);
+        let before = std::mem::replace(self, new);
+        let stored = before.stored;
+        let as_read = before
+            .change
+            .map(|change| Box::new(ReadValue { stored, decoded: OnceLock::from(change.original) }));
+        self.read = before.read.or(as_read);
+    }
+
+    /// Makes its current document the one that was read.
+    pub(super) fn accept(&mut self) {
+        self.read = None;
     }
 
     pub(super) fn is_changed(&self) -> bool {
@@ -160,8 +195,12 @@ impl Entry {
         (&**self.decoded.get()? as &dyn Any).downcast_ref()
     }
 
-    /// Returns the value as it was before any change.
+    /// Returns the value as it was read. If that is malformed and was replaced, returns the value
+    /// as it was set.
     pub(super) fn original<C: Component>(&self, source: &SharedBytes) -> Result<&C> {
+        if let Some(value) = self.read.as_ref().and_then(|read| read.value(source)) {
+            return Ok(value);
+        }
         let current = self.get::<C>(source)?;
         let original = self.change.as_ref().map(|change| &*change.original as &dyn Any);
         Ok(original.and_then(|original| original.downcast_ref()).unwrap_or(current))

@@ -70,9 +70,10 @@ impl AssetKey {
     /// The name of [`EMPTY`](Self::EMPTY).
     pub const EMPTY_NAME: &'static str = "Empty";
 
-    /// Creates a key, or returns `None` above the 21,844 UTF-16 units that the game can save.
+    /// Creates a key, in which air is spelled `Empty`. Returns `None` above the 21,844 UTF-16 units
+    /// that the game can save.
     pub fn new(name: &str) -> Option<Self> {
-        chars_too_many(name).is_none().then(|| Self::stored(name))
+        chars_too_many(name).is_none().then(|| Self::stored(name).in_usual_spelling())
     }
 
     /// Returns an error if this is a stored name that is too long for the game to save again.
@@ -93,9 +94,35 @@ impl AssetKey {
         }
     }
 
-    /// Returns whether this is [`EMPTY`](Self::EMPTY).
+    /// Returns the name of the block without its state: `Chest` for
+    /// `*Chest_State_Definitions_Open`.
+    pub fn block_name(&self) -> &str {
+        let name = self.as_str();
+        let Some(state) = name.strip_prefix('*') else { return name };
+        let state = state.trim_start_matches('*');
+        state.split_once("_State_Definitions_").map_or(state, |(block, _)| block)
+    }
+
+    /// Returns whether both are states of one block.
+    pub(crate) fn is_state_of_same_block(&self, other: &Self) -> bool {
+        self.block_name() == other.block_name()
+    }
+
+    /// Returns whether this is [`EMPTY`](Self::EMPTY). The game ignores the case of names, so a
+    /// stored `empty` is air too.
     pub fn is_air(&self) -> bool {
-        self.as_str() == Self::EMPTY_NAME
+        self.as_str().eq_ignore_ascii_case(Self::EMPTY_NAME)
+    }
+
+    /// Returns the usual key for air in another spelling.
+    fn in_usual_spelling(self) -> Self {
+        if self.is_air() { Self::EMPTY } else { self }
+    }
+
+    /// Returns the spelling of the name if it is air but not `Empty`.
+    pub(crate) fn odd_air(&self) -> Option<[u8; 5]> {
+        let is_odd = self.is_air() && self.as_str() != Self::EMPTY_NAME;
+        self.as_str().as_bytes().try_into().ok().filter(|_| is_odd)
     }
 }
 
@@ -136,7 +163,7 @@ impl TryFrom<&str> for AssetKey {
     type Error = NameTooLong;
 
     fn try_from(name: &str) -> Result<Self, NameTooLong> {
-        let key = Self::stored(name);
+        let key = Self::stored(name).in_usual_spelling();
         key.check_can_be_saved().map(|()| key)
     }
 }
@@ -227,7 +254,9 @@ mod tests {
         assert!(matches!(read.0, Name::Known(_)));
         let shared = AssetKey(Name::Shared("Empty".into()));
         assert_eq!(HashSet::from([AssetKey::EMPTY]).get(&shared), Some(&AssetKey::EMPTY));
-        assert!(shared.is_air() && !AssetKey::new("empty").unwrap().is_air());
+        assert!(shared.is_air() && AssetKey::stored("empty").is_air());
+        assert_ne!(AssetKey::stored("empty"), AssetKey::EMPTY);
+        assert_eq!(AssetKey::new("eMPTY"), Some(AssetKey::EMPTY));
     }
 
     #[test]

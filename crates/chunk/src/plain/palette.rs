@@ -139,7 +139,7 @@ impl<'a> Entries<'a> {
         };
         let listed = u32::from(reader.u16().ok()?);
         let is_valid = match kind {
-            Key::Name => key.len() <= NAME_CHARS_MAX,
+            Key::Name => key.len() <= NAME_CHARS_MAX && !is_odd_air(key),
             Key::Filler => key.first().is_some_and(|high| high & 0x80 == 0),
             Key::Rotation => key.first().is_some_and(|index| *index < 64),
         };
@@ -155,4 +155,10 @@ impl<'a> Entries<'a> {
         *self.keys.get_mut(number)? = key;
         Some(())
     }
+}
+
+/// Returns whether the game reads a name as `Empty` although it is spelled differently.
+fn is_odd_air(name: &[u8]) -> bool {
+    let air = AssetKey::EMPTY_NAME.as_bytes();
+    name != air && name.eq_ignore_ascii_case(air)
 }

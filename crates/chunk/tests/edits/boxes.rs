@@ -49,17 +49,20 @@ fn replacing_changes_only_matching_blocks() {
     let stairs = Block::new(key("Wood_Stairs")).rotated(turned);
     chunk.set_block(at(4, 63, 4), stairs).unwrap();
     let area = ChunkBox::new(at(0, 63, 0), at(9, 64, 9));
-    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap(), 199);
-    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap(), 0);
-    assert_eq!(chunk.replace_blocks(area, "Wood_Stairs", "Rock_Stairs").unwrap(), 1);
+    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap().replaced, 199);
+    assert_eq!(chunk.replace_blocks(area, "Rock_Stone", "Soil_Dirt").unwrap().replaced, 0);
+    assert_eq!(chunk.replace_blocks(area, "Wood_Stairs", "Rock_Stairs").unwrap().replaced, 1);
     let block = chunk.block(at(4, 63, 4)).unwrap();
     assert_eq!((block.name(), block.rotation()), ("Rock_Stairs", turned));
     let histogram = chunk.histogram().unwrap();
     assert_eq!((histogram["Rock_Stone"], histogram["Soil_Dirt"]), (7 * 1024 - 200, 199));
-    assert_eq!(chunk.replace_blocks(ChunkBox::whole(), "Rock_Stairs", "Empty").unwrap(), 1);
+    assert_eq!(
+        chunk.replace_blocks(ChunkBox::whole(), "Rock_Stairs", "Empty").unwrap().replaced,
+        1
+    );
     assert_eq!(chunk.block(at(4, 63, 4)).unwrap().rotation(), Rotation::NONE);
     let top = ChunkBox::new(at(0, 66, 0), at(31, 66, 31));
-    assert_eq!(chunk.replace_blocks(top, "Rock_Stone", "Empty").unwrap(), 1024);
+    assert_eq!(chunk.replace_blocks(top, "Rock_Stone", "Empty").unwrap().replaced, 1024);
     assert_eq!(chunk.height(at(8, 0, 8).column()), Ok(65));
 }
 

@@ -4,6 +4,8 @@
 
 mod boxes;
 mod encoding;
+mod objects;
+mod puts;
 
 use hyworld_chunk::bson::DocumentWriter;
 use hyworld_chunk::{
@@ -60,22 +62,6 @@ fn only_a_change_increments_the_counters() {
     assert_eq!(counters(&chunk), (2, 2));
     let fluid = chunk.block(pos).unwrap().fluid().unwrap().unwrap();
     assert_eq!((fluid.name(), fluid.level()), ("Water", 3));
-}
-
-#[test]
-fn cutting_a_multi_block_object_is_reported() {
-    let mut chunk = Chunk::new();
-    let y = SectionY::from_block_y(64).unwrap();
-    let mut section = chunk.get_in::<BlockSection>(y).unwrap().unwrap().clone();
-    let (base, top) = (at(7, 64, 7), at(7, 65, 7));
-    let up = Filler::new(0, 1, 0).unwrap();
-    section.set_block(base.local(), key("Door"), Rotation::NONE, Filler::BASE).unwrap();
-    section.set_block(top.local(), key("Door"), Rotation::NONE, up).unwrap();
-    chunk.put_in(y, &section).unwrap();
-    let outcome = chunk.set_block(top, "Empty").unwrap();
-    assert!(outcome.changed && outcome.cut_large_block);
-    assert_eq!(chunk.block(base).unwrap().name(), "Door");
-    assert!(!chunk.set_block(base, "Empty").unwrap().cut_large_block);
 }
 
 #[test]
@@ -211,7 +197,7 @@ fn edits_of_fluids_and_multi_block_objects_are_undone() {
     let document = original.encode();
     let mut chunk = Chunk::decode(document.clone()).unwrap();
     let was = chunk.block(pos).unwrap().to_block();
-    assert!(chunk.set_block(pos, "Stone").unwrap().cut_large_block);
+    assert!(chunk.set_block(pos, "Stone").unwrap().changed);
     chunk.set_fluid(pos, "Lava", 1).unwrap();
     chunk.set_fluid(at(1, 64, 1), "Empty", 0).unwrap();
     chunk.set_fluid(pos, "Empty", 0).unwrap();

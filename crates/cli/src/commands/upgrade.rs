@@ -64,7 +64,8 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     if args.json {
         json::line(console, &report)?;
     } else {
-        write(console, &report)?;
+        let is_without_assets = args.assets.as_ref().is_some_and(|path| path.as_os_str() == "none");
+        write(console, &report, is_without_assets)?;
     }
     complain(console, &report)
 }
@@ -136,12 +137,15 @@ fn words(findings: &Findings) -> impl Iterator<Item = String> {
     findings.kept().iter().map(ToString::to_string)
 }
 
-fn write(console: &mut Console, report: &Report) -> anyhow::Result<()> {
+fn write(console: &mut Console, report: &Report, is_without_assets: bool) -> anyhow::Result<()> {
     let name = &report.world;
     match &report.assets {
         Some(assets) => {
             let count = text::count(report.migrations.unsigned_abs(), "block migration");
             console.report(format_args!("{assets}: {count}"))?;
+        }
+        None if is_without_assets => {
+            console.report(format_args!("--assets none: no block is renamed"))?;
         }
         None => console.report(format_args!(
             "game assets not found, so no block is renamed; give their path with --assets"

@@ -44,7 +44,9 @@ impl Location {
         let (mut world, mut permit) = (None, None);
         if let Some(folder) = self.world_folder() {
             let options = WorldOptions::new().access(Access::ReadWrite).without_chunks();
-            world = Some(options.open(&folder)?);
+            let opened = options.open(&folder)?;
+            opened.refuse_pending()?;
+            world = Some(opened);
         } else if let Some(path) = self.path() {
             permit = Some(WritePermit::of_storage(&path, ServerCheck::Refuse)?);
         }

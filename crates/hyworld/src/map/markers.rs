@@ -303,7 +303,8 @@ fn contents(
         }
     }
     if choice.has_entities {
-        for entity in chunk.entities()? {
+        let entities = chunk.entities()?.filter(|entity| entity.spawn_marker().is_none());
+        for entity in entities {
             let Some(position) = entity.position() else { continue };
             let name = entity.display_name().or_else(|| entity.nameplate());
             let name = name.or_else(|| entity.role_name()).unwrap_or("Entity");

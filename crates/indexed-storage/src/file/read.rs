@@ -1,7 +1,7 @@
 //! Reading blobs.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::IndexedStorageFile;
 use crate::blob::{self, EncodedBlob};
@@ -64,31 +64,30 @@ impl IndexedStorageFile {
     /// Reads the stored bytes of a slot and passes them to `work` after releasing the slot's lock.
     ///
     /// A read-only handle does not lock the file, so another program may have moved the blob since
-    /// the slot was inspected, and other data may be in its segments. That is why the index entry
-    /// is read again after the blob. If the read took long, the entry may have changed and changed
-    /// back in the meantime.
+    /// the slot was inspected, and other data may be in its segments. [`load_checked`] detects it,
+    /// and the slot is inspected and read again.
+    ///
+    /// [`load_checked`]: Self::load_checked
     fn follow<T>(
         &self,
         slot: Slot,
         mut work: impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
     ) -> Result<Option<T>> {
         for _ in 0..STALE_RETRIES_MAX {
-            match self.follow_once(slot, &mut work, READ_TIME_MAX) {
+            match self.follow_once(slot, &mut work) {
                 Err(Error::Damaged { damage, .. })
                     if self.reinspect(slot)? || damage == Damage::Changed => {}
                 other => return other,
             }
         }
-        self.follow_once(slot, &mut work, Duration::MAX)
+        self.follow_once(slot, &mut work)
     }
 
     fn follow_once<T>(
         &self,
         slot: Slot,
         work: &mut impl FnMut(&[u8], BlobHeader) -> Result<T, Damage>,
-        time_max: Duration,
     ) -> Result<Option<T>> {
-        let start = Instant::now();
         let found = self.slot_read(slot)?;
         let stored = match self.state(&found) {
             SlotState::Empty if self.is_moved(slot, Entry::EMPTY)? => {
@@ -102,18 +101,53 @@ impl IndexedStorageFile {
         self.length_limit(header).map_err(|damage| self.damaged(slot, damage))?;
         let len = usize::try_from(header.stored_bytes()).unwrap_or(usize::MAX);
         let mut scratch = Scratch::take(len);
-        let loaded = self.load(stored, scratch.bytes()).map_err(self.io_error("read"))?;
-        let first = stored.extent.first().map_or(Entry::EMPTY, Entry::to);
+        let loaded = self.load_checked(slot, stored, scratch.bytes())?;
         drop(found);
-        let bytes = scratch.bytes();
-        let result = match loaded {
-            Ok(()) if !bytes.starts_with(&header.encode()) => Err(Damage::Changed),
-            Ok(()) if self.is_moved(slot, first)? => Err(Damage::Changed),
-            Ok(()) if self.may_change() && start.elapsed() > time_max => Err(Damage::Changed),
-            Ok(()) => work(bytes, header),
-            Err(damage) => Err(damage),
-        };
+        let result = loaded.and_then(|()| work(scratch.bytes(), header));
         result.map(Some).map_err(|damage| self.damaged(slot, damage))
+    }
+
+    /// Fills `bytes` with a stored blob, and detects whether another program moved it meanwhile.
+    ///
+    /// A read-only handle reads the index entry before and after the blob. The entry can be the
+    /// same both times although the bytes belong to another slot: the blob moved away, another one
+    /// was written into its segments and read, and both moved back. That takes at least four
+    /// writes. They do not fit into a fast read; a slow one is repeated, and its bytes compared.
+    fn load_checked(
+        &self,
+        slot: Slot,
+        stored: &Stored,
+        bytes: &mut [u8],
+    ) -> Result<Result<(), Damage>> {
+        let start = Instant::now();
+        let first = stored.extent.first().map_or(Entry::EMPTY, Entry::to);
+        if self.is_moved(slot, first)? {
+            return Ok(Err(Damage::Changed));
+        }
+        let loaded = self.load_in_place(slot, stored, first, bytes)?;
+        if loaded.is_err() || !self.may_change() || start.elapsed() <= READ_TIME_MAX {
+            return Ok(loaded);
+        }
+        let mut again = vec![0; bytes.len()];
+        let loaded = self.load_in_place(slot, stored, first, &mut again)?;
+        Ok(loaded.and_then(|()| if *bytes == again { Ok(()) } else { Err(Damage::Changed) }))
+    }
+
+    /// Fills `bytes` with a stored blob, and checks that it has the expected header and that the
+    /// index entry is still `first`.
+    fn load_in_place(
+        &self,
+        slot: Slot,
+        stored: &Stored,
+        first: Entry,
+        bytes: &mut [u8],
+    ) -> Result<Result<(), Damage>> {
+        let loaded = self.load(stored, bytes).map_err(self.io_error("read"))?;
+        let is_expected = bytes.starts_with(&stored.header.encode());
+        if loaded.is_ok() && (!is_expected || self.is_moved(slot, first)?) {
+            return Ok(Err(Damage::Changed));
+        }
+        Ok(loaded)
     }
 
     /// Returns an error if a length exceeds the limit of this handle.

@@ -28,6 +28,9 @@ const NEEDED: [&str; 5] = [
 /// The components of a section that the game always writes, and creates if they are missing.
 const USUAL_IN_SECTION: [&str; 3] = [ChunkSection::ID, BlockSection::ID, FluidSection::ID];
 
+/// Sections of this version and later have all of [`USUAL_IN_SECTION`].
+const COMPLETE_SECTIONS_VERSION: i32 = 5;
+
 /// The component with the sections.
 const COLUMN_ID: &str = "ChunkColumn";
 
@@ -93,6 +96,7 @@ impl Checks<'_> {
     }
 
     fn everything(&mut self) {
+        self.checked.oldest = self.oldest_section();
         self.shape();
         self.components();
         for y in SectionY::all() {
@@ -156,7 +160,11 @@ impl Checks<'_> {
     }
 
     fn column_anomalies(&mut self, anomalies: &[ColumnAnomaly]) {
-        for anomaly in anomalies {
+        let is_old = self.is_from_old_game();
+        let is_usual = |anomaly: &ColumnAnomaly| {
+            is_old && matches!(anomaly, ColumnAnomaly::TransparentTints { .. })
+        };
+        for anomaly in anomalies.iter().filter(|anomaly| !is_usual(anomaly)) {
             self.found(Class::Anomaly, anomaly);
         }
     }
@@ -201,6 +209,12 @@ impl Checks<'_> {
         if let Some((at, _)) = in_air.next() {
             let (at, more) = (cell_text(*at), and_more(in_air.count()));
             self.found(Class::Anomaly, format!("a block entity is in air, at {at}{more}"));
+        }
+        let mut empty = found.iter().filter(|(_, holder)| holder.ids().next().is_none());
+        if let Some((at, _)) = empty.next() {
+            let (at, more) = (cell_text(*at), and_more(empty.count()));
+            let what = "a block entity without components is dropped by the game";
+            self.found(Class::Anomaly, format!("{what}, at {at}{more}"));
         }
     }
 
@@ -253,11 +267,26 @@ impl Checks<'_> {
         self.component_in::<BlockComponentSection>(y, |_| Vec::new());
     }
 
-    /// Reports the components that a section lacks. Old chunks store their blocks elsewhere.
+    /// Returns whether a game wrote the chunk that did not store `ChunkSection`, `Fluid` and opaque
+    /// tints everywhere.
+    fn is_from_old_game(&self) -> bool {
+        self.checked.oldest.is_some_and(|version| version < COMPLETE_SECTIONS_VERSION)
+    }
+
+    /// Returns the lowest version of the sections that can be decoded, if it is an old one.
+    fn oldest_section(&self) -> Option<i32> {
+        let section = |y| self.chunk.get_in::<BlockSection>(y).ok().flatten();
+        let versions = SectionY::all().filter_map(section).map(BlockSection::version);
+        versions.min().filter(|version| *version < BlockSection::VERSION)
+    }
+
+    /// Reports the components that a section lacks. Old chunks store their blocks elsewhere, or
+    /// have sections without the other components.
     fn usual_components(&mut self, y: SectionY) {
         let columns = self.chunk.get::<BlockChunk>().ok().flatten();
         let is_current = columns.is_some_and(|columns| columns.version() == BlockChunk::VERSION);
-        let Some(holder) = self.chunk.section_holder(y).filter(|_| is_current) else { return };
+        let is_complete = is_current && !self.is_from_old_game();
+        let Some(holder) = self.chunk.section_holder(y).filter(|_| is_complete) else { return };
         for id in USUAL_IN_SECTION.into_iter().filter(|id| !holder.contains(id)) {
             let message = format!("section {} has no component {id}", y.index());
             self.checked.findings.push(Finding::at(Class::Anomaly, self.at, message));

@@ -3,6 +3,8 @@ use hyworld_testkit::{Random, WORLDS, fixture, region_files, write_file};
 
 use super::*;
 
+mod old_games;
+
 const AT: ChunkPos = ChunkPos::new(0, 0);
 
 /// Returns the findings about a document, with or without recognising it in place.
