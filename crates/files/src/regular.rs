@@ -49,12 +49,12 @@ mod tests {
     fn files_are_read_up_to_a_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        std::fs::write(&path, b"12345").unwrap();
+        crate::replace(&path, b"12345").unwrap();
         assert_eq!(read_regular(&path, 5).unwrap(), b"12345");
         assert_eq!(read_regular_text(&path, 9).unwrap(), "12345");
         assert_eq!(read_regular(&path, 4).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         assert!(read_regular(folder.path(), 4).is_err());
-        std::fs::write(&path, b"\xff").unwrap();
+        crate::replace(&path, b"\xff").unwrap();
         assert!(read_regular_text(&path, 9).is_err());
     }
 

@@ -94,7 +94,7 @@ impl Files {
                     let (inside, file) = name.rsplit_once('/').unwrap_or(("", name));
                     let is_one = (inside == "resources" && entry.name.starts_with(&folder))
                         || (inside == "players" && !entry.name.starts_with(&folder));
-                    if is_one && file.ends_with(".json") {
+                    if is_one && Path::new(file).extension().is_some_and(|end| end == "json") {
                         names.insert(name.to_owned());
                     }
                 }
@@ -183,7 +183,7 @@ mod tests {
         let text: Vec<_> = (0..200_000).map(|key| format!("\"{key}\":{key}")).collect();
         let old = Document::from_json(&format!("{{{}}}", text.join(","))).unwrap();
         let mut new = old.clone();
-        new.set("123456", Value::from("other"));
+        new.set("123456", Value::String("other".to_owned()));
         let started = std::time::Instant::now();
         let mut found = Vec::new();
         add(&mut found, "a".to_owned(), Some(&old), Some(&new));

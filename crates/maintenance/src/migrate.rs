@@ -30,6 +30,7 @@ pub use target::TargetContents;
 /// The options of a migration.
 #[derive(Clone, Debug, Default)]
 #[must_use]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 pub struct MigrateOptions {
     registry: ProviderRegistry,
     server_check: ServerCheck,

@@ -1,5 +1,4 @@
 //! Backups of the game as sources: differences, and files that a world lost.
-#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs::{self, File};
 use std::io::Write;

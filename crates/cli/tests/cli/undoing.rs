@@ -1,5 +1,4 @@
 //! `undo` of damaged bundles, and on other worlds.
-#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs;
 

@@ -88,9 +88,9 @@ pub fn find_universe(path: &Path) -> Result<Universe> {
 /// Like [`find_world`], for a path that is not part of a world.
 pub(super) fn only_world_with_chunks(path: &Path) -> Result<Option<PathBuf>> {
     let worlds = match discover(path) {
-        Ok(PathKind::Chunks { .. } | PathKind::Region { .. }) => Vec::new(),
+        Ok(PathKind::Chunks { .. } | PathKind::Region { .. })
+        | Err(hyworld_world::Error::NotFound { .. }) => Vec::new(),
         Ok(kind) => kind.worlds()?.into_iter().map(|world| world.path).collect(),
-        Err(hyworld_world::Error::NotFound { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
     only(path, worlds)

@@ -4,17 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use hyworld_chunk::Chunk;
 use hyworld_coords::{ChunkPos, RegionPos};
 use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_providers::ChunkStorage;
 
 use super::files::{Opened, open_damaged};
 use super::remedy::Damaged;
-use super::{ChunkRepair, RegionRepair, Remedy, RepairPlan, RepairSource, chunks_sharing, slot_of};
+use super::{
+    ChunkRepair, OlderVersion, RegionRepair, Remedy, RepairPlan, RepairSource, chunks_sharing,
+    slot_of,
+};
 use crate::finding::{Class, Finding, Severity};
 use crate::progress::{NoProgress, Progress};
 use crate::scan::ScanOptions;
-use crate::undelete::{Confidence, Orphan, find_orphans_in};
+use crate::undelete::{Confidence, Orphan, Pieces, find_orphans_in};
+
+/// Two documents with this similarity may be versions of one chunk.
+const VERSION_SIMILARITY: f64 = 0.5;
 
 /// The world to repair.
 pub struct RepairTarget<'a> {
@@ -139,7 +146,8 @@ impl Planner<'_> {
     }
 
     /// Plans again for chunks that would be repaired with the same blob, which belongs to one of
-    /// them only: those of which another version is known get that one.
+    /// them only. Those that a source has get the copy. Without a source, an older version that does
+    /// not resemble the blob shows that the blob belongs to the other chunk.
     fn with_different_blobs(&self, mut repairs: Vec<ChunkRepair>) -> Vec<ChunkRepair> {
         let blobs: Vec<_> = repairs.iter().map(|repair| self.own_blob(repair)).collect();
         let mut users: BTreeMap<&(PathBuf, u64), u32> = BTreeMap::new();
@@ -152,11 +160,29 @@ impl Planner<'_> {
                 continue;
             }
             let other = self.plan(repair.at, repair.findings.clone(), false);
-            if matches!(other.remedy, Remedy::Copy(_) | Remedy::Older(_)) {
+            let is_better = match &other.remedy {
+                Remedy::Copy(_) => true,
+                Remedy::Older(older) => !self.resembles_own(repair, older),
+                _ => false,
+            };
+            if is_better {
                 *repair = other;
             }
         }
         repairs
+    }
+
+    /// Returns whether the blob of a chunk's slot may be a newer version of an orphan.
+    fn resembles_own(&self, repair: &ChunkRepair, older: &OlderVersion) -> bool {
+        let pieces = |document: Vec<u8>| Pieces::of(&Chunk::decode(document).ok()?).ok();
+        let similarity = || {
+            let file = IndexedStorageFile::open_read_only(repair.file.as_ref()?).ok()?;
+            let (_, own) = file.salvage_slot(slot_of(repair.at)).ok()??;
+            let older = file.salvage_at(older.segment).ok()?;
+            let (own, older) = (own.decompress().ok()?, older.decompress().ok()?);
+            Some(pieces(own)?.similarity(&pieces(older)?))
+        };
+        similarity().is_none_or(|similarity| similarity >= VERSION_SIMILARITY)
     }
 
     /// Returns the file and the offset of the blob that a chunk is repaired with, if its own index

@@ -1,6 +1,6 @@
 //! Determines the positions of orphans from all evidence that there is.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 
@@ -60,6 +60,8 @@ pub(super) struct Known<'a> {
     pub(super) edges: HashMap<ChunkPos, &'a Edges>,
     /// The contents of the chunks of the region, as far as they can be read.
     pub(super) pieces: BTreeMap<ChunkPos, &'a Pieces>,
+    /// Chunks whose index entry names a blob that another one names too: most have lost theirs.
+    pub(super) lost: BTreeSet<ChunkPos>,
 }
 
 /// Determines the positions of the candidates without a recorded one.
@@ -173,7 +175,8 @@ impl<'a> Known<'a> {
         let known: Vec<_> = self.pieces.iter().map(|(at, pieces)| (*at, *pieces)).collect();
         let version = orphan.pieces.version_of(&known);
         let mut clues: Vec<Clue> = Vec::new();
-        clues.extend(orphan.coordinates.map(Clue::of_coordinates));
+        let lost = |at: ChunkPos| self.lost.contains(&at);
+        clues.extend(orphan.coordinates.map(|found| Clue::of_coordinates(found, lost(found.at))));
         clues.extend(version.and_then(Clue::of_version));
         clues.extend(fit.map(Clue::of_fit));
         if let Some(at) = orphan.same_document {
@@ -199,9 +202,10 @@ struct Clue {
 }
 
 impl Clue {
-    fn of_coordinates(found: Coordinates) -> Self {
+    /// A single coordinate is enough for a chunk that is known to be lost.
+    fn of_coordinates(found: Coordinates, is_lost: bool) -> Self {
         let Coordinates { at, agreeing, total } = found;
-        let is_proof = agreeing >= COORDINATES_MIN;
+        let is_proof = agreeing >= COORDINATES_MIN || is_lost;
         let evidence = PositionEvidence::Coordinates { agreeing, total };
         Self { at, evidence, is_proof, alone: Confidence::Medium }
     }

@@ -189,8 +189,6 @@ fn hash_of(name: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use hyworld_coords::ChunkBlock;
 
     use super::*;

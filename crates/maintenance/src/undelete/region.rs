@@ -230,6 +230,10 @@ impl<'a> Region<'a> {
         let known = Known {
             edges: self.edges.iter().map(|(at, edges)| (*at, edges)).collect(),
             pieces: self.pieces.iter().map(|(at, pieces)| (*at, pieces)).collect(),
+            lost: slots_sharing_blobs(self.file)
+                .into_iter()
+                .filter_map(|slot| self.chunk_of(slot))
+                .collect(),
         };
         let placed = match self.at.chunks().filter(|_| self.is_square()) {
             Some(chunks) => assign_positions(known, chunks, &candidates, self.options),

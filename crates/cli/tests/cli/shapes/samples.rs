@@ -183,9 +183,8 @@ fn regions() -> Samples {
     let info = lines(&sandbox, &info.each_ref().map(String::as_str));
     let ls = lines(&sandbox, &["region ls 0.0.region.bin", "region ls small.bin"]);
     let get = [("0.0.region.bin", ls.first()), ("small.bin", ls.last())];
-    let get = get.map(|(file, line)| {
-        format!("region get {file} {} -o of-{file}.out", line.unwrap()["slot"])
-    });
+    let get =
+        get.map(|(file, line)| format!("region get {file} {} -o {file}.1", line.unwrap()["slot"]));
     let get = lines(&sandbox, &get.each_ref().map(String::as_str));
     let put = [
         "region put 2.2.region.bin 5 content --seal --dry-run",

@@ -95,7 +95,7 @@ fn every_truncation_is_rejected() {
 #[test]
 fn the_number_of_values_is_limited() {
     let many = |count: usize| format!("{{\"a\": [{}0]}}", "0,".repeat(count));
-    let max = usize::try_from(crate::limits::JSON_VALUES_MAX).unwrap();
+    let max = usize::try_from(JSON_VALUES_MAX).unwrap();
     assert!(Document::from_json(&many(max - 2)).is_ok());
     let error = Document::from_json(&many(max)).unwrap_err();
     assert_eq!(error.reason, "too many values");
