@@ -233,7 +233,7 @@ fn prepare(path: &Path, packing: Packing) -> Result<Prepared> {
 
 fn build(path: &Path, new: &Path, packing: Packing) -> Result<Prepared> {
     let io = |error: FileError| Error::new(ErrorKind::Io, error);
-    check_length(path)?;
+    check_copyable(path)?;
     fs::copy(path, new).map_err(FileError::at(path, "copy")).map_err(io)?;
     // Only compacting drops orphaned blobs, which can be the only copies of removed chunks.
     let keep = !matches!(packing, Packing::Compact { .. });
@@ -257,15 +257,19 @@ fn build(path: &Path, new: &Path, packing: Packing) -> Result<Prepared> {
     Ok(Prepared { path: is_changed.then(|| new.to_owned()), blobs, before, after, findings })
 }
 
-/// Refuses a file whose copy would fill the disk, such as a damaged, sparse one.
-fn check_length(path: &Path) -> Result<()> {
+/// Refuses what cannot be copied: pipes, and damaged, sparse files that would fill the disk.
+fn check_copyable(path: &Path) -> Result<()> {
     let found = fs::metadata(path).map_err(FileError::at(path, "inspect"));
-    let bytes = found.map_err(|error| Error::new(ErrorKind::Io, error))?.len();
-    if bytes > FILE_BYTES_MAX {
-        let text = format!("{}: {bytes} bytes long, more than a region can have", path.display());
-        return Err(Error::new(ErrorKind::Damaged, text));
-    }
-    Ok(())
+    let found = found.map_err(|error| Error::new(ErrorKind::Io, error))?;
+    let reason = match found.len() {
+        // Copying a pipe would wait for somebody who writes to it.
+        _ if !found.is_file() => "not a regular file".to_owned(),
+        bytes if bytes > FILE_BYTES_MAX => {
+            format!("{bytes} bytes long, more than a region can have")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Damaged, format!("{}: {reason}", path.display())))
 }
 
 /// Compresses the blobs of a file again. Sealed and damaged blobs, and those that would not become

@@ -111,3 +111,15 @@ fn the_readme_shows_an_example() {
     let (_, program) = text.split_once("\n\n").unwrap();
     assert!(readme.contains(program), "README.md does not have the text of read_block.rs");
 }
+
+/// Code hosts show the page as it is, so it contains the programs.
+#[test]
+fn the_library_guide_has_the_programs() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/library.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    for name in NAMES {
+        let program = format!("```rust,ignore\n{}```", source(name));
+        assert!(guide.contains(&program), "docs/library.md does not have the text of {name}.rs");
+    }
+    assert!(!guide.contains("{{#"), "docs/library.md needs a preprocessor");
+}

@@ -12,7 +12,7 @@ use crate::run::Sandbox;
 const BLOBS: u32 = 32;
 const RAW_BYTES: u32 = 250_000_000;
 const PART_BYTES: u32 = RAW_BYTES / 25;
-const MEMORY_MAX: u64 = 512_000_000;
+pub(crate) const MEMORY_MAX: u64 = 512_000_000;
 
 /// The limit of the address space of a command. A command that needs more is aborted.
 const ADDRESS_KILOBYTES: u64 = 4_000_000;
@@ -38,7 +38,7 @@ fn write_bombs(sandbox: &Sandbox, name: &str, first: &[u8]) {
 }
 
 /// Returns the peak memory of a running process.
-fn peak(child: &Child) -> Option<u64> {
+pub(crate) fn peak(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(1024 * line.trim().trim_end_matches(" kB").parse::<u64>().ok()?)

@@ -49,6 +49,7 @@ mod serving;
 mod shapes;
 mod shown;
 mod snapshots;
+mod special_files;
 mod streams;
 mod stress;
 mod targets;

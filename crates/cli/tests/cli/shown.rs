@@ -118,6 +118,11 @@ fn the_readme_shows_what_the_program_prints() {
 }
 
 #[test]
+fn the_page_about_recovery_shows_what_the_program_prints() {
+    check("docs/recover.md", 6);
+}
+
+#[test]
 fn the_tour_shows_what_the_program_prints() {
     check("docs/tour.md", 24);
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use hyworld_files::FileError;
+use hyworld_files::{FileError, open_regular};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -51,7 +51,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 /// Opens a file for reading; `None` if it does not exist.
 pub(super) fn open(path: &Path) -> Result<Option<File>, FileError> {
-    match File::open(path) {
+    match open_regular(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(FileError::at(path, "open")(error)),

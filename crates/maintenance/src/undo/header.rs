@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hyworld_files::FileError;
+use hyworld_files::{FileError, open_regular};
 use serde::{Deserialize, Serialize};
 
 use super::record::{MAGIC, OLD_MAGIC};
@@ -62,7 +62,7 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) fn begin(path: &Path) -> Result<Self> {
         let failed = |error| UndoError::File(FileError::at(path, "read")(error));
-        let mut file = File::open(path).map_err(FileError::at(path, "open"))?;
+        let mut file = open_regular(path).map_err(FileError::at(path, "open"))?;
         let bytes = file.metadata().map_err(failed)?.len();
         let mut magic = Vec::new();
         file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(failed)?;

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::RegionPos;
-use hyworld_files::{FileError, remove_if_present, with_suffix};
+use hyworld_files::{FileError, open_regular, remove_if_present, with_suffix};
 use hyworld_indexed_storage::{
     EncodedBlob, Geometry, IndexedStorageFile, OpenOptions, Slot, rebuild_header,
 };
@@ -191,6 +191,8 @@ fn prepare(path: &Path, changes: &RegionChanges) -> Result<PathBuf> {
 fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
     let is_copy = path.exists() && !changes.fresh;
     if is_copy {
+        // Copying a pipe would wait for somebody who writes to it.
+        open_regular(path).map_err(FileError::at(path, "open"))?;
         fs::copy(path, prepared).map_err(FileError::at(path, "copy"))?;
     } else if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;

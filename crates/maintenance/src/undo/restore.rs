@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
-use hyworld_files::{FileError, follow_link, remove_if_present};
+use hyworld_files::{FileError, follow_link, open_regular, remove_if_present};
 use hyworld_providers::ChunkStorage;
 
 use super::bundle::Bundle;
@@ -231,6 +231,7 @@ impl Bundle {
     fn build_old(&self, path: &Path, to: &Path, entry: &FileEntry, bytes: u64) -> Result<()> {
         remove_if_present(to)?;
         if path.exists() {
+            open_regular(path).map_err(FileError::at(path, "open"))?;
             fs::copy(follow_link(path)?, to).map_err(FileError::at(path, "copy"))?;
         } else if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(FileError::at(folder, "create"))?;
