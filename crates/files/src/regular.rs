@@ -1,5 +1,5 @@
-//! Opens and reads regular files only. Opening a pipe blocks until somebody writes to it, and a
-//! device such as `/dev/zero` never ends.
+//! Opens and reads regular files only. Opening a pipe blocks until another program writes to
+//! it, and a device such as `/dev/zero` never ends.
 
 use std::fs::File;
 use std::io::{self, Read};

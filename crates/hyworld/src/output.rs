@@ -116,8 +116,8 @@ fn check_place(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns whether a folder is a world, or the `chunks/` folder of one. A file may be written beside
-/// a region file that somebody copied elsewhere.
+/// Returns whether a folder is a world, or the `chunks/` folder of one. A file may be written
+/// beside a copy of a region file.
 fn is_world(folder: &Path) -> bool {
     let any = |names: &[&str]| names.iter().any(|name| folder.join(name).exists());
     let is_configured = any(&["config.json", "config.bson", "config.json.bak", "instance.bson"]);

@@ -262,7 +262,7 @@ fn check_copyable(path: &Path) -> Result<()> {
     let found = fs::metadata(path).map_err(FileError::at(path, "inspect"));
     let found = found.map_err(|error| Error::new(ErrorKind::Io, error))?;
     let reason = match found.len() {
-        // Copying a pipe would wait for somebody who writes to it.
+        // Copying a pipe would wait for a program that writes to it.
         _ if !found.is_file() => "not a regular file".to_owned(),
         bytes if bytes > FILE_BYTES_MAX => {
             format!("{bytes} bytes long, more than a region can have")

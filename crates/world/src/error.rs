@@ -177,7 +177,10 @@ pub enum Error {
         location: String,
     },
     /// A migration would replace chunks that may belong to another world.
-    #[error("{}: {location} {reason}; choose another target, or move its chunks away", path.display())]
+    #[error(
+        "{}: {location} {reason}; choose another target, or move its chunks away",
+        path.display()
+    )]
     ForeignTarget {
         /// The world.
         path: PathBuf,

@@ -130,8 +130,8 @@ impl Work<'_> {
         ))?;
         if totals.orphaned_bytes > 0 {
             console.report(format_args!(
-                "  orphaned blobs can be the only copies of removed chunks; afterwards only the undo \
-                 bundle has them"
+                "  orphaned blobs can be the only copies of removed chunks; afterwards only the \
+                 undo bundle has them"
             ))?;
             console
                 .report(format_args!("  `hyworld undelete` lists and restores them before that"))?;

@@ -55,7 +55,7 @@ impl TargetContents {
         let is_inside = is_inside(&location, world);
         let owner = match () {
             () if is_inside => SameWorld::Same,
-            // Whoever has only chunks of this world has nothing to lose.
+            // A storage with nothing but chunks of this world has nothing to lose.
             () if equal > 0 && different.is_empty() && only_there.is_empty() => SameWorld::Same,
             () => {
                 let positions = common_positions(target, source, SAMPLES);

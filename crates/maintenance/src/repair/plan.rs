@@ -146,8 +146,8 @@ impl Planner<'_> {
     }
 
     /// Plans again for chunks that would be repaired with the same blob, which belongs to one of
-    /// them only. Those that a source has get the copy. Without a source, an older version that does
-    /// not resemble the blob shows that the blob belongs to the other chunk.
+    /// them only. Those that a source has get the copy. Without a source, an older version that
+    /// does not resemble the blob shows that the blob belongs to the other chunk.
     fn with_different_blobs(&self, mut repairs: Vec<ChunkRepair>) -> Vec<ChunkRepair> {
         let blobs: Vec<_> = repairs.iter().map(|repair| self.own_blob(repair)).collect();
         let mut users: BTreeMap<&(PathBuf, u64), u32> = BTreeMap::new();

@@ -191,7 +191,7 @@ fn prepare(path: &Path, changes: &RegionChanges) -> Result<PathBuf> {
 fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
     let is_copy = path.exists() && !changes.fresh;
     if is_copy {
-        // Copying a pipe would wait for somebody who writes to it.
+        // Copying a pipe would wait for a program that writes to it.
         open_regular(path).map_err(FileError::at(path, "open"))?;
         fs::copy(path, prepared).map_err(FileError::at(path, "copy"))?;
     } else if let Some(folder) = path.parent() {
