@@ -15,6 +15,8 @@ const viewer = {
   hasChunkGrid: false,
   hasRegionGrid: false,
   mode: undefined,
+  /** The paths of worlds, by id; published maps have none. */
+  paths: {},
 };
 
 /** Called by `map.js`. */
@@ -33,6 +35,7 @@ async function hyworldMap(list) {
     notice("This map is empty.", true);
     return;
   }
+  viewer.paths = list.paths ?? {};
   startMap(worlds);
   if (list.live) {
     startLive();
@@ -293,7 +296,7 @@ function showSelection() {
   element("selection").hidden = count === 0;
   element("count").textContent = count === 1 ? "1 chunk selected" : `${count.toLocaleString("en")} chunks selected`;
   element("selection-text").value = selection.text();
-  element("selection-command").value = count === 0 ? "" : selection.command(world.path);
+  element("selection-command").value = count === 0 ? "" : selection.command(viewer.paths[world.id] ?? world.name);
   element("selection-csv").value = selection.csv();
   viewer.overlay?.redraw();
 }
