@@ -14,8 +14,10 @@
 //!
 //! No path of a request reaches the disk: requests are parsed into known names and numbers.
 
+mod access;
 mod answer;
 mod api;
+mod events;
 mod live;
 mod metrics;
 mod request;
