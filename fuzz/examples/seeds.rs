@@ -122,7 +122,8 @@ fn add_texts(seeds: &mut Seeds) {
         "HEAD /tiles/world/surface/0/-1/2.webp?v=3\nHost: 127.0.0.1\nSec-Fetch-Site: same-origin",
         "GET /api/v1/block?x=1&y=2&z=-3\nHost: [::1]:1\nOrigin: http://[::1]:1",
         "GET /worlds/my~20~world.js\nHost: map.example",
-        "GET /\nHost: localhost\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document",
+        "GET /\nHost: localhost\nSec-Fetch-Site: cross-site\n\
+            Sec-Fetch-Mode: navigate\nSec-Fetch-Dest: document",
     ] {
         seeds.insert(("http_request", head.as_bytes().to_vec()));
     }

@@ -31,8 +31,7 @@ fn complete(lines: &[u8]) -> Vec<u8> {
     };
     let digest: String = Sha256::digest(lines).iter().map(|byte| format!("{byte:02x}")).collect();
     let [files, regions, chunks] = ["file", "region", "chunk"].map(count);
-    let end = format!(
-        r#"{{"type":"end","files":{files},"regions":{regions},"chunks":{chunks},"sha256":"{digest}"}}"#
-    );
+    let counts = format!(r#""files":{files},"regions":{regions},"chunks":{chunks}"#);
+    let end = format!(r#"{{"type":"end",{counts},"sha256":"{digest}"}}"#);
     [lines, end.as_bytes(), b"\n"].concat()
 }
