@@ -12,8 +12,9 @@ use hyworld_chunk::{
 };
 use hyworld_coords::{BlockPos, ChunkPos, LocalBlock};
 use hyworld_fuzz::{join, parts};
-use hyworld_indexed_storage::{EncodedBlob, MemoryFile, OpenOptions, Slot};
+use hyworld_indexed_storage::{EncodedBlob, IndexedStorageFile, MemoryFile, OpenOptions, Slot};
 use hyworld_maintenance::{Changes, RegionChange, RegionChanges};
+use hyworld_map::{FileState, LayerState, MapState, RegionStamp, TilePos, TileState};
 use hyworld_providers::MemoryStorage;
 
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
@@ -52,6 +53,8 @@ fn main() -> Result {
     for bundle in bundles()? {
         seeds.insert(("undo_bundle", bundle));
     }
+    add_texts(&mut seeds);
+    seeds.extend(backups()?.into_iter().map(|input| ("backup", input)));
     for (number, (target, input)) in seeds.iter().enumerate() {
         let folder = Path::new(&corpus).join(target);
         fs::create_dir_all(&folder)?;
@@ -93,6 +96,79 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         inputs.push([&[1][..], &bytes].concat());
     }
     Ok(inputs)
+}
+
+/// Adds inputs of the targets that parse text.
+fn add_texts(seeds: &mut Seeds) {
+    for (query, file) in [
+        ("circle:chunk:0,0:10 AND NOT x < 0", ""),
+        ("chunk:0,0..3,4 or region:-1,0 or @list", "0;0\n1;-1;40;-7"),
+        ("not @list", "inverted\n0;0;1;2"),
+        ("@list", r#"{"type":"Polygon","coordinates":[[[0,0],[90,0],[9,70],[0,0]]]}"#),
+        ("block = Rock_Stone and (entities > 0 or bytes < 4KB)", ""),
+        ("touched >= 3 and near:spawn:100 or border", ""),
+    ] {
+        seeds.insert(("selection", format!("{query}\0{file}").into_bytes()));
+    }
+    for text in [
+        "\u{1}*.*.@0\n*.*.@1\n{\"default\": {\"3,-7\": \"Anna\", \"4,-7\": \"Anna\"}}",
+        "\u{1}Claims.*.ChunkX\nClaims.*.ChunkY\n{\"Claims\": [{\"ChunkX\": 3, \"ChunkY\": -7}]}",
+        "\u{0}*.X\n*.Z\n[{\"X\": -100.5, \"Z\": 7}]",
+    ] {
+        seeds.insert(("claims", text.as_bytes().to_vec()));
+    }
+    for head in [
+        "GET /\nHost: localhost:8080",
+        "HEAD /tiles/world/surface/0/-1/2.webp?v=3\nHost: 127.0.0.1\nSec-Fetch-Site: same-origin",
+        "GET /api/v1/block?x=1&y=2&z=-3\nHost: [::1]:1\nOrigin: http://[::1]:1",
+        "GET /worlds/my~20~world.js\nHost: map.example",
+        "GET /\nHost: localhost\nSec-Fetch-Site: cross-site\n\
+            Sec-Fetch-Mode: navigate\nSec-Fetch-Dest: document",
+    ] {
+        seeds.insert(("http_request", head.as_bytes().to_vec()));
+    }
+    let hash = "0123456789abcdef0123456789abcdef";
+    let lines = format!(
+        r#"{{"type":"manifest","version":1,"world":"w","written_ms":1}}
+{{"type":"file","path":"config.json","bytes":2,"hash":"{hash}"}}
+{{"type":"region","x":0,"z":-1,"bytes":8192,"modified_ns":1,"table":"{hash}"}}
+{{"type":"chunk","x":0,"z":-1,"bytes":100,"hash":"{hash}","stored":"{hash}"}}
+"#
+    );
+    seeds.insert(("manifest", format!("\0{lines}").into_bytes()));
+    seeds.insert(("map_state", map_state().to_json().into_bytes()));
+}
+
+fn map_state() -> MapState {
+    let file = FileState { hash: 3, bytes: 100 };
+    let tiles = [(TilePos::new(0, -1, 2), TileState { key: 2, file: Some(file) })];
+    let layer = LayerState { settings: 1, is_outdated: false, tiles: tiles.into() };
+    let stamp = RegionStamp { bytes: 8192, modified_ns: 5, table: 7 };
+    MapState {
+        layers: [("surface".to_owned(), layer)].into(),
+        regions: [((0, -1), stamp)].into(),
+        positions: 9,
+        look: "webp 1".to_owned(),
+        environments: ["Env_Plains".to_owned()].into(),
+    }
+}
+
+/// Returns a backup with a region file, as records and as a zip.
+fn backups() -> Result<Vec<Vec<u8>>> {
+    let path = env::temp_dir().join(format!("hyworld-seed-{}.bin", std::process::id()));
+    let file = IndexedStorageFile::create(&path)?;
+    file.write(Slot::new(0), b"a document")?;
+    file.close()?;
+    let region = fs::read(&path)?;
+    fs::remove_file(path)?;
+    let files = [
+        ("worlds/w/config.json", &b"{\"Version\": 4}"[..]),
+        ("worlds\\w\\chunks\\0.0.region.bin", &region),
+        ("players/00000000-0000-0000-0000-000000000001.json", b"{}"),
+    ];
+    let input = hyworld_fuzz::zip::split(&files);
+    let zip = hyworld_fuzz::zip::join(&input);
+    Ok(vec![[&[0][..], &input].concat(), [&[1][..], &zip].concat()])
 }
 
 type Seeds = BTreeSet<(&'static str, Vec<u8>)>;

@@ -13,6 +13,7 @@ pub mod light;
 pub mod packed;
 pub mod palette;
 pub mod parts;
+pub mod zip;
 
 pub use choices::Choices;
 

@@ -6,12 +6,14 @@ Prints one JSON object with what the scenario saw. A scenario is a function belo
 """
 
 import base64
+import http.server
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 FLAGS = [
@@ -252,6 +254,77 @@ def select(browser, url):
     return seen
 
 
+class EmptyPage(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<title>another site</title><body></body>")
+
+    def log_message(self, *_):
+        pass
+
+
+def foreign(browser, url):
+    """Tries to read a map from a page of another site: with scripts, a picture, and a frame."""
+    site = http.server.HTTPServer(("127.0.0.1", 0), EmptyPage)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    browser.call("Page.navigate", url=f"http://localhost:{site.server_port}/")
+    browser.wait("document.title === 'another site'")
+    browser.run("window.read = []; for (const name of ['hyworldMap', 'hyworldWorld']) "
+                "{ window[name] = () => { read.push(name); }; } 1")
+    load = ("(kind, path) => new Promise((done) => { const it = document.createElement(kind); it.onload = it.onerror = "
+            f"() => done(it.naturalWidth ?? 0); it.src = {json.dumps(url)} + path; document.body.append(it); }})")
+    for path in ["map.js", "worlds/world.js"]:
+        browser.run(f"({load})('script', '{path}')")
+    tile = browser.run(f"({load})('img', 'tiles/world/surface/0/0/0.webp')")
+    browser.run(f"({load})('iframe', '')")
+    # The time in which a page in the frame loads its files.
+    time.sleep(2)
+    return {"read": browser.run("window.read"), "tile": tile}
+
+
+def keys(browser, url):
+    """Uses the keyboard before any click, after a click on a checkbox, and in the search."""
+    opened(browser, url)
+    seen = {}
+
+    def move(name):
+        before = browser.run("viewer.map.getCenter().lng")
+        browser.key("ArrowRight", "ArrowRight", 39)
+        time.sleep(0.5)
+        settle(browser)
+        seen[name] = browser.run("viewer.map.getCenter().lng") - before
+
+    move("before_click")
+    if browser.is_phone:
+        browser.run("element('menu').click()")
+    x, y = browser.run("(() => { const at = element('region-grid').getBoundingClientRect(); return [at.x + 5, at.y + 5]; })()")
+    browser.drag([(x, y), (x, y)])
+    seen["checked"] = browser.run("viewer.hasRegionGrid && document.activeElement === element('region-grid')")
+    browser.key("2", "Digit2", 50)
+    seen["layer"] = browser.run("viewer.layer.id")
+    browser.key("g", "KeyG", 71)
+    seen["grid"] = browser.run("viewer.hasChunkGrid")
+    move("after_checkbox")
+    browser.run("element('search').focus()")
+    browser.call("Input.insertText", text="harb")
+    enter = dict(key="Enter", code="Enter", windowsVirtualKeyCode=13)
+    browser.call("Input.dispatchKeyEvent", type="keyDown", text="\r", **enter)
+    browser.call("Input.dispatchKeyEvent", type="keyUp", **enter)
+    time.sleep(0.5)
+    settle(browser)
+    seen["found"] = browser.run("[Math.round(viewer.map.getCenter().lng), Math.round(-viewer.map.getCenter().lat)]")
+    move("after_search")
+    # Keys that are typed into the search do not move the map.
+    browser.run("element('search').value = ''; element('search').focus()")
+    browser.call("Input.insertText", text="1")
+    move("while_typing")
+    browser.key("g", "KeyG", 71)
+    seen["typed_grid"] = browser.run("viewer.hasChunkGrid")
+    return seen
+
+
 def live(browser, url):
     """Waits for a change that the test makes after it reads `ready`."""
     opened(browser, url)
@@ -270,7 +343,7 @@ def main():
     program, url, scenario, width, height, screenshot = sys.argv[1:]
     browser = Browser(program, int(width), int(height))
     try:
-        seen = {"look": look, "select": select, "live": live}[scenario](browser, url)
+        seen = {"look": look, "select": select, "keys": keys, "foreign": foreign, "live": live}[scenario](browser, url)
         seen["problems"] = browser.problems()
         seen["requests"] = browser.requests()
         if screenshot != "-":

@@ -15,6 +15,8 @@ const viewer = {
   hasChunkGrid: false,
   hasRegionGrid: false,
   mode: undefined,
+  /** The paths of worlds, by id; published maps have none. */
+  paths: {},
 };
 
 /** Called by `map.js`. */
@@ -33,6 +35,7 @@ async function hyworldMap(list) {
     notice("This map is empty.", true);
     return;
   }
+  viewer.paths = list.paths ?? {};
   startMap(worlds);
   if (list.live) {
     startLive();
@@ -146,6 +149,7 @@ function connectMenu() {
   };
   element("panel").classList.toggle("closed", window.innerWidth < 600);
   element("search").oninput = showResults;
+  element("search").onkeydown = pressKeyInSearch;
   element("share").onclick = () => copy(location.href, "Link copied");
   element("theme").onclick = () => document.documentElement.classList.toggle("light");
   element("clear").onclick = clearSelection;
@@ -156,11 +160,45 @@ function connectMenu() {
     button.onclick = () => copy(element(button.dataset.copy).value, "Copied");
   }
   document.addEventListener("keydown", pressKey);
+  // Before the listeners of the document, so that the map gets this key too.
+  window.addEventListener("keydown", (event) => {
+    if (MAP_KEYS.has(event.key) && isCommand(event)) {
+      focusMap();
+    }
+  }, true);
+}
+
+/** Keys that move and zoom the map, but only while it has the focus. */
+const MAP_KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "+", "=", "-"]);
+
+function focusMap() {
+  viewer.map.getContainer().focus({ preventScroll: true });
+}
+
+/** Returns whether a key is for the map, and not for a field with text, a list, or the browser. */
+function isCommand(event) {
+  const isTyping = event.target.matches?.("textarea, select, input:not([type=checkbox])");
+  return !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey;
+}
+
+/** Goes to the first result on Enter. */
+function pressKeyInSearch(event) {
+  if (event.key !== "Enter" || event.isComposing) {
+    return;
+  }
+  event.preventDefault();
+  showResults();
+  const first = element("results").querySelector("button");
+  if (first === null) {
+    notice("Nothing found");
+  } else {
+    first.click();
+    focusMap();
+  }
 }
 
 function pressKey(event) {
-  const isTyping = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) {
+  if (!isCommand(event)) {
     return;
   }
   const modes = { r: "rectangle", l: "lasso", c: "chunk" }, key = event.key.toLowerCase();
@@ -293,7 +331,7 @@ function showSelection() {
   element("selection").hidden = count === 0;
   element("count").textContent = count === 1 ? "1 chunk selected" : `${count.toLocaleString("en")} chunks selected`;
   element("selection-text").value = selection.text();
-  element("selection-command").value = count === 0 ? "" : selection.command(world.path);
+  element("selection-command").value = count === 0 ? "" : selection.command(viewer.paths[world.id] ?? world.name);
   element("selection-csv").value = selection.csv();
   viewer.overlay?.redraw();
 }

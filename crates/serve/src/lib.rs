@@ -14,8 +14,11 @@
 //!
 //! No path of a request reaches the disk: requests are parsed into known names and numbers.
 
+mod access;
 mod answer;
 mod api;
+mod events;
+mod head;
 mod live;
 mod metrics;
 mod request;
@@ -23,6 +26,8 @@ mod server;
 mod watch;
 
 pub use api::{Api, ApiError, NoApi};
+#[doc(hidden)]
+pub use head::check_head;
 pub use live::{LiveMap, LiveOptions};
 pub use server::Server;
 

@@ -1,5 +1,6 @@
 //! [`LiveMap`]: the map of a world while it changes.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -73,8 +74,8 @@ pub struct LiveMap {
     folder: MapFolder,
     events: broadcast::Sender<String>,
     pub(crate) drawn_tiles: AtomicU64,
-    /// Removed when the map is dropped.
-    _temporary: Option<TempDir>,
+    /// Removed when the map is dropped or closed.
+    temporary: Mutex<Option<TempDir>>,
 }
 
 /// One world of a live map.
@@ -82,13 +83,14 @@ pub struct LiveMap {
 pub(crate) struct LiveWorld {
     pub(crate) id: String,
     pub(crate) name: String,
-    path: String,
+    /// The path for commands, if clients may see it.
+    path: Option<String>,
     location: Location,
     colors: Colors,
     sink: WorldSink,
     /// The script that describes it.
     page: Mutex<Bytes>,
-    watch: Mutex<Watch>,
+    pub(crate) watch: Mutex<Watch>,
     pub(crate) numbers: Mutex<Numbers>,
 }
 
@@ -125,7 +127,18 @@ impl LiveMap {
         };
         let (events, _) = broadcast::channel(EVENTS);
         let drawn_tiles = AtomicU64::new(0);
-        Ok(Self { worlds, options, tiles, folder, events, drawn_tiles, _temporary: temporary })
+        let temporary = Mutex::new(temporary);
+        Ok(Self { worlds, options, tiles, folder, events, drawn_tiles, temporary })
+    }
+
+    /// Removes the temporary folder, even if a thread that does not end still holds the map.
+    pub fn close(&self) {
+        drop(lock(&self.temporary).take());
+    }
+
+    #[cfg(test)]
+    pub(crate) fn tile_folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Returns the names of the worlds.
@@ -159,7 +172,7 @@ impl LiveMap {
             storage.positions().filter_map(std::result::Result::ok).collect();
         positions.sort_unstable();
         let markers = find_markers(&world.location, self.options.markers, None);
-        let texts = PageTexts { name: world.name.clone(), path: world.path.clone(), markers };
+        let texts = PageTexts { name: world.name.clone(), markers };
         if lock(&world.page).is_empty() {
             // Tiles of level 0 can be drawn at once; overviews follow.
             world.set_page(&self.first_page(world, &positions, &texts));
@@ -196,7 +209,6 @@ impl LiveMap {
         let page = WorldPage::new(&world.id, &MapState::default(), chunks);
         WorldPage {
             name: texts.name.clone(),
-            path: texts.path.clone(),
             markers: texts.markers.clone(),
             layers,
             has_info: true,
@@ -212,7 +224,10 @@ impl LiveMap {
     /// Returns the script with the list of worlds.
     pub(crate) fn list(&self) -> String {
         let ids: Vec<&str> = self.worlds.iter().map(|world| world.id.as_str()).collect();
-        format!("hyworldMap({})\n", serde_json::json!({ "worlds": ids, "live": true }))
+        let path = |world: &LiveWorld| Some((world.id.clone(), world.path.clone()?));
+        let paths: BTreeMap<String, String> = self.worlds.iter().filter_map(path).collect();
+        let list = serde_json::json!({ "worlds": ids, "live": true, "paths": paths });
+        format!("hyworldMap({list})\n")
     }
 
     /// Returns the script that describes a world.
@@ -288,7 +303,7 @@ impl LiveWorld {
         let colors = load_colors(options.assets.as_deref(), location.world_folder().as_deref())?;
         let name = location.world_name();
         let id = MapFolder::id_of(&name);
-        let path = if options.has_paths { path.display().to_string() } else { name.clone() };
+        let path = options.has_paths.then(|| path.display().to_string());
         Ok(Self {
             sink: folder.sink(&id, format),
             id,

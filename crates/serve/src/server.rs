@@ -3,28 +3,27 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{Either, Full};
-use hyper::body::{Body, Frame, Incoming};
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyworld_map::VIEWER_FILES;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, broadcast, mpsc};
+use tokio::sync::Semaphore;
 
+use crate::access::Access;
 use crate::answer::{Answer, content_type};
 use crate::api::{Api, ApiError};
+use crate::events::{self, Events};
 use crate::live::LiveMap;
 use crate::metrics::{self, Counters};
-use crate::request::{Refusal, Request, is_own_host};
+use crate::request::{Refusal, Request};
 
 /// The maximum number of open connections. Others wait until one is closed.
 const CONNECTIONS_MAX: usize = 512;
@@ -44,9 +43,9 @@ const HEAD_SECONDS: u64 = 5;
 /// How long a connection stays open, unless it listens for changes.
 const CONNECTION_SECONDS: u64 = 120;
 
-/// How often a comment is sent to clients that listen for changes, which keeps their connections
-/// open.
-const KEEP_ALIVE_SECONDS: u64 = 15;
+/// How long drawing, and then requests, may continue after the server was asked to stop. Both may
+/// wait for a disk that does not answer.
+const GRACE: Duration = Duration::from_millis(700);
 
 /// The maximum length of the head of a request.
 const HEAD_BYTES_MAX: usize = 16 << 10;
@@ -67,7 +66,7 @@ impl std::fmt::Debug for Server {
 struct Shared {
     map: Arc<LiveMap>,
     api: Arc<dyn Api>,
-    hosts: Vec<String>,
+    access: Access,
     counters: Counters,
     workers: Semaphore,
     waiting: Semaphore,
@@ -86,7 +85,7 @@ impl Server {
         let shared = Shared {
             map,
             api,
-            hosts: Vec::new(),
+            access: Access::default(),
             counters: Counters::default(),
             workers: Semaphore::new(WORKERS_MAX),
             waiting: Semaphore::new(WAITING_MAX),
@@ -99,7 +98,16 @@ impl Server {
     #[must_use]
     pub fn hosts(mut self, hosts: Vec<String>) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.hosts = hosts;
+            shared.access.hosts = hosts;
+        }
+        self
+    }
+
+    /// Lets pages of other sites show the map in a frame.
+    #[must_use]
+    pub fn allow_framing(mut self, is_allowed: bool) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.access.is_framing_allowed = is_allowed;
         }
         self
     }
@@ -117,7 +125,8 @@ impl Server {
         self.run_until(&AtomicBool::new(false))
     }
 
-    /// Serves until `stop` is set.
+    /// Serves until `stop` is set, and then for up to two seconds while requests end. Threads that
+    /// still read the world after that time continue; end the process, or they hold the map.
     ///
     /// # Errors
     /// Returns an error if threads cannot be started.
@@ -127,27 +136,29 @@ impl Server {
             .max_blocking_threads(WORKERS_MAX + 2)
             .enable_all()
             .build()?;
-        std::thread::scope(|scope| {
-            let map = Arc::clone(&self.shared.map);
-            // Also ends a drawing, which may take minutes.
-            let is_stopped = Arc::new(AtomicBool::new(false));
-            let flag = Arc::clone(&is_stopped);
-            let watch = move || map.watch(&flag);
-            std::thread::Builder::new().spawn_scoped(scope, watch)?;
-            let served = runtime.block_on(async {
-                let listener = TcpListener::from_std(self.listener)?;
-                let accepting = tokio::spawn(accept(listener, self.shared));
-                while !stop.load(Ordering::Relaxed) {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-                accepting.abort();
-                io::Result::Ok(())
-            });
-            is_stopped.store(true, Ordering::Relaxed);
-            served
-        })?;
-        runtime.shutdown_timeout(Duration::from_secs(1));
-        Ok(())
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let (map, flag) = (Arc::clone(&self.shared.map), Arc::clone(&is_stopped));
+        let (watching, has_ended) = std::sync::mpsc::channel::<Infallible>();
+        let watch = move || {
+            map.watch(&flag);
+            drop(watching);
+        };
+        std::thread::Builder::new().spawn(watch)?;
+        let served = runtime.block_on(async {
+            let listener = TcpListener::from_std(self.listener)?;
+            let accepting = tokio::spawn(accept(listener, self.shared));
+            while !stop.load(Ordering::Relaxed) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            accepting.abort();
+            io::Result::Ok(())
+        });
+        // Also ends a drawing, which may take minutes.
+        is_stopped.store(true, Ordering::Relaxed);
+        // Returns when the thread ends, which closes the channel, or after the time.
+        let _ended = has_ended.recv_timeout(GRACE);
+        runtime.shutdown_timeout(GRACE);
+        served
     }
 }
 
@@ -211,36 +222,33 @@ impl Shared {
         is_stream: &AtomicBool,
     ) -> Reply {
         self.counters.requests.fetch_add(1, Ordering::Relaxed);
-        let has_body = request.method() != Method::HEAD;
-        let answer = match self.checked(request) {
-            Ok(Request::Events) => match self.events() {
+        let mut reply = match self.checked(request) {
+            Ok(Request::Events) => match events::stream(&self.map, &self.streams) {
                 Ok(events) => {
                     is_stream.store(true, Ordering::Relaxed);
-                    return events;
+                    events.map(Either::Right)
                 }
-                Err(refusal) => refusal.into(),
+                Err(refusal) => self.complete(refusal.into(), request),
             },
             Ok(checked) => {
                 let is_versioned = request.uri().query().is_some_and(|it| it.starts_with("v="));
-                self.answer(checked, is_versioned).await
+                self.complete(self.answer(checked, is_versioned).await, request)
             }
-            Err(refusal) => refusal.into(),
+            Err(refusal) => self.complete(refusal.into(), request),
         };
+        self.access.protect(reply.headers_mut());
+        reply
+    }
+
+    fn complete(&self, answer: Answer, request: &hyper::Request<Incoming>) -> Reply {
         if answer.status >= 400 {
             self.counters.refused.fetch_add(1, Ordering::Relaxed);
         }
-        answer.response(has_body).map(Either::Left)
+        answer.response(request.method() != Method::HEAD).map(Either::Left)
     }
 
     fn checked(&self, request: &hyper::Request<Incoming>) -> Result<Request, Refusal> {
-        let host = request.headers().get(HOST).ok_or(Refusal(400, "Host is missing"))?;
-        let host = host.to_str().map_err(|_| Refusal(400, "Host is not a name"))?;
-        if request.headers().get_all(HOST).iter().count() > 1 {
-            return Err(Refusal(400, "several Hosts"));
-        }
-        if !is_own_host(host, &self.hosts) {
-            return Err(Refusal(421, "this server has another name; start it with --host NAME"));
-        }
+        self.access.check(request.headers())?;
         Request::parse(request.method(), request.uri())
     }
 
@@ -296,60 +304,41 @@ impl Shared {
             _ => Refusal(404, "nothing is here").into(),
         }
     }
-
-    /// Starts a stream of changes.
-    fn events(&self) -> Result<Reply, Refusal> {
-        let permit = Arc::clone(&self.streams).try_acquire_owned();
-        let permit = permit.map_err(|_| Refusal(503, "too many clients listen for changes"))?;
-        let (sender, receiver) = mpsc::channel(4);
-        let mut changes = self.map.events();
-        tokio::spawn(async move {
-            let mut text = ": connected\n\n".to_owned();
-            loop {
-                if sender.send(Bytes::from(text)).await.is_err() {
-                    break;
-                }
-                let keep_alive = tokio::time::sleep(Duration::from_secs(KEEP_ALIVE_SECONDS));
-                text = tokio::select! {
-                    change = changes.recv() => match change {
-                        Ok(change) => format!("event: changed\ndata: {change}\n\n"),
-                        Err(broadcast::error::RecvError::Lagged(_)) => continue_text(),
-                        Err(broadcast::error::RecvError::Closed) => break,
-                    },
-                    () = keep_alive => continue_text(),
-                    () = sender.closed() => break,
-                };
-            }
-            drop(permit);
-        });
-        let mut response = Response::new(Either::Right(Events(receiver)));
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Ok(response)
-    }
-}
-
-/// A comment, which keeps a stream open.
-fn continue_text() -> String {
-    ": still here\n\n".to_owned()
 }
 
 fn error_json(status: u16, text: &str) -> Answer {
     Answer::json(status, serde_json::json!({ "error": text }).to_string())
 }
 
-/// The body of a stream of changes.
-pub(crate) struct Events(mpsc::Receiver<Bytes>);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::NoApi;
+    use crate::live::{LiveOptions, lock};
+    use hyworld_coords::ChunkPos;
+    use hyworld_providers::{ChunkStorage, RegionFiles};
 
-impl Body for Events {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    #[test]
+    fn a_disk_that_does_not_answer_does_not_delay_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = RegionFiles::open(folder.path()).unwrap();
+        storage.write(ChunkPos::new(0, 0), b"one").unwrap();
+        let map = Arc::new(LiveMap::open(folder.path(), LiveOptions::default()).unwrap());
+        let address = ([127, 0, 0, 1], 0).into();
+        let server = Server::bind(address, Arc::clone(&map), Arc::new(NoApi)).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        // The thread that watches waits for this lock as long as it would for a disk.
+        let hanging = lock(&map.worlds.first().unwrap().watch);
+        let flag = Arc::clone(&stop);
+        std::thread::spawn(move || sender.send(server.run_until(&flag)));
+        std::thread::sleep(Duration::from_millis(300));
+        stop.store(true, Ordering::Relaxed);
+        let ended = receiver.recv_timeout(Duration::from_secs(2));
+        assert!(ended.is_ok_and(|ended| ended.is_ok()), "still running after 2 s");
+        assert!(map.tile_folder().exists());
+        map.close();
+        assert!(!map.tile_folder().exists(), "the temporary folder is left behind");
+        drop(hanging);
     }
 }

@@ -25,6 +25,9 @@ pub(crate) struct ServeArgs {
     /// Accept requests for this host name, such as that of a proxy in front; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
+    /// Let pages of other sites show the map in a frame
+    #[arg(long)]
+    pub(crate) allow_framing: bool,
     /// What to show: surface, height, environment, light, depth, slice, caves, changes, size or
     /// damage; repeatable, or separated by commas
     #[arg(

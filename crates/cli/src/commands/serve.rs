@@ -60,13 +60,15 @@ mod live {
         let api = Arc::new(Verbs { path: args.path.clone(), jobs: console.jobs() });
         let bound = Server::bind(args.listen, Arc::clone(&map), api);
         let server = bound.map_err(|error| cannot_listen(args, &error))?;
-        let server = server.hosts(args.host.clone());
+        let server = server.hosts(args.host.clone()).allow_framing(args.allow_framing);
         let names: Vec<&str> = map.names().collect();
         console.report(format_args!("http://{}: {}", server.address(), names.join(", ")))?;
         console.flush_data()?;
         console.say(format_args!("press Ctrl-C to stop"))?;
         let stop = interrupt::catch()?;
-        server.run_until(&stop)?;
+        let ended = server.run_until(&stop);
+        map.close();
+        ended?;
         Ok(Exit::Clean)
     }
 

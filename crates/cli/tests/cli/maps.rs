@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use hyworld_coords::ChunkPos;
 use hyworld_map::Layer;
@@ -146,7 +147,7 @@ fn ages_come_from_manifests_and_backups() {
 }
 
 /// Creates a backup of the world `one` with these region files.
-fn backup(sandbox: &Sandbox, name: &str, chunks: &std::path::Path) {
+fn backup(sandbox: &Sandbox, name: &str, chunks: &Path) {
     let mut zip = zip::ZipWriter::new(fs::File::create(sandbox.path(name)).unwrap());
     let options = zip::write::SimpleFileOptions::default();
     zip.start_file("worlds/one/config.json", options).unwrap();
@@ -254,4 +255,32 @@ fn colours_name_their_source() {
     assert_eq!(shown(names[2]), ("family".into(), Value::Null));
     let table = run(&sandbox, "colors save --assets assets").ok();
     assert!(table.contains("#010203") && table.starts_with("block"), "{table}");
+}
+
+/// Returns the files below a folder whose bytes contain a text.
+fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let has_text = |bytes: &Vec<u8>| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    let found = files(folder).into_iter().filter(|(_, bytes)| has_text(bytes));
+    found.map(|(name, _)| name).collect()
+}
+
+#[test]
+fn a_published_map_does_not_contain_the_path_of_the_world() {
+    let sandbox = generated::world("Flat", false);
+    run(&sandbox, "pregen world --radius 1").ends(0);
+    // A name that occurs nowhere else.
+    let folder = sandbox.path("private-7f3a");
+    fs::create_dir(&folder).unwrap();
+    fs::rename(sandbox.path("world"), folder.join("island")).unwrap();
+    let world = folder.join("island").display().to_string();
+    fs::create_dir(sandbox.path("out")).unwrap();
+    for output in ["out/map", "out/map.pmtiles", "out/map.png", "out/map.webp"] {
+        let words = ["map", &world, "-o", output, "--assets", "none", "--markers", "players"];
+        sandbox.run(&words).ends(0);
+    }
+    let out = sandbox.path("out");
+    assert!(files_with(&out, "island").len() >= 2, "the name of the world is published");
+    for text in ["private-7f3a", sandbox.path("").to_str().unwrap().trim_end_matches('/')] {
+        assert_eq!(files_with(&out, text), Vec::<PathBuf>::new(), "{text}");
+    }
 }

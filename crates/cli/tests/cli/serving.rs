@@ -4,6 +4,7 @@
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod client;
+mod cross_site;
 mod hostile;
 
 use std::time::{Duration, Instant};
@@ -101,8 +102,8 @@ fn addresses_of_other_machines_need_a_flag() {
         assert_eq!(answer.status, status, "{host}");
     }
     server.wait_until_drawn();
-    let page = String::from_utf8(server.get("/worlds/one.js").body).unwrap();
-    assert!(page.contains(r#""path":"one""#), "clients do not see paths: {page}");
+    let list = String::from_utf8(server.get("/map.js").body).unwrap();
+    assert!(list.contains(r#""paths":{}"#), "clients do not see paths: {list}");
     let port = server.port();
     let error = run(&sandbox, &format!("serve save --listen 127.0.0.1:{port}")).fails(2);
     assert!(error.contains("choose another port"), "{error}");
@@ -119,6 +120,10 @@ fn a_cache_is_used_by_the_next_start() {
     server.stop();
     let server = Server::start(&sandbox, options);
     server.wait_until_drawn();
+    let list = String::from_utf8(server.get("/map.js").body).unwrap();
+    assert!(list.contains(r#""paths":{"world":"world"}"#), "for commands: {list}");
+    let page = String::from_utf8(sandbox.bytes("cache/worlds/world.js")).unwrap();
+    assert!(!page.contains("path"), "the cache can be published: {page}");
     assert_eq!(server.metrics()["hyworld_tiles_drawn_total"], 0);
     server.stop();
     // The cache is also a map for `map`.

@@ -67,6 +67,32 @@ fn the_map_opens_from_a_folder_on_a_phone() {
     look(PHONE);
 }
 
+fn press_keys(size: (u32, u32)) {
+    let sandbox = map();
+    let base = url(&sandbox);
+    let Some(scenario) = Scenario::new("keys", &format!("{base}/index.html"), size) else { return };
+    let seen = scenario.run();
+    assert_clean(&seen, &base);
+    let moved = |name: &str| seen[name].as_f64().unwrap() > 1.0;
+    assert!(moved("before_click"), "{seen}");
+    assert_eq!(seen["checked"], true);
+    assert_eq!((&seen["layer"], &seen["grid"]), (&"height".into(), &true.into()), "{seen}");
+    assert!(moved("after_checkbox"), "{seen}");
+    assert_eq!(seen["found"], json!([101, -60]), "Enter goes to the first result: {seen}");
+    assert!(moved("after_search"), "{seen}");
+    assert_eq!((&seen["while_typing"], &seen["typed_grid"]), (&0.0.into(), &true.into()), "{seen}");
+}
+
+#[test]
+fn keys_work_without_a_click_on_the_map() {
+    press_keys(DESKTOP);
+}
+
+#[test]
+fn keys_work_without_a_tap_on_the_map() {
+    press_keys(PHONE);
+}
+
 /// Returns the chunks that `hyworld select` selects.
 fn selected(sandbox: &Sandbox, query: &str) -> BTreeSet<(i64, i64)> {
     let found = sandbox.run(&["select", "world", query, "--json"]).ends(0).json();

@@ -23,8 +23,6 @@ const LOCK_SUFFIX: &str = ".lock";
 pub struct PageTexts {
     /// The name of the world.
     pub name: String,
-    /// The path that the user gave, for commands.
-    pub path: String,
     /// The markers.
     pub markers: Vec<Marker>,
 }
@@ -85,7 +83,7 @@ impl MapFolder {
         let environments = newest.environments.iter();
         let color = |name: &String| (name.clone(), environment_color(name).to_string());
         page.legend = environments.map(color).collect();
-        (page.name, page.path, page.markers) = (texts.name, texts.path, texts.markers);
+        (page.name, page.markers) = (texts.name, texts.markers);
         (page.format, page.scale) = (run.options.format.ending(), run.options.grid.scale());
         self.write_page(&page)?;
         Ok(report)

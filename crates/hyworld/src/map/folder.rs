@@ -43,15 +43,14 @@ pub struct MapFolder {
     folder: PathBuf,
 }
 
-/// What the viewer shows of a world. Serializes to its file.
+/// What the viewer shows of a world. Serializes to its file. Maps are published, so nothing in it
+/// names a path of this machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct WorldPage {
     /// The name of its files.
     pub id: String,
     /// The name that is shown.
     pub name: String,
-    /// The path that was given to the program, for commands.
-    pub path: String,
     /// The layers, in the order of the switcher.
     pub layers: Vec<LayerPage>,
     /// The ending of tiles.
@@ -298,7 +297,6 @@ impl WorldPage {
         Self {
             id: id.to_owned(),
             name: id.to_owned(),
-            path: String::new(),
             layers,
             format: TileFormat::default().ending(),
             scale: 1,

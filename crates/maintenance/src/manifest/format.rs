@@ -116,8 +116,15 @@ impl Manifest {
     /// Returns an error if it cannot be read, is damaged, or has a newer version.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         let file = open_regular(path).map_err(FileError::at(path, "open"))?;
-        let mut lines =
-            Lines { path, input: BufReader::new(file), digest: Sha256::new(), number: 0 };
+        Self::parse(path, BufReader::new(file))
+    }
+
+    /// Reads a manifest from its bytes and checks it; `path` is for errors.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read, is damaged, or has a newer version.
+    pub fn parse(path: &Path, input: impl BufRead) -> Result<Self, ManifestError> {
+        let mut lines = Lines { path, input, digest: Sha256::new(), number: 0 };
         let mut manifest = Self::default();
         match lines.next()? {
             Line::Manifest { version: VERSION, world, written_ms } => {
@@ -171,15 +178,15 @@ impl Manifest {
 }
 
 /// The lines of a manifest that is being read.
-struct Lines<'a> {
+struct Lines<'a, R> {
     path: &'a Path,
-    input: BufReader<File>,
+    input: R,
     /// The digest of all lines so far.
     digest: Sha256,
     number: usize,
 }
 
-impl Lines<'_> {
+impl<R: BufRead> Lines<'_, R> {
     fn next(&mut self) -> Result<Line<'static>, ManifestError> {
         let mut text = Vec::new();
         self.number = self.number.saturating_add(1);

@@ -126,7 +126,7 @@ fn draw(
     let name = location.world_name();
     let shown = args.is_part().then_some(positions.as_slice());
     let markers = find_markers(location, args.markers.unwrap_or_default(), shown);
-    let texts = PageTexts { name, path: path.display().to_string(), markers };
+    let texts = PageTexts { name, markers };
     let scan = ScanOptions::new().jobs(console.jobs());
     let run = TileRun {
         input: look.input(&args.look, &*storage),

@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::run::Sandbox;
 
+/// How long a server may run after SIGTERM, whatever it does.
+const STOP_MAX: Duration = Duration::from_secs(2);
+
 /// A running `hyworld serve`, which is killed when it is dropped.
 pub(crate) struct Server {
     child: Child,
@@ -115,9 +118,10 @@ impl Server {
     pub(crate) fn events(&self) -> Stream {
         let mut socket = self.connect();
         socket.write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-        let mut stream = Stream { socket, text: String::new(), status: 0 };
+        let mut stream = Stream { socket, text: String::new(), head: String::new(), status: 0 };
         let text = stream.read_until("\r\n\r\n", Duration::from_secs(10));
         stream.status = text.split(' ').nth(1).unwrap().parse().unwrap();
+        stream.head = text;
         stream
     }
 
@@ -133,13 +137,13 @@ impl Server {
     pub(crate) fn stop(mut self) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + STOP_MAX;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 assert_eq!(status.code(), Some(0));
                 return;
             }
-            assert!(Instant::now() < end, "still running 10 s after SIGTERM");
+            assert!(Instant::now() < end, "still running {STOP_MAX:?} after SIGTERM");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -156,6 +160,7 @@ impl Drop for Server {
 pub(crate) struct Stream {
     socket: TcpStream,
     text: String,
+    pub(crate) head: String,
     pub(crate) status: u16,
 }
 

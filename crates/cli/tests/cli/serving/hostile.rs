@@ -206,3 +206,22 @@ fn many_requests_for_work_are_answered_or_refused() {
     assert!(server.memory_max() < MEMORY_MAX, "{} bytes", server.memory_max());
     server.stop();
 }
+
+#[test]
+fn pipes_in_a_world_do_not_delay_the_end() {
+    let sandbox = world();
+    for name in ["chunks/5.5.region.bin", "chunks/-1.-1.region.bin"] {
+        let path = sandbox.path("world").join(name);
+        let _removed = std::fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+    let markers = sandbox.path("world/resources/BlockMapMarkers.json");
+    assert!(std::process::Command::new("mkfifo").arg(markers).status().unwrap().success());
+    let server = Server::start(&sandbox, "world --assets none");
+    let mut asking = server.connect();
+    // Reads the pipe on a worker.
+    asking.write_all(b"GET /api/v1/chunk?x=-1&z=-1 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(server.get("/map.js").status, 200);
+    server.stop();
+}
