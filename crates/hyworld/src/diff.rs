@@ -183,7 +183,7 @@ mod tests {
         let text: Vec<_> = (0..200_000).map(|key| format!("\"{key}\":{key}")).collect();
         let old = Document::from_json(&format!("{{{}}}", text.join(","))).unwrap();
         let mut new = old.clone();
-        new.set("123456", Value::from("other"));
+        new.set("123456", Value::String("other".to_owned()));
         let started = std::time::Instant::now();
         let mut found = Vec::new();
         add(&mut found, "a".to_owned(), Some(&old), Some(&new));
