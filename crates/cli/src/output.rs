@@ -6,6 +6,7 @@ pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod unread;
 pub(crate) mod unsaved;
 
 use std::fmt;

@@ -120,6 +120,7 @@ impl From<hyworld_providers::Error> for Error {
             Provider::Damaged { .. } => ErrorKind::Damaged,
             Provider::Locked { .. } => ErrorKind::InUse,
             Provider::Config { .. } | Provider::NotBuilt { .. } => ErrorKind::Unsupported,
+            Provider::NewerLayout { .. } => ErrorKind::NewerVersion,
             _ => ErrorKind::Io,
         };
         Self::new(kind, error)

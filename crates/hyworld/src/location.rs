@@ -119,7 +119,7 @@ impl Location {
         Ok(Self::Region { folder, region })
     }
 
-    fn of_world(folder: &Path) -> Result<Self> {
+    pub(crate) fn of_world(folder: &Path) -> Result<Self> {
         let provider = provider_of(folder)?;
         Ok(match provider.kind() {
             ProviderKind::Hytale | ProviderKind::IndexedStorage => {

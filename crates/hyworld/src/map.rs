@@ -4,6 +4,7 @@ mod bands;
 mod compare;
 mod drawn;
 mod folder;
+mod hatched;
 mod input;
 mod keys;
 mod markers;

@@ -1,8 +1,9 @@
 //! Upgrading the chunks of a world, and undoing an upgrade.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hyworld_chunk::BlockMigrations;
+use hyworld_indexed_storage::{FormatVersion, OpenOptions};
 use hyworld_maintenance::{
     Class, Finding, Progress, RewriteError, RewriteReport, ScanOptions, UpgradePlan, plan_upgrade,
     rewrite, upgrade_document,
@@ -11,7 +12,7 @@ use hyworld_providers::{Access, ChunkStorage, ChunkStorageExt, RegionFiles};
 use hyworld_world::{WorldFolder, WorldOptions};
 
 use crate::error::{Error, Result};
-use crate::location::registry;
+use crate::location::{Location, registry};
 
 /// The plan and the result of an upgrade.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,6 +21,20 @@ pub struct UpgradeReport {
     pub plan: UpgradePlan,
     /// The result; `None` for a plan only.
     pub done: Option<RewriteReport>,
+    /// Region files of version 0 that remain. Each is upgraded by
+    /// [`upgrade_region`](crate::upgrade_region), or by the first write to it.
+    pub old_files: Vec<PathBuf>,
+}
+
+/// Returns the region files of version 0 of a world. Unreadable files are left out, because the
+/// plan reports them.
+fn old_files(world: &Path) -> Result<Vec<PathBuf>> {
+    let paths = Location::of_world(world)?.region_files()?.into_iter().map(|(_, path)| path);
+    let is_old = |path: &PathBuf| {
+        let file = OpenOptions::new().open(path);
+        file.is_ok_and(|file| file.version() == FormatVersion::V0)
+    };
+    Ok(paths.filter(is_old).collect())
 }
 
 fn open(world: &Path, access: Access) -> Result<WorldFolder> {
@@ -36,15 +51,15 @@ pub fn plan_world_upgrade(
     options: &ScanOptions,
     progress: &dyn Progress,
 ) -> Result<UpgradeReport> {
-    let world = open(world, Access::ReadOnly)?;
-    let storage = world.storage();
+    let opened = open(world, Access::ReadOnly)?;
+    let storage = opened.storage();
     let plan = plan_upgrade(storage, storage.positions(), migrations, options, progress);
-    Ok(UpgradeReport { plan, done: None })
+    Ok(UpgradeReport { plan, done: None, old_files: old_files(world)? })
 }
 
 /// Upgrades the chunks of a world to current block names and the newest section version. The old
 /// chunks are kept in a folder of the world, for [`undo_upgrade`]. Written chunks are read again
-/// and verified.
+/// and verified. Region files of version 0 without such chunks are left as they are and listed.
 ///
 /// # Errors
 /// Returns an error if another program uses the world, if it cannot be opened, or if the old chunks
@@ -76,7 +91,7 @@ pub fn upgrade_world(
     for finding in check.findings.kept() {
         done.findings.add(finding.clone());
     }
-    Ok(UpgradeReport { plan, done: Some(done) })
+    Ok(UpgradeReport { plan, done: Some(done), old_files: old_files(folder)? })
 }
 
 /// Restores the chunks that an upgrade kept in the folder `kept`. The chunks they replace are kept

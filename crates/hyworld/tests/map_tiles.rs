@@ -175,6 +175,37 @@ fn an_unchanged_world_is_not_read() {
     assert!(fs::metadata(&tile).unwrap().len() > 3);
 }
 
+/// Returns the numbers of hatched chunks and the problems, without the texts.
+fn hatched(report: &TileReport) -> (u64, u64, Vec<(ChunkPos, bool)>) {
+    let problems = report.problems.iter().map(|problem| (problem.at, problem.is_damaged));
+    (report.damaged, report.newer, problems.collect())
+}
+
+#[test]
+fn hatched_chunks_are_reported_by_every_run_until_they_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&folder.path().join("chunks"));
+    (0..40).for_each(|x| world.write(x, 5, &chunk(60, 3)));
+    world.write(7, 5, b"not a chunk");
+    world.write(33, 5, &hyworld_testkit::game_0_7_chunk());
+    let (map, both) = (folder.path().join("map"), options(&[Layer::Surface, Layer::Height]));
+    let first = world.draw(&map, &both);
+    let (bad, newer) = (ChunkPos::new(7, 5), ChunkPos::new(33, 5));
+    let expected = (1, 1, vec![(bad, true), (newer, false)]);
+    assert_eq!(hatched(&first), expected);
+    let second = world.draw(&map, &both);
+    assert_eq!((second.rendered, hatched(&second)), (0, expected.clone()));
+    assert_eq!(second.problems, first.problems);
+    // The texts of another layer do not replace those of the first two.
+    world.draw(&map, &options(&[Layer::Size]));
+    assert_eq!(hatched(&world.draw(&map, &both)), expected);
+    // Tiles that are drawn again forget the chunks that were replaced.
+    world.write(7, 5, &chunk(61, 4));
+    assert_eq!(hatched(&world.draw(&map, &both)), (0, 1, vec![(newer, false)]));
+    assert!(world.storage.remove(newer).unwrap());
+    assert_eq!(hatched(&world.draw(&map, &both)), (0, 0, Vec::new()));
+}
+
 #[test]
 fn layers_can_be_added_later() {
     let folder = tempfile::tempdir().unwrap();

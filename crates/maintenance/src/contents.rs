@@ -50,6 +50,17 @@ pub(crate) struct FoundItem<'a> {
     pub(crate) role: Option<ContainerRole>,
 }
 
+/// The name of blocks and entities that are not known.
+const UNKNOWN: &str = "Unknown";
+
+/// Returns the name of a block, or `Unknown` if a newer game wrote it.
+pub(crate) fn block_name(chunk: &Chunk, at: ChunkBlock) -> Result<String> {
+    match chunk.block(at) {
+        Err(error) if error.newer_component().is_some() => Ok(UNKNOWN.to_owned()),
+        found => found.map(|block| block.name().to_owned()),
+    }
+}
+
 /// Returns the items in containers of blocks and entities, and on the ground.
 pub(crate) fn items(chunk: &Chunk) -> Result<Vec<FoundItem<'_>>> {
     let blocks = chunk.block_entities()?.map(|(at, holder)| Location::Block(at, holder));
@@ -114,7 +125,7 @@ pub(crate) fn entity_id(entity: Entity<'_>) -> Cow<'_, str> {
     let marker = || text(entity.0, "SpawnMarkerComponent", "SpawnMarker");
     let other = entity.model().or_else(block).or_else(marker);
     let telling = || entity.0.ids().find(|id| !COMMON_COMPONENTS.contains(id));
-    other.or_else(telling).unwrap_or("Unknown").into()
+    other.or_else(telling).unwrap_or(UNKNOWN).into()
 }
 
 /// Returns all names of an entity: its id, role, model, names and UUID.

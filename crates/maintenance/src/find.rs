@@ -6,12 +6,12 @@ mod tests;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyworld_chunk::{AssetKey, Chunk, Entity, Palette, Result, Section};
+use hyworld_chunk::{AssetKey, Chunk, Entity, Error, Palette, Result, Section};
 use hyworld_coords::{ChunkBlock, ChunkPos, LocalBlock, SectionY};
 use hyworld_providers::{ChunkStorage, Positions};
 use serde::Serialize;
 
-use crate::contents::{FoundItem, Location, entity_id, entity_names, items, texts};
+use crate::contents::{FoundItem, Location, block_name, entity_id, entity_names, items, texts};
 use crate::finding::{Class, Finding};
 use crate::progress::Progress;
 use crate::scan::{ScanOptions, Scanned, reuse_buffer, scan_positions};
@@ -90,7 +90,8 @@ struct ChunkMatches {
 }
 
 /// Finds everything that is wanted in the chunks at `positions`, in their order. `matched` returns
-/// whether to continue. `found` is called for chunks that cannot be read. Chunks whose palettes
+/// whether to continue. `found` is called for chunks that cannot be read, and for chunks of newer
+/// games whose blocks are wanted: only their entities and items are searched. Chunks whose palettes
 /// have no wanted name are not decoded.
 pub fn find(
     storage: &dyn ChunkStorage,
@@ -108,49 +109,68 @@ pub fn find(
         Scanned::Unlisted(error) => found(&Finding::of_storage(&error)),
         Scanned::Chunk(at, result) => {
             progress.advance(1);
-            match result {
-                Ok(of_chunk) => {
-                    if !stop.load(Ordering::Relaxed) && !of_chunk.report(at, matched) {
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                }
-                Err(finding) => found(&finding),
+            let (of_chunk, unread) = match result {
+                Ok((of_chunk, unread)) => (of_chunk, unread.map(Box::new)),
+                Err(finding) => (ChunkMatches::default(), Some(finding)),
+            };
+            if !stop.load(Ordering::Relaxed) && !of_chunk.report(at, matched) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if let Some(finding) = unread {
+                found(&finding);
             }
         }
     });
 }
 
+/// Searches a chunk. Also returns a finding if a newer game wrote a part that was not searched.
 fn search(
     at: ChunkPos,
     document: hyworld_providers::Result<Option<Vec<u8>>>,
     wanted: &Wanted,
-) -> std::result::Result<ChunkMatches, Box<Finding>> {
+) -> std::result::Result<(ChunkMatches, Option<Finding>), Box<Finding>> {
     let document = document.map_err(|error| Finding::of_chunk(at, &error))?;
     let Some(document) = document.filter(|document| !document.is_empty()) else {
-        return Ok(ChunkMatches::default());
+        return Ok((ChunkMatches::default(), None));
     };
     let chunk = Chunk::decode(document).map_err(|error| Finding::at(Class::Document, at, error))?;
     let mut matches = ChunkMatches::default();
-    let searched = matches.add_cells(&chunk, wanted).and_then(|()| {
+    let searched = matches.add_cells(&chunk, wanted).and_then(|newer| {
         matches.add_block_entities(at, &chunk, wanted)?;
         matches.add_items(at, &chunk, wanted)?;
         matches.add_entities(&chunk, wanted)?;
-        matches.add_texts(at, &chunk, wanted)
+        matches.add_texts(at, &chunk, wanted)?;
+        Ok(newer)
     });
     reuse_buffer(chunk.into_buffer());
-    searched.map_err(|error| Finding::of_component(at, &error))?;
-    Ok(matches)
+    let finding = |error: Error| Finding::of_component(at, &error);
+    let newer = searched.map_err(finding)?;
+    Ok((matches, newer.map(finding)))
+}
+
+/// Returns what was found. If a newer game wrote it, stores the error in `newer` and returns
+/// nothing.
+fn known<T: Default>(found: Result<T>, newer: &mut Option<Error>) -> Result<T> {
+    match found {
+        Err(error) if error.newer_component().is_some() => {
+            *newer = Some(error);
+            Ok(T::default())
+        }
+        found => found,
+    }
 }
 
 impl ChunkMatches {
-    fn add_cells(&mut self, chunk: &Chunk, wanted: &Wanted) -> Result<()> {
-        let (mut blocks, mut fluids) = (Vec::new(), Vec::new());
+    /// Adds blocks and fluids. Returns the reason if a newer game wrote some that are wanted.
+    fn add_cells(&mut self, chunk: &Chunk, wanted: &Wanted) -> Result<Option<Error>> {
+        let (mut blocks, mut fluids, mut newer) = (Vec::new(), Vec::new(), None);
         if !wanted.blocks.is_empty() {
-            blocks = chunk.sections_with_block(|name| any(&wanted.blocks, name))?;
+            let found = chunk.sections_with_block(|name| any(&wanted.blocks, name));
+            blocks = known(found, &mut newer)?;
         }
         if !wanted.fluids.is_empty() {
             let is_wanted = |name: &str| name != AssetKey::EMPTY_NAME && any(&wanted.fluids, name);
-            fluids = chunk.sections_with_fluid(is_wanted)?;
+            fluids = known(chunk.sections_with_fluid(is_wanted), &mut newer)?;
         }
         for y in SectionY::all() {
             if let Some(section) = blocks.iter().find(|section| section.y() == y) {
@@ -162,7 +182,7 @@ impl ChunkMatches {
                 self.add_runs(MatchKind::Fluid, *section, cells, &wanted.fluids);
             }
         }
-        Ok(())
+        Ok(newer)
     }
 
     fn add_runs(
@@ -203,7 +223,7 @@ impl ChunkMatches {
             return Ok(());
         }
         for (block, holder) in chunk.block_entities()? {
-            let name = chunk.block(block)?.name().to_owned();
+            let name = block_name(chunk, block)?;
             let mut ids = std::iter::once(name.as_str()).chain(holder.ids());
             if ids.any(|id| any(&wanted.block_entities, id)) {
                 self.others.push(at_block(MatchKind::BlockEntity, name.clone(), at, block));
@@ -221,7 +241,7 @@ impl ChunkMatches {
                 continue;
             }
             let holder = match (location, role) {
-                (Location::Block(block, _), _) => chunk.block(block)?.name().to_owned(),
+                (Location::Block(block, _), _) => block_name(chunk, block)?,
                 (Location::Entity(_), None) => "ground".to_owned(),
                 (Location::Entity(entity), Some(_)) => entity_id(entity).into_owned(),
             };
@@ -253,7 +273,7 @@ impl ChunkMatches {
             for text in texts(location.holder()).into_iter().filter(|text| any(&wanted.texts, text))
             {
                 let holder = match location {
-                    Location::Block(block, _) => chunk.block(block)?.name().to_owned(),
+                    Location::Block(block, _) => block_name(chunk, block)?,
                     Location::Entity(entity) => entity_id(entity).into_owned(),
                 };
                 let found = located(MatchKind::Text, text.to_owned(), at, location);

@@ -220,7 +220,10 @@ impl Finding {
     /// Creates a finding for a part of a storage that cannot be opened or listed.
     pub fn of_storage(error: &Error) -> Self {
         let file = error.region_file().map(Path::to_owned);
-        Self { file, ..Self::new(Class::Storage, error) }
+        let found = Self::new(Class::Storage, error);
+        let is_newer = matches!(error, Error::NewerLayout { .. });
+        let advice = if is_newer { Some(Advice::UseNewerVersion) } else { found.advice };
+        Self { file, advice, ..found }
     }
 
     /// Returns the finding for a chunk that cannot be read. If a slot of a region file is damaged,

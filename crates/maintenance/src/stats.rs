@@ -92,6 +92,8 @@ pub struct LayerStats {
 pub struct Stats {
     /// Chunks that were counted.
     pub chunks: u64,
+    /// Chunks among them that a newer game wrote: only their entities and items are counted.
+    pub newer: u64,
     /// Chunks that cannot be read or decoded.
     pub unreadable: u64,
     /// The stored bytes of the chunks; 0 if the storage does not know them.
@@ -121,7 +123,7 @@ pub struct Stats {
 }
 
 /// Counts the contents of the chunks at `positions`. `found` is called for chunks that cannot be
-/// read; their contents are not counted.
+/// read, which are not counted, and for chunks of newer games, which are counted without blocks.
 pub fn stats(
     storage: &dyn ChunkStorage,
     positions: Positions<'_>,
@@ -137,7 +139,7 @@ pub fn stats(
     let count = |at: ChunkPos, document: hyworld_providers::Result<Option<Vec<u8>>>| {
         let document = document.map_err(|error| Finding::of_chunk(at, &error))?;
         let Some(document) = document.filter(|document| !document.is_empty()) else {
-            return Ok(());
+            return Ok(None);
         };
         let raw = document.len() as u64;
         let size = knows_sizes.then(|| storage.size(at).ok().flatten()).flatten();
@@ -148,15 +150,16 @@ pub fn stats(
         let added = sums.add(&chunk, wanted, ChunkStats { x: at.x, z: at.z, stored, raw });
         lock().push(sums);
         reuse_buffer(chunk.into_buffer());
-        added.map_err(|error| Box::new(Finding::of_component(at, &error)))
+        let finding = |error| Box::new(Finding::of_component(at, &error));
+        added.map(|newer| newer.map(finding)).map_err(finding)
     };
     let mut unreadable = 0_u64;
     let _ended = scan_positions(storage, positions, options, count, |step| match step {
         Scanned::Unlisted(error) => found(&Finding::of_storage(&error)),
         Scanned::Chunk(_, counted) => {
             progress.advance(1);
-            if let Err(finding) = counted {
-                unreadable = unreadable.saturating_add(1);
+            unreadable = unreadable.saturating_add(counted.is_err().into());
+            if let Ok(Some(finding)) | Err(finding) = counted {
                 found(&finding);
             }
         }
@@ -185,7 +188,7 @@ impl RegionStats {
 }
 
 impl LayerStats {
-    /// Summarizes the cells of a block by height. `chunks` is the number of all chunks.
+    /// Summarizes the cells of a block by height. `chunks` is the number of chunks with blocks.
     fn new(name: String, layers: Vec<u64>, chunks: u64) -> Self {
         let height = |at: Option<usize>| u16::try_from(at.unwrap_or_default()).unwrap_or(u16::MAX);
         let is_used = |count: &u64| *count > 0;

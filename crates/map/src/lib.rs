@@ -59,7 +59,7 @@ pub use layers::environment::color as environment_color;
 pub use needs::Needs;
 pub use pyramid::{TILE_BYTES, TILE_PIXELS, TileGrid, TilePos, halved, joined, level_count};
 pub use sink::{ArchiveSink, FolderSink, PARTIAL_SUFFIX, Sink, write_map_file};
-pub use state::{FileState, LayerState, MapState, RegionStamp, TileState};
+pub use state::{FileState, HatchedTile, LayerState, MapState, RegionStamp, TileState};
 pub use style::{Layer, Palette, SCALE_MAX, SLICE_Y_DEFAULT, Style};
 pub use tiles::{PaintedTile, TilePainter};
 pub use view::View;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pyramid::TilePos;
 
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The version of the format. Version 1 has no hatched chunks.
+const VERSION: u32 = 2;
 
 /// What is known of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +32,17 @@ pub struct FileState {
     pub bytes: u64,
 }
 
+/// The hatched chunks of a tile of level 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct HatchedTile {
+    /// The number of damaged chunks.
+    pub damaged: u64,
+    /// The number of chunks written by a newer game.
+    pub newer: u64,
+    /// Some of these chunks: x, z, whether it is damaged, and the reason.
+    pub examples: Vec<(i32, i32, bool, String)>,
+}
+
 /// The tiles of one layer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LayerState {
@@ -42,6 +53,8 @@ pub struct LayerState {
     pub is_outdated: bool,
     /// The tiles.
     pub tiles: BTreeMap<TilePos, TileState>,
+    /// The tiles with hatched chunks, for the reports of later runs that do not draw them.
+    pub hatched: BTreeMap<TilePos, HatchedTile>,
 }
 
 /// A stamp that changes if a region file is written.
@@ -87,6 +100,8 @@ struct LayerFile {
     is_outdated: bool,
     /// Level, x, z, key, hash and length.
     tiles: Vec<(u8, i32, i32, String, Option<String>, u64)>,
+    /// X and z of tiles of level 0.
+    hatched: Vec<(i32, i32, HatchedTile)>,
 }
 
 fn hex(number: u128) -> String {
@@ -148,7 +163,8 @@ impl LayerState {
             (at.level, at.x, at.z, hex(tile.key), hash, bytes)
         });
         let (settings, is_outdated) = (hex(self.settings), self.is_outdated);
-        LayerFile { settings, is_outdated, tiles: tiles.collect() }
+        let hatched = self.hatched.iter().map(|(at, tile)| (at.x, at.z, tile.clone()));
+        LayerFile { settings, is_outdated, tiles: tiles.collect(), hatched: hatched.collect() }
     }
 
     fn from_file(file: LayerFile) -> Option<Self> {
@@ -160,7 +176,9 @@ impl LayerState {
             Some((TilePos::new(level, x, z), TileState { key: parse(&key)?, file }))
         });
         let (settings, is_outdated) = (parse(&file.settings)?, file.is_outdated);
-        Some(Self { settings, is_outdated, tiles: tiles.collect::<Option<_>>()? })
+        let hatched = file.hatched.into_iter();
+        let hatched = hatched.map(|(x, z, tile)| (TilePos::new(0, x, z), tile)).collect();
+        Some(Self { settings, is_outdated, tiles: tiles.collect::<Option<_>>()?, hatched })
     }
 }
 
@@ -173,6 +191,9 @@ mod tests {
         let mut layer = LayerState { settings: 7, is_outdated: true, ..LayerState::default() };
         layer.tiles.insert(TilePos::new(0, -3, 4), TileState { key: 1, file });
         layer.tiles.insert(TilePos::new(1, -2, 2), TileState { key: 2, file: None });
+        let examples = vec![(-70, 99, true, "no \"header\"".to_owned())];
+        let hatched = HatchedTile { damaged: 2, newer: u64::MAX, examples };
+        layer.hatched.insert(TilePos::new(0, -3, 4), hatched);
         let stamp = RegionStamp { bytes: 5, modified_ns: u64::MAX, table: 6 };
         MapState {
             layers: [("surface".to_owned(), layer)].into(),
@@ -190,13 +211,16 @@ mod tests {
     }
 
     #[test]
-    fn damaged_and_newer_states_are_ignored() {
+    fn damaged_states_and_other_versions_are_ignored() {
         let text = sample().to_json();
         for end in 0..text.len() {
             assert_eq!(MapState::from_json(&text[..end]), None);
         }
-        let newer = text.replacen("\"version\":1", "\"version\":2", 1);
-        assert_eq!(MapState::from_json(&newer), None);
+        for other in ["\"version\":1", "\"version\":3"] {
+            let other = text.replacen("\"version\":2", other, 1);
+            assert_ne!(other, text);
+            assert_eq!(MapState::from_json(&other), None);
+        }
         let damaged = text.replacen("ffffffff", "fffffffg", 1);
         assert_eq!(MapState::from_json(&damaged), None);
     }

@@ -59,6 +59,17 @@ pub enum Error {
         /// The error of the engine.
         source: BoxedError,
     },
+    /// A newer version of the game wrote the storage in a layout that this program does not
+    /// support. Nothing is damaged.
+    #[error(
+        "{location}: cannot list all chunks: it has {part}, which this program does not support"
+    )]
+    NewerLayout {
+        /// Path or URL of the storage.
+        location: String,
+        /// The part of the layout that is not supported.
+        part: String,
+    },
     /// The configuration of a provider is invalid.
     #[error("provider {kind:?}: {problem}")]
     Config {

@@ -1,5 +1,6 @@
 //! `block PATH X Y Z`: shows everything about one block.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use anyhow::Context;
@@ -25,18 +26,95 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     let mut chunk = located.chunk()?;
     upgrade::rename(&mut chunk, &upgrade::migrations(&args.assets, &args.path)?);
     let file = located.path.display().to_string();
-    let report = Report::new(&chunk, pos, at, file).with_context(|| located.name())?;
+    let place = Place::new(pos, at, file);
     let entity = chunk.block_entity(at).with_context(|| located.name())?;
-    if args.json {
-        let document = entity.map(Holder::encode);
-        let document = document.as_deref().and_then(|document| RawDocument::new(document).ok());
-        let text = document.map_or_else(|| "null".to_owned(), |it| JsonText::from(it).to_string());
-        json::line_with(console, &report, "block_entity", text)?;
-    } else {
-        let ids = entity.map(|entity| entity.ids().collect::<Vec<_>>().join(", "));
-        report.write(console, at, ids.as_deref().unwrap_or("none"))?;
+    let ids = entity.map(|entity| entity.ids().collect::<Vec<_>>().join(", "));
+    let ids = ids.as_deref().unwrap_or("none");
+    match Report::new(&chunk, pos, at, &place) {
+        Ok(report) if args.json => write_json(console, &report, entity)?,
+        Ok(report) => report.write(console, at, ids)?,
+        Err(error) if error.newer_component().is_some() => {
+            let part = Part { at: pos.into(), block: None, place: &place };
+            if args.json {
+                write_json(console, &part, entity)?;
+            } else {
+                part.write(console, at, ids)?;
+            }
+            console.flush_data()?;
+            exit::complain(&exit::problem(format!("{}: {error}", located.name())));
+            return Ok(Exit::Problems);
+        }
+        Err(error) => return Err(error).with_context(|| located.name()),
     }
     Ok(Exit::Clean)
+}
+
+fn write_json(
+    console: &mut Console,
+    report: &impl Serialize,
+    entity: Option<&Holder>,
+) -> anyhow::Result<()> {
+    let document = entity.map(Holder::encode);
+    let document = document.as_deref().and_then(|document| RawDocument::new(document).ok());
+    let text = document.map_or_else(|| "null".to_owned(), |it| JsonText::from(it).to_string());
+    json::line_with(console, report, "block_entity", text)
+}
+
+/// The JSON object of a block that a newer game wrote, without the block entity.
+#[derive(Debug, Serialize)]
+struct Part<'a> {
+    #[serde(flatten)]
+    at: Cell,
+    /// Always null, because the block is not known.
+    block: Option<&'a str>,
+    #[serde(flatten)]
+    place: &'a Place,
+}
+
+/// Where a block is stored.
+#[derive(Debug, Serialize)]
+struct Place {
+    chunk: Position,
+    section: u8,
+    cell: u16,
+    file: String,
+    region: Position,
+    slot: u16,
+}
+
+impl Place {
+    fn new(pos: BlockPos, at: ChunkBlock, file: String) -> Self {
+        Self {
+            chunk: pos.chunk().into(),
+            section: at.section().index(),
+            cell: at.local().index(),
+            file,
+            region: pos.region().into(),
+            slot: pos.chunk().slot().index(),
+        }
+    }
+
+    fn write(&self, out: &mut impl Write, at: ChunkBlock) -> io::Result<()> {
+        let section = at.section();
+        let heights = format!("y {} to {}", section.first_y(), section.last_y());
+        line(out, "chunk", &format!("{}, section {section} ({heights})", self.chunk))?;
+        line(out, "file", &self.file)?;
+        let (x, z) = (self.slot % 32, self.slot / 32);
+        line(out, "slot", &format!("{} (x {x}, z {z})", self.slot))
+    }
+}
+
+impl Part<'_> {
+    fn write(&self, out: &mut impl Write, at: ChunkBlock, entity: &str) -> io::Result<()> {
+        line(out, "position", &self.at.to_string())?;
+        line(out, "block", "not supported yet")?;
+        line(out, "block entity", entity)?;
+        self.place.write(out, at)
+    }
+}
+
+fn line(out: &mut impl Write, name: &str, what: &str) -> io::Result<()> {
+    writeln!(out, "{}", text::printable(&format!("  {name:<13}  {what}")).trim_end())
 }
 
 /// The JSON object without the block entity. The order of keys is part of the documented output.
@@ -57,12 +135,8 @@ struct Report<'a> {
     environment: &'a str,
     height: i16,
     tint: String,
-    chunk: Position,
-    section: u8,
-    cell: u16,
-    file: String,
-    region: Position,
-    slot: u16,
+    #[serde(flatten)]
+    place: &'a Place,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -70,6 +144,18 @@ struct Cell {
     x: i32,
     y: i32,
     z: i32,
+}
+
+impl From<BlockPos> for Cell {
+    fn from(pos: BlockPos) -> Self {
+        Self { x: pos.x, y: pos.y, z: pos.z }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{},{}", self.x, self.y, self.z)
+    }
 }
 
 /// A rotation in degrees; null if the index is invalid.
@@ -104,7 +190,7 @@ impl<'a> Report<'a> {
         chunk: &'a Chunk,
         pos: BlockPos,
         at: ChunkBlock,
-        file: String,
+        place: &'a Place,
     ) -> hyworld_chunk::Result<Self> {
         let block = chunk.block(at)?;
         let section = chunk.section(at.section()).blocks()?;
@@ -112,7 +198,7 @@ impl<'a> Report<'a> {
         let base = |(pos, by): (i32, i8)| pos.checked_sub(by.into());
         let base = [(pos.x, filler.x()), (pos.y, filler.y()), (pos.z, filler.z())].map(base);
         Ok(Self {
-            at: Cell { x: pos.x, y: pos.y, z: pos.z },
+            at: pos.into(),
             block: block.name(),
             rotation: Turned::new(block.rotation()),
             filler: Offset { bits: filler.bits(), x: filler.x(), y: filler.y(), z: filler.z() },
@@ -137,21 +223,13 @@ impl<'a> Report<'a> {
             environment: block.environment()?,
             height: chunk.height(at.column())?,
             tint: tint(chunk.tint(at.column())?),
-            chunk: pos.chunk().into(),
-            section: at.section().index(),
-            cell: at.local().index(),
-            file,
-            region: pos.region().into(),
-            slot: pos.chunk().slot().index(),
+            place,
         })
     }
 
     fn write(&self, out: &mut impl Write, at: ChunkBlock, entity: &str) -> io::Result<()> {
-        let mut line = |name: &str, what: &str| {
-            writeln!(out, "{}", text::printable(&format!("  {name:<13}  {what}")).trim_end())
-        };
-        let Cell { x, y, z } = self.at;
-        line("position", &format!("{x},{y},{z}"))?;
+        let mut line = |name: &str, what: &str| line(out, name, what);
+        line("position", &self.at.to_string())?;
         line("block", self.block)?;
         line("rotation", &self.rotation.words())?;
         line("filler", &self.filler_words())?;
@@ -166,12 +244,7 @@ impl<'a> Report<'a> {
         line("environment", self.environment)?;
         line("column", &format!("height {}, tint {}", self.height, self.tint))?;
         line("block entity", entity)?;
-        let section = at.section();
-        let heights = format!("y {} to {}", section.first_y(), section.last_y());
-        line("chunk", &format!("{}, section {section} ({heights})", self.chunk))?;
-        line("file", &self.file)?;
-        let (x, z) = (self.slot % 32, self.slot / 32);
-        line("slot", &format!("{} (x {x}, z {z})", self.slot))
+        self.place.write(out, at)
     }
 
     /// Describes which cell of a multi-block object this is.
@@ -180,7 +253,7 @@ impl<'a> Report<'a> {
         if bits == 0 {
             return "none: this is the base cell".to_owned();
         }
-        let base = self.base.map(|base| format!(" at {},{},{}", base.x, base.y, base.z));
+        let base = self.base.map(|base| format!(" at {base}"));
         format!("this is {x:+},{y:+},{z:+} from the base cell{}", base.unwrap_or_default())
     }
 }

@@ -13,13 +13,11 @@ use super::select;
 use crate::args::query::FindArgs;
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
+use crate::output::unread::Unread;
 use crate::output::{Console, json, text};
 
 /// The maximum number of matches that `--near` sorts.
 const SORTED_MAX: usize = 1_000_000;
-
-/// How many chunks that cannot be read are described.
-const SHOWN: u64 = 20;
 
 /// A number of matches. Printed with `--count`.
 #[derive(Debug, Serialize)]
@@ -38,19 +36,14 @@ pub(super) fn run(args: &FindArgs, console: &mut Console) -> anyhow::Result<Exit
     let wanted = wanted(args);
     let mut output = Output::new(args);
     let mut written = Ok(());
-    let mut problems = 0_u64;
+    let mut unread = Unread::new("is not searched");
     let bar = ChunkProgress::new(console, "searching", chosen.as_ref().map(ChunkSet::len));
     let options = ScanOptions::new().jobs(console.jobs());
     let mut add = |found: &Match| {
         written = output.add(found, console);
         written.is_ok() && !output.is_full()
     };
-    let mut problem = |finding: &Finding| {
-        problems = problems.saturating_add(1);
-        if problems <= SHOWN {
-            complain(finding);
-        }
-    };
+    let mut problem = |finding: &Finding| unread.add(finding);
     let (of_players, missed) = of_players(&location, chosen.as_ref(), &wanted)?;
     if of_players.iter().all(&mut add) {
         find(
@@ -68,16 +61,12 @@ pub(super) fn run(args: &FindArgs, console: &mut Console) -> anyhow::Result<Exit
     for reason in &missed {
         exit::complain(&exit::problem(reason.clone()));
     }
-    if problems > 0 || !missed.is_empty() {
+    let are = ["is not searched completely", "are not searched completely"];
+    if unread.finish(are) || !missed.is_empty() {
         exit = exit.max(Exit::Problems);
     }
     output.finish(console)?;
     Ok(exit)
-}
-
-fn complain(finding: &Finding) {
-    let at = finding.chunk.map(|at| format!("chunk {},{} is not searched: ", at.x, at.z));
-    exit::complain(&exit::problem(format!("{}{}", at.unwrap_or_default(), finding.message)));
 }
 
 fn wanted(args: &FindArgs) -> Wanted {

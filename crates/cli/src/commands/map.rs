@@ -176,9 +176,11 @@ fn complain(
         let (at, text) = (problem.at, &problem.text);
         exit::complain(&exit::problem(format!("chunk {},{} is hatched: {text}", at.x, at.z)));
     }
-    if let Some(example) = problems.iter().find(|problem| !problem.is_damaged) {
+    if newer > 0 {
         let chunks = text::count(newer, "chunk");
-        console.say(format_args!("note: {chunks} hatched in violet: {}", example.text))?;
+        let example = problems.iter().find(|problem| !problem.is_damaged);
+        let text = example.map_or("written by a newer game", |problem| &problem.text);
+        console.say(format_args!("note: {chunks} hatched in violet: {text}"))?;
     }
     if damaged == 0 {
         return Ok(Exit::Clean);

@@ -13,12 +13,10 @@ use serde::Serialize;
 
 use super::select;
 use crate::args::query::StatsArgs;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::output::progress::ChunkProgress;
+use crate::output::unread::Unread;
 use crate::output::{Console, json};
-
-/// How many chunks that cannot be read are described.
-const SHOWN: u64 = 20;
 
 /// The pattern of ores.
 const ORES: &str = "Ore_*";
@@ -36,8 +34,8 @@ pub(super) fn run(args: &StatsArgs, console: &mut Console) -> anyhow::Result<Exi
     let location = Location::source(&args.path)?;
     let storage = location.open()?;
     let (chosen, mut exit) = select::chosen_chunks(&args.selection, &location, &*storage, console)?;
-    let (counted, problems) = count(args, &*storage, chosen.as_ref(), console);
-    if problems > 0 {
+    let (counted, is_complete) = count(args, &*storage, chosen.as_ref(), console);
+    if !is_complete {
         exit = exit.max(Exit::Problems);
     }
     let space = if chosen.is_none() { space(&location, console)? } else { None };
@@ -55,13 +53,13 @@ pub(super) fn run(args: &StatsArgs, console: &mut Console) -> anyhow::Result<Exi
     Ok(exit)
 }
 
-/// Counts the chosen chunks. Also returns the number of those that cannot be read.
+/// Counts the chosen chunks. Also returns whether all of their contents are counted.
 fn count(
     args: &StatsArgs,
     storage: &dyn ChunkStorage,
     chosen: Option<&ChunkSet>,
     console: &Console,
-) -> (Stats, u64) {
+) -> (Stats, bool) {
     let mut patterns: Vec<Glob> = args.layers.iter().map(|name| Glob::new(name)).collect();
     patterns.extend(args.ores.then(|| Glob::new(ORES)));
     let wanted = StatsOptions { layers: patterns, by_environment: args.by_environment };
@@ -70,22 +68,13 @@ fn count(
         None => storage.positions(),
     };
     let bar = ChunkProgress::new(console, "counting", chosen.map(ChunkSet::len));
-    let mut problems = 0_u64;
-    let mut problem = |finding: &Finding| {
-        problems = problems.saturating_add(1);
-        if problems <= SHOWN {
-            let at = finding.chunk.map(|at| format!("chunk {},{} is not counted: ", at.x, at.z));
-            exit::complain(&exit::problem(format!(
-                "{}{}",
-                at.unwrap_or_default(),
-                finding.message
-            )));
-        }
-    };
+    let mut unread = Unread::new("is not counted");
+    let mut problem = |finding: &Finding| unread.add(finding);
     let options = ScanOptions::new().jobs(console.jobs());
     let counted = stats(storage, positions, &wanted, &options, &mut problem, &bar);
     drop(bar);
-    (counted, problems)
+    let are = ["is counted without its blocks", "are counted without their blocks"];
+    (counted, !unread.finish(are))
 }
 
 /// Returns how region files use their space.

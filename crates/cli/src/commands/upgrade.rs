@@ -11,7 +11,7 @@ use crate::args::upgrade::{AssetsArg, UpgradeArgs};
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
 use crate::output::table::Table;
-use crate::output::{Console, json, text};
+use crate::output::{Console, advice, json, text};
 
 /// How many renamed blocks and findings are printed.
 const SHOWN: usize = 20;
@@ -32,6 +32,8 @@ struct Report {
     kept: Option<String>,
     failed: u64,
     findings: Vec<String>,
+    /// Region files of version 0 that remain.
+    old_files: Vec<String>,
     dry_run: bool,
 }
 
@@ -129,6 +131,7 @@ fn summed(
         kept: done.kept.map(|path| path.display().to_string()),
         failed: plan.findings.total().saturating_add(done.findings.total()),
         findings: words(&plan.findings).chain(words(&done.findings)).collect(),
+        old_files: report.old_files.iter().map(|path| path.display().to_string()).collect(),
         dry_run: args.dry_run,
     }
 }
@@ -154,8 +157,9 @@ fn write(console: &mut Console, report: &Report, is_without_assets: bool) -> any
     let (chunks, behind) = (text::count(report.chunks, "chunk"), text::thousands(report.behind));
     let old = text::thousands(report.old_versions);
     console.report(format_args!(
-        "{name}: {chunks}, {behind} from an older game, {old} of them with old sections"
+        "{name}: {chunks}, {behind} in an old chunk format, {old} of them with old sections"
     ))?;
+    write_old_files(console, report)?;
     let mut table = Table::new("old name|new name|>chunks");
     for rename in report.renames.iter().take(SHOWN) {
         let short = |name: &str| text::short(name, NAME_WIDTH);
@@ -177,6 +181,16 @@ fn write(console: &mut Console, report: &Report, is_without_assets: bool) -> any
     Ok(())
 }
 
+fn write_old_files(console: &mut Console, report: &Report) -> anyhow::Result<()> {
+    if report.old_files.is_empty() {
+        return Ok(());
+    }
+    let are = if report.old_files.len() == 1 { "is" } else { "are" };
+    let files = text::count(report.old_files.len() as u64, "region file");
+    console.report(format_args!("{files} of version 0 {are} not upgraded"))?;
+    Ok(())
+}
+
 fn complain(console: &mut Console, report: &Report) -> anyhow::Result<Exit> {
     console.flush_data()?;
     for failure in report.findings.iter().take(SHOWN) {
@@ -186,7 +200,16 @@ fn complain(console: &mut Console, report: &Report) -> anyhow::Result<Exit> {
     if more > 0 {
         console.say(format_args!("and {}", text::count(more, "more finding")))?;
     }
-    Ok(if report.failed == 0 { Exit::Clean } else { Exit::Problems })
+    for file in report.old_files.iter().take(SHOWN) {
+        let upgrade = advice::region("upgrade", Path::new(file), "");
+        let text = format!("{file}: version 0, not upgraded; {upgrade} upgrades it");
+        exit::complain(&exit::problem(text));
+    }
+    if let more @ 1.. = report.old_files.len().saturating_sub(SHOWN) {
+        console.say(format_args!("and {}", text::count(more as u64, "more region file")))?;
+    }
+    let is_clean = report.failed == 0 && report.old_files.is_empty();
+    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
 fn undone(
@@ -208,6 +231,7 @@ fn undone(
         kept,
         failed: done.findings.total(),
         findings: words(&done.findings).collect(),
+        old_files: Vec::new(),
         dry_run: false,
     };
     if args.json {

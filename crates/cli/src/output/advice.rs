@@ -9,6 +9,9 @@ use hyworld_maintenance::{Advice, Finding};
 pub(crate) fn words(finding: &Finding, file: Option<&Path>) -> String {
     let Some(advice) = finding.advice else { return String::new() };
     let slot = finding.slot.map_or(0, hyworld_indexed_storage::Slot::get);
+    if advice == Advice::UseNewerVersion && finding.chunk.is_none() {
+        return "use a newer hyworld; do not change this world until then".to_owned();
+    }
     match file.or(finding.file.as_deref()) {
         Some(file) => in_region(advice, &Commands { file, slot }),
         None => for_any_storage(advice).to_owned(),
@@ -139,5 +142,18 @@ fn for_any_storage(advice: Advice) -> &'static str {
             "if they were not removed on purpose, `hyworld restore` restores them from there"
         }
         _ => "restore it from a backup",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_layout_needs_a_newer_program_and_not_a_backup() {
+        let (location, part) = ("db".to_owned(), "the column family \"sections\"".to_owned());
+        let error = hyworld_providers::Error::NewerLayout { location, part };
+        let advice = words(&Finding::of_storage(&error), None);
+        assert_eq!(advice, "use a newer hyworld; do not change this world until then");
     }
 }

@@ -156,6 +156,9 @@ fn damaged_and_newer_chunks_and_empty_worlds_are_maps_with_a_note() {
         let report = found.json();
         let counted = ["chunks", "damaged", "newer"].map(|key| &report[key]);
         assert_eq!(counted, [4, 1, 1], "{output}");
+        // A later run that draws nothing reports the same chunks with the same exit code.
+        let again = run(&sandbox, &map).ends(1);
+        assert_eq!((counts(&again.json())[1], &again.err), (0, &found.err), "{output}");
     }
     assert!(sandbox.path("map/tiles/chunks/surface/0/0/0.webp").is_file());
     let empty = Sandbox::new();

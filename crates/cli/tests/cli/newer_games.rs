@@ -77,7 +77,7 @@ fn commands_that_need_blocks_report_a_newer_chunk_once() {
     let shown = run(&sandbox, "chunk world --chunk 2,0").ends(1);
     assert_eq!(shown.err.matches("written by").count(), 1, "{}", shown.err);
     assert!(shown.err.contains(NEWER) && shown.text().contains("Sheep"), "{}", shown.err);
-    assert!(run(&sandbox, "block world 64 0 0").fails(1).contains(NEWER));
+    assert!(run(&sandbox, "block world 64 0 0").ends(1).err.contains(NEWER));
     let verify = run(&sandbox, "verify world").ends(0);
     assert_eq!(verify.text().matches(NEWER).count(), 1, "{}", verify.text());
     assert!(verify.text().contains("newer: 1 more finding"), "{}", verify.text());
@@ -94,6 +94,37 @@ fn commands_that_need_blocks_report_a_newer_chunk_once() {
     let digests = run(&sandbox, "fingerprint world --json").ends(1);
     assert_eq!(digests.json_lines().len(), 2);
     assert_eq!(digests.err.matches(NEWER).count(), 2, "one per chunk: {}", digests.err);
+}
+
+#[test]
+fn items_and_entities_of_newer_chunks_are_found_and_counted() {
+    let sandbox = mixed(true);
+    let items = run(&sandbox, "find world --item Weapon_Sword_Iron --json").ends(0);
+    let holders = items.json_lines().into_iter().filter(|line| line["holder"] == "Unknown");
+    assert_eq!((holders.count(), items.err.contains(NEWER)), (2, false), "{}", items.err);
+    let blocks = run(&sandbox, "find world --block Furniture_Chest --item Ore_Iron").ends(1);
+    assert!(blocks.err.contains(&format!("2 chunks are not searched completely: {NEWER}")));
+    assert_eq!(blocks.err.matches(NEWER).count(), 1, "once for all: {}", blocks.err);
+    let stats = run(&sandbox, "stats world --json").ends(1);
+    let counted = stats.json();
+    assert_eq!(["chunks", "newer", "unreadable"].map(|key| &counted[key]), [4, 2, 0]);
+    assert!(counted["items"]["Weapon_Sword_Iron"].as_u64() >= Some(3), "{}", counted["items"]);
+    assert!(stats.err.contains(&format!("2 chunks are counted without their blocks: {NEWER}")));
+    assert_eq!(stats.err.matches(NEWER).count(), 1, "once for all: {}", stats.err);
+}
+
+#[test]
+fn the_block_entity_of_a_newer_chunk_is_shown() {
+    let sandbox = mixed(true);
+    let text = run(&sandbox, "block world 69 65 9").ends(1);
+    assert!(text.err.contains(NEWER), "{}", text.err);
+    for line in ["position       69,65,9", "block entity   ItemContainerBlock", "slot           2"]
+    {
+        assert!(text.text().contains(line), "{line}: {}", text.text());
+    }
+    let json = run(&sandbox, "block world 69 65 9 --json").ends(1).json();
+    assert_eq!((&json["x"], &json["block"], &json["slot"]), (&69.into(), &Value::Null, &2.into()));
+    assert!(json["block_entity"]["Components"]["ItemContainerBlock"].is_object(), "{json}");
 }
 
 #[test]

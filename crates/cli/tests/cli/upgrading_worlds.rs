@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hyworld_coords::ChunkPos;
 use hyworld_providers::{ChunkStorage, ChunkStorageExt, RegionFiles};
-use hyworld_testkit::{Random, fixture};
+use hyworld_testkit::{Random, V0Writer, fixture};
 use serde_json::Value;
 
 use crate::run::Sandbox;
@@ -57,6 +57,7 @@ pub(crate) fn samples() -> Vec<Value> {
         |words: &[&str]| sandbox.run(&[&["upgrade", "save", "--json"], words].concat()).json();
     let mut lines = vec![run(&["--assets", "none"]), run(&["--assets", "assets"])];
     lines[1]["findings"] = serde_json::json!(["text"]);
+    lines[1]["old_files"] = serde_json::json!(["text"]);
     lines
 }
 
@@ -101,6 +102,38 @@ fn old_sections_are_upgraded_without_assets() {
     let again = sandbox.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
     assert_eq!(again["behind"], 0);
     sandbox.run(&["verify", "save"]).ends(0);
+}
+
+#[test]
+fn region_files_of_version_0_are_listed_with_the_command_that_upgrades_them() {
+    let sandbox = save("synthetic_migrations");
+    sandbox.run(&["upgrade", "save", "--assets", "none"]).ends(0);
+    let mut v0 = V0Writer::new(1024, 4096);
+    v0.append(0, &crate::world::sample().encode());
+    let path = format!("{WORLD}/chunks/1.0.region.bin");
+    sandbox.file(&path, &v0.bytes);
+    for more in [&["--dry-run"][..], &[]] {
+        let words = [&["upgrade", "save", "--assets", "none"], more].concat();
+        let found = sandbox.run(&words).ends(1);
+        let text = found.text();
+        assert!(!text.contains("0 from an older game"), "{text}");
+        assert!(text.contains("1 region file of version 0 is not upgraded"), "{text}");
+        assert!(found.err.contains(&format!("hyworld region upgrade {path}")), "{}", found.err);
+        let json = sandbox.run(&[&words[..], &["--json"]].concat()).ends(1).json();
+        assert_eq!(json["old_files"], serde_json::json!([path]), "{json}");
+    }
+    assert_eq!(sandbox.bytes(&path), v0.bytes);
+    sandbox.run(&["region", "upgrade", &path]).ends(0);
+    let json = sandbox.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
+    assert_eq!(json["old_files"], serde_json::json!([]), "{json}");
+}
+
+#[test]
+fn assets_that_are_not_wanted_are_not_missing() {
+    let sandbox = save("synthetic_migrations");
+    let text = sandbox.run(&["upgrade", "save", "--assets", "none", "--dry-run"]).ok();
+    assert!(text.starts_with("--assets none: no block is renamed\n"), "{text}");
+    assert!(!text.contains("not found"), "{text}");
 }
 
 #[test]

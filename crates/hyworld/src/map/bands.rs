@@ -7,7 +7,8 @@ use hyworld_coords::ChunkPos;
 use hyworld_maintenance::{Progress, ScanOptions, Scanned, scan_items, scan_positions};
 use hyworld_map::{Needs, PaintedTile, TilePainter, TilePos};
 
-use super::input::{Counts, InputReader};
+use super::hatched::TileCounts;
+use super::input::InputReader;
 use super::run::TileRun;
 use crate::error::Result;
 
@@ -24,11 +25,11 @@ pub(super) fn band_width(layers: usize) -> i32 {
 }
 
 impl TileRun<'_> {
-    /// Paints some tiles, all from one band, and passes them on.
+    /// Paints some tiles, all from one band, and passes them on. Adds their chunks to `counts`.
     pub(super) fn paint(
         &self,
         tiles: &BTreeMap<TilePos, u128>,
-        counts: &mut Counts,
+        counts: &mut TileCounts,
         progress: &dyn Progress,
         store: &(dyn Fn(PaintedTile) -> Result<()> + Sync),
     ) -> Result<()> {
@@ -85,7 +86,7 @@ impl TileRun<'_> {
     fn paint_into(
         &self,
         tiles: &BTreeMap<TilePos, u128>,
-        counts: &mut Counts,
+        counts: &mut TileCounts,
         progress: &dyn Progress,
         done: &mut dyn FnMut(PaintedTile),
     ) -> Vec<PaintedTile> {
@@ -94,11 +95,11 @@ impl TileRun<'_> {
         let mut painter = TilePainter::new(self.options.grid, &self.options.layers, &needs);
         let reader = InputReader::new(self.input, &self.options.layers, &needs);
         let options = self.scan.clone().ordered(true);
-        let drawn = |at: ChunkPos| tiles.contains_key(&self.options.grid.tile_of(at));
         self.scan_chunks(listed, &options, &reader, |at, tile, problem| {
-            let is_drawn = drawn(at) && self.is_chosen(at);
+            let of_tile = self.options.grid.tile_of(at);
+            let is_drawn = tiles.contains_key(&of_tile) && self.is_chosen(at);
             if is_drawn {
-                counts.add(at, &tile, problem);
+                counts.add((of_tile, at), &tile, problem);
                 progress.advance(1);
             }
             painter.add(at, tile, is_drawn, done);

@@ -313,3 +313,29 @@ fn contents(
     }
     Ok(markers.found)
 }
+
+#[cfg(test)]
+mod tests {
+    use hyworld_chunk::Holder;
+    use hyworld_chunk::bson::Document;
+
+    use super::*;
+
+    #[test]
+    fn spawn_markers_are_not_entities_on_the_map() {
+        let mut chunk = Chunk::new();
+        for component in [
+            r#""NPC": {"RoleName": "Sheep"}"#,
+            r#""SpawnMarkerComponent": {"SpawnMarker": "Sheep_Herd"}"#,
+        ] {
+            let position = r#""Transform": {"Position": {"X": 4.5, "Y": 65.0, "Z": 5.5}}"#;
+            let json = format!("{{\"Components\": {{{position}, {component}}}}}");
+            let document = Document::from_json(&json).unwrap().to_bytes();
+            chunk.entities_mut().push(Holder::decode(document).unwrap()).unwrap();
+        }
+        let choice = MarkerChoice { has_entities: true, ..MarkerChoice::default() };
+        let found = contents(ChunkPos::new(0, 0), &chunk, choice, None).unwrap();
+        let names: Vec<_> = found.iter().map(|marker| marker.name.as_str()).collect();
+        assert_eq!(names, ["Sheep"]);
+    }
+}

@@ -20,7 +20,7 @@ use hyworld_map::{
 
 use super::MapProblem;
 use super::bands::band_width;
-use super::input::Counts;
+use super::hatched::{TileCounts, hatched_chunks};
 use super::keys::{hash_chunks, tile_key};
 use super::overviews::{Half, Halves};
 use super::run::{FileChange, INFO_LAYER, TileRun};
@@ -41,11 +41,11 @@ pub struct TileReport {
     pub written: Vec<(String, TilePos)>,
     /// The number of tiles that were removed.
     pub removed: u64,
-    /// The number of damaged chunks among those that were painted.
+    /// The number of damaged chunks on the map, whether this run painted them or an earlier one.
     pub damaged: u64,
-    /// The number of chunks of newer games among those that were painted.
+    /// The number of chunks on the map that a newer game wrote.
     pub newer: u64,
-    /// Why chunks are hatched: the first 1,000.
+    /// Why chunks on the map are hatched: at most 1,000 of them.
     pub problems: Vec<MapProblem>,
     /// The colours of environments on tiles that were painted.
     pub legend: BTreeMap<String, Rgb>,
@@ -91,9 +91,9 @@ pub(super) struct Drawing<'a> {
     pub(super) run: TileRun<'a>,
     pub(super) sink: &'a dyn Sink,
     /// The layers that are drawn, with the hashes of their settings.
-    layers: Vec<(String, u128)>,
+    pub(super) layers: Vec<(String, u128)>,
     pub(super) state: MapState,
-    counts: Counts,
+    pub(super) legend: BTreeMap<String, Rgb>,
     pub(super) halves: Halves,
     pub(super) report: TileReport,
 }
@@ -118,7 +118,7 @@ impl<'a> Drawing<'a> {
             sink,
             layers,
             state,
-            counts: Counts::default(),
+            legend: BTreeMap::new(),
             halves: Halves::default(),
             report: TileReport::default(),
         }
@@ -177,7 +177,8 @@ impl<'a> Drawing<'a> {
             let is_changed = changed.is_none_or(|changed| {
                 regions.in_rows().any(|region| changed.contains(&(region.x, region.z)))
             });
-            is_changed || !self.has_files(**tile)
+            // An unreadable chunk may be readable again without a change of its region file.
+            is_changed || !self.has_files(**tile) || self.has_damage(**tile)
         };
         let candidates: BTreeSet<TilePos> = band.iter().filter(may_differ).copied().collect();
         let mut positions = run.chunks_for(&candidates);
@@ -210,7 +211,7 @@ impl<'a> Drawing<'a> {
         dirty: &BTreeMap<TilePos, u128>,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let mut counts = std::mem::take(&mut self.counts);
+        let mut counts = TileCounts::default();
         let (run, sink, layers) = (self.run, self.sink, self.layers.clone());
         let shared = Mutex::new(self);
         let store = |tile: PaintedTile| -> Result<()> {
@@ -233,8 +234,7 @@ impl<'a> Drawing<'a> {
         };
         run.paint(dirty, &mut counts, progress, &store)?;
         let drawing = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        drawing.state.environments.extend(counts.legend.keys().cloned());
-        drawing.counts = counts;
+        drawing.add_counts(dirty, counts);
         // Tiles whose chunks were all removed meanwhile are not painted.
         for (tile, key) in dirty {
             for number in 0..drawing.layers.len() {
@@ -322,6 +322,7 @@ impl<'a> Drawing<'a> {
     /// Removes a tile.
     pub(super) fn forget(&mut self, name: &str, tile: TilePos) -> Result<()> {
         let Some(layer) = self.state.layers.get_mut(name) else { return Ok(()) };
+        layer.hatched.remove(&tile);
         if layer.tiles.remove(&tile).is_some_and(|state| state.file.is_some()) {
             self.sink.remove(name, tile)?;
             self.report.removed += 1;
@@ -336,10 +337,10 @@ impl<'a> Drawing<'a> {
     }
 
     fn into_report(self) -> TileReport {
-        let Counts { damaged, newer, problems, legend, .. } = self.counts;
-        let tiles = self.layers.iter().filter_map(|(name, _)| self.state.layers.get(name));
-        let tiles = tiles.map(|layer| layer.tiles.len() as u64).sum();
-        let chunks = self.run.positions.len() as u64;
+        let layers = self.layers.iter().filter_map(|(name, _)| self.state.layers.get(name));
+        let tiles = layers.clone().map(|layer| layer.tiles.len() as u64).sum();
+        let (damaged, newer, problems) = hatched_chunks(layers);
+        let (chunks, legend) = (self.run.positions.len() as u64, self.legend);
         TileReport { chunks, tiles, damaged, newer, problems, legend, ..self.report }
     }
 }
@@ -356,7 +357,7 @@ pub fn draw_tile(run: TileRun<'_>, at: TilePos) -> Result<Vec<(String, Option<Ve
         *files.lock().unwrap_or_else(PoisonError::into_inner) = encoded;
         Ok(())
     };
-    run.paint(&BTreeMap::from([(at, 0)]), &mut Counts::default(), &NoProgress, &store)?;
+    run.paint(&BTreeMap::from([(at, 0)]), &mut TileCounts::default(), &NoProgress, &store)?;
     let files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(run.settings().into_iter().map(|(name, _)| name).zip(files).collect())
 }

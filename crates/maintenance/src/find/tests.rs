@@ -81,3 +81,34 @@ fn items_entities_and_texts_are_found() {
     assert_eq!(found(&others), expected);
     assert_eq!(found(&Wanted::default()), [""; 0]);
 }
+
+/// Searches a chunk of game 0.7, and returns the ids, the holders and the number of findings.
+fn found_in_newer(wanted: &Wanted) -> (Vec<(String, Option<String>)>, usize) {
+    let storage = MemoryStorage::new();
+    storage.write(ChunkPos::new(0, 0), &hyworld_testkit::game_0_7_chunk()).unwrap();
+    let (mut matches, mut findings) = (Vec::new(), 0);
+    let mut add = |found: &Match| {
+        matches.push((found.id.clone(), found.holder.clone()));
+        true
+    };
+    let mut problem = |finding: &Finding| {
+        assert_eq!(finding.class, Class::Newer, "{finding:?}");
+        findings += 1;
+    };
+    let (options, none) = (ScanOptions::new(), crate::progress::NoProgress);
+    find(&storage, storage.positions(), wanted, &options, &mut add, &mut problem, &none);
+    (matches, findings)
+}
+
+#[test]
+fn items_and_entities_of_newer_games_are_found() {
+    let items = Wanted { items: globs(&["*"]), ..Wanted::default() };
+    let (matches, findings) = found_in_newer(&items);
+    assert!(matches.iter().any(|(_, holder)| holder.as_deref() == Some("Unknown")), "{matches:?}");
+    assert_eq!(findings, 0, "the items can be decoded");
+    let entities = Wanted { entities: globs(&["Sheep"]), ..Wanted::default() };
+    assert_eq!(found_in_newer(&entities), (vec![("Sheep".to_owned(), None)], 0));
+    let both = Wanted { blocks: globs(&["*"]), entities: globs(&["Sheep"]), ..Wanted::default() };
+    let (matches, findings) = found_in_newer(&both);
+    assert_eq!((matches.len(), findings), (1, 1), "the blocks cannot be decoded");
+}

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use hyworld_chunk::{AssetKey, Chunk, Entity, Palette, Result, SectionSummary};
+use hyworld_chunk::{AssetKey, Chunk, Entity, Error, Palette, Result, SectionSummary};
 use hyworld_coords::{ChunkPos, RegionPos, SectionY};
 
 use super::environments::{cells_by_environment, count_environments};
 use super::{BIGGEST, ChunkStats, Counts, HEIGHTS, LayerStats, RegionStats, Stats, StatsOptions};
-use crate::contents::{Location, entity_id, items_in};
+use crate::contents::{Location, block_name, entity_id, items_in};
 use crate::select::Glob;
 
 /// The maximum number of names of one kind. The game has a few thousand; further ones are counted
@@ -48,6 +48,7 @@ impl Tally {
 #[derive(Default)]
 pub(super) struct Sums {
     chunks: u64,
+    newer: u64,
     blocks: Tally,
     fluids: Tally,
     environments: Tally,
@@ -61,15 +62,20 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds a chunk. If this fails, the parts counted before the error stay in the sums.
+    /// Adds a chunk. Returns the reason if a newer game wrote its blocks, which are not counted
+    /// then. If this fails, the parts counted before the error stay in the sums.
     pub(super) fn add(
         &mut self,
         chunk: &Chunk,
         wanted: &StatsOptions,
         size: ChunkStats,
-    ) -> Result<()> {
-        let sections = chunk.section_summaries()?;
-        let environments = chunk.environments()?;
+    ) -> Result<Option<Error>> {
+        let cells = chunk.section_summaries().and_then(|it| Ok((it, Some(chunk.environments()?))));
+        let ((sections, environments), newer) = match cells {
+            Ok(cells) => (cells, None),
+            Err(error) if error.newer_component().is_some() => ((Vec::new(), None), Some(error)),
+            Err(error) => return Err(error),
+        };
         let entities: Vec<Entity<'_>> = chunk.entities()?.collect();
         let blocks = chunk.block_entities()?.map(|(at, holder)| Location::Block(at, holder));
         let blocks: Vec<Location<'_>> = blocks.collect();
@@ -77,7 +83,7 @@ impl Sums {
         let found = items_in(blocks.iter().copied().chain(of_entities))?;
         for location in blocks {
             if let Location::Block(at, _) = location {
-                self.block_entities.add(chunk.block(at)?.name(), 1);
+                self.block_entities.add(&block_name(chunk, at)?, 1);
             }
         }
         self.add_region(size, &sections, entities.len());
@@ -91,11 +97,14 @@ impl Sums {
         for item in found {
             self.items.add(&item.id, u64::try_from(item.count).unwrap_or_default());
         }
-        count_environments(environments, &mut self.environments);
-        if wanted.by_environment {
-            cells_by_environment(chunk, environments, &mut self.by_environment)?;
+        if let Some(environments) = environments {
+            count_environments(environments, &mut self.environments);
+            if wanted.by_environment {
+                cells_by_environment(chunk, environments, &mut self.by_environment)?;
+            }
         }
-        Ok(())
+        self.newer = self.newer.saturating_add(newer.is_some().into());
+        Ok(newer)
     }
 
     fn add_region(&mut self, size: ChunkStats, sections: &[SectionSummary<'_>], entities: usize) {
@@ -177,6 +186,7 @@ impl Sums {
 
     pub(super) fn merge(&mut self, other: Self) {
         self.chunks = self.chunks.saturating_add(other.chunks);
+        self.newer = self.newer.saturating_add(other.newer);
         self.blocks.merge(other.blocks);
         self.fluids.merge(other.fluids);
         self.environments.merge(other.environments);
@@ -197,15 +207,16 @@ impl Sums {
     }
 
     pub(super) fn report(self, unreadable: u64) -> Stats {
-        let layers = self.layers.into_iter();
-        let mut layers: Vec<LayerStats> =
-            layers.map(|(name, layers)| LayerStats::new(name, layers, self.chunks)).collect();
+        let (layers, with_blocks) = (self.layers, self.chunks.saturating_sub(self.newer));
+        let layer = |(name, layers)| LayerStats::new(name, layers, with_blocks);
+        let mut layers: Vec<LayerStats> = layers.into_iter().map(layer).collect();
         layers.sort_by(|a, b| (b.count, &a.name).cmp(&(a.count, &b.name)));
         let sum = |of: fn(&RegionStats) -> u64| {
             self.regions.values().map(of).fold(0, u64::saturating_add)
         };
         Stats {
             chunks: self.chunks,
+            newer: self.newer,
             unreadable,
             stored: sum(|region| region.stored),
             raw: sum(|region| region.raw),

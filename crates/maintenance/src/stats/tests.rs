@@ -81,3 +81,20 @@ fn the_biggest_chunks_are_kept_in_order() {
     let sizes: Vec<u64> = sums.report(0).biggest_chunks.iter().map(|chunk| chunk.stored).collect();
     assert_eq!(sizes, [24, 23, 22, 21, 20, 19, 18, 17, 16, 15]);
 }
+
+#[test]
+fn entities_and_items_of_newer_games_are_counted() {
+    let storage = world();
+    let (before, _) = counted(&storage, &StatsOptions::default());
+    storage.write(ChunkPos::new(7, 7), &hyworld_testkit::game_0_7_chunk()).unwrap();
+    let wanted = StatsOptions { layers: vec![Glob::new("*")], by_environment: true };
+    let (stats, findings) = counted(&storage, &wanted);
+    assert_eq!((stats.chunks, stats.newer, stats.unreadable, findings), (3, 1, 0, 1));
+    assert_eq!((stats.entities["Sheep"], stats.block_entities["Unknown"]), (1, 1));
+    assert!(stats.items.len() > before.items.len(), "{:?}", stats.items);
+    assert_eq!((stats.blocks, stats.environments), (before.blocks, before.environments));
+    let region = stats.regions.iter().find(|region| region.x == 0).unwrap();
+    assert_eq!((region.chunks, region.blocks), (2, 4));
+    let iron = stats.layers.iter().find(|layer| layer.name == "Ore_Iron").unwrap();
+    assert!((iron.peak_percent - 2.0 / 2048.0 * 100.0).abs() < 1e-9, "of the chunks with blocks");
+}

@@ -11,6 +11,11 @@ pub(super) fn engine(folder: &Path, action: &'static str, source: impl Into<Boxe
     Error::Engine { location: folder.display().to_string(), action, source: source.into() }
 }
 
+/// The database has a part that only newer versions of the game write.
+pub(super) fn newer_layout(folder: &Path, part: String) -> Error {
+    Error::NewerLayout { location: folder.display().to_string(), part }
+}
+
 /// For `map_err`: a database operation failed.
 pub(super) fn failed(
     folder: &Path,

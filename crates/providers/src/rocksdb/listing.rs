@@ -52,11 +52,8 @@ impl<'a> Listing<'a> {
         if std::mem::replace(&mut self.has_reported_unknown, true) {
             return None;
         }
-        let problem = format!(
-            "it has keys that are not {KEY_BYTES} bytes long (one has {bytes}), which this program \
-             does not support; a newer version of the game may have written them"
-        );
-        Some(error::engine(self.folder, "list all chunks", problem))
+        let part = format!("keys that are not {KEY_BYTES} bytes long (one has {bytes})");
+        Some(error::newer_layout(self.folder, part))
     }
 
     /// Finds the damage at which the iterator stopped and continues the listing after it. Returns

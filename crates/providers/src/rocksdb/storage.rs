@@ -96,10 +96,10 @@ impl ChunkStorage for RocksDbStorage {
 
     /// Reads every document while listing, as the game does.
     fn positions(&self) -> Positions<'_> {
-        let unsupported = self.unsupported.as_ref().map(|unsupported| {
-            let problem = format!("it has {unsupported}, which this program does not support");
-            Err(error::engine(&self.folder, "list all chunks", problem))
-        });
+        let unsupported = self
+            .unsupported
+            .as_ref()
+            .map(|unsupported| Err(error::newer_layout(&self.folder, unsupported.clone())));
         let known = self
             .readable()
             .map(|(db, chunks)| Listing::new(&self.folder, db, chunks, self.unsupported.is_some()));

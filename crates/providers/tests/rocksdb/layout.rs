@@ -43,6 +43,7 @@ fn assert_untouched(folder: &Path, known: &[ChunkPos], unknown: &str) {
     listed.sort_unstable();
     assert_eq!(listed, known);
     assert_eq!(errors.len(), 1, "the unsupported part is reported once");
+    assert!(matches!(errors[0], Err(Error::NewerLayout { .. })));
     let error = errors[0].as_ref().unwrap_err().to_string();
     assert!(error.contains("cannot list all chunks: it has ") && error.contains(unknown));
     storage.sync().unwrap();
