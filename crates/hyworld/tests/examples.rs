@@ -31,6 +31,7 @@ fn sample() -> (tempfile::TempDir, PathBuf) {
     let filled = running.store().fill(area.in_file_order(), |_| true);
     assert_eq!((filled.done, filled.failed), (9, 0));
     assert!(running.shut_down().is_complete());
+    drop(running);
     let json = r#"{"Components": {"container": {"ItemContainer": {
         "Capacity": 18, "Items": {"2": {"Id": "Stick", "Quantity": 7}}}}}}"#;
     let holder = Holder::decode(Document::from_json(json).unwrap().to_bytes()).unwrap();

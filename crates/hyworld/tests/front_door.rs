@@ -129,6 +129,7 @@ fn an_edit_locks_the_world_and_writes_only_changed_chunks() {
     );
     assert_eq!(world.run(|_| {}).unwrap_err().kind(), ErrorKind::InUse);
     assert!(running.shut_down().is_complete());
+    drop(running);
     assert_eq!(fill(&mut world).unwrap().changed, 1);
     let chunk = world.chunk(AT).unwrap().unwrap();
     assert_eq!(chunk.histogram().unwrap().get("Wood"), Some(&2));

@@ -162,7 +162,7 @@ impl Planner<'_> {
             let other = self.plan(repair.at, repair.findings.clone(), false);
             let is_better = match &other.remedy {
                 Remedy::Copy(_) => true,
-                Remedy::Older(older) => !self.resembles_own(repair, older),
+                Remedy::Older(older) => !resembles_own(repair, older),
                 _ => false,
             };
             if is_better {
@@ -170,19 +170,6 @@ impl Planner<'_> {
             }
         }
         repairs
-    }
-
-    /// Returns whether the blob of a chunk's slot may be a newer version of an orphan.
-    fn resembles_own(&self, repair: &ChunkRepair, older: &OlderVersion) -> bool {
-        let pieces = |document: Vec<u8>| Pieces::of(&Chunk::decode(document).ok()?).ok();
-        let similarity = || {
-            let file = IndexedStorageFile::open_read_only(repair.file.as_ref()?).ok()?;
-            let (_, own) = file.salvage_slot(slot_of(repair.at)).ok()??;
-            let older = file.salvage_at(older.segment).ok()?;
-            let (own, older) = (own.decompress().ok()?, older.decompress().ok()?);
-            Some(pieces(own)?.similarity(&pieces(older)?))
-        };
-        similarity().is_none_or(|similarity| similarity >= VERSION_SIMILARITY)
     }
 
     /// Returns the file and the offset of the blob that a chunk is repaired with, if its own index
@@ -198,6 +185,19 @@ impl Planner<'_> {
         };
         Some((path.clone(), offset))
     }
+}
+
+/// Returns whether the blob of a chunk's slot may be a newer version of an orphan.
+fn resembles_own(repair: &ChunkRepair, older: &OlderVersion) -> bool {
+    let pieces = |document: Vec<u8>| Pieces::of(&Chunk::decode(document).ok()?).ok();
+    let similarity = || {
+        let file = IndexedStorageFile::open_read_only(repair.file.as_ref()?).ok()?;
+        let (_, own) = file.salvage_slot(slot_of(repair.at)).ok()??;
+        let older = file.salvage_at(older.segment).ok()?;
+        let (own, older) = (own.decompress().ok()?, older.decompress().ok()?);
+        Some(pieces(own)?.similarity(&pieces(older)?))
+    };
+    similarity().is_none_or(|similarity| similarity >= VERSION_SIMILARITY)
 }
 
 /// Returns the other chunks whose slots share the blob of a finding.

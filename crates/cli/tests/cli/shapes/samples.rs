@@ -184,7 +184,7 @@ fn regions() -> Samples {
     let ls = lines(&sandbox, &["region ls 0.0.region.bin", "region ls small.bin"]);
     let get = [("0.0.region.bin", ls.first()), ("small.bin", ls.last())];
     let get =
-        get.map(|(file, line)| format!("region get {file} {} -o {file}.1", line.unwrap()["slot"]));
+        get.map(|(name, of)| format!("region get {name} {} -o {name}.1", of.unwrap()["slot"]));
     let get = lines(&sandbox, &get.each_ref().map(String::as_str));
     let put = [
         "region put 2.2.region.bin 5 content --seal --dry-run",
