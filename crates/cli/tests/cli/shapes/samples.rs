@@ -182,9 +182,10 @@ fn regions() -> Samples {
     let info = info.map(|file| format!("region info {file}"));
     let info = lines(&sandbox, &info.each_ref().map(String::as_str));
     let ls = lines(&sandbox, &["region ls 0.0.region.bin", "region ls small.bin"]);
-    let get = [("0.0.region.bin", ls.first()), ("small.bin", ls.last())];
-    let get =
-        get.map(|(name, of)| format!("region get {name} {} -o {name}.1", of.unwrap()["slot"]));
+    let get = |name: &str, line: Option<&Value>| {
+        format!("region get {name} {} -o {name}.1", line.unwrap()["slot"])
+    };
+    let get = [get("0.0.region.bin", ls.first()), get("small.bin", ls.last())];
     let get = lines(&sandbox, &get.each_ref().map(String::as_str));
     let put = [
         "region put 2.2.region.bin 5 content --seal --dry-run",
@@ -194,15 +195,9 @@ fn regions() -> Samples {
     ];
     let put = lines(&sandbox, &put);
     let rm = lines(&sandbox, &["region rm 2.2.region.bin 6", "region rm small.bin 5 --dry-run"]);
-    let mut verify = lines(
-        &sandbox,
-        &[
-            "region verify 1.1.region.bin",
-            "region verify bad.bin",
-            "region verify cut.bin",
-            "region verify small.bin",
-        ],
-    );
+    let verify = ["1.1.region.bin", "bad.bin", "cut.bin", "small.bin"];
+    let verify = verify.map(|file| format!("region verify {file}"));
+    let mut verify = lines(&sandbox, &verify.each_ref().map(String::as_str));
     let salvage = salvaged(&sandbox);
     let compact = ["1.1.region.bin", "bad.bin", "small.bin"];
     let compact = compact.map(|file| format!("region compact {file} --drop-damaged --dry-run"));
