@@ -23,6 +23,7 @@ fn save() -> Sandbox {
             storage.write(ChunkPos::new(*x, *z), &sample().encode()).unwrap();
         }
         storage.sync().unwrap();
+        sandbox.file(&format!("save/universe/worlds/{world}/config.json"), b"{\"Version\": 4}");
     }
     sandbox
 }
