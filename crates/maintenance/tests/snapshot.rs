@@ -131,7 +131,7 @@ fn chunks_that_are_written_meanwhile_are_whole_and_real() {
                     thread::sleep(Duration::from_micros(100));
                 }
             });
-            let passes = if stops { 1000 } else { 12 };
+            let passes = if stops { 1000 } else { 40 };
             let report = world.snapshot(passes, &NoProgress);
             is_over.store(true, Ordering::SeqCst);
             report

@@ -26,15 +26,15 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     let mut chunk = located.chunk()?;
     upgrade::rename(&mut chunk, &upgrade::migrations(&args.assets, &args.path)?);
     let file = located.path.display().to_string();
-    let place = Place::new(pos, at, file);
+    let stored = StoredAt::new(pos, at, file);
     let entity = chunk.block_entity(at).with_context(|| located.name())?;
     let ids = entity.map(|entity| entity.ids().collect::<Vec<_>>().join(", "));
     let ids = ids.as_deref().unwrap_or("none");
-    match Report::new(&chunk, pos, at, &place) {
+    match Report::new(&chunk, pos, at, &stored) {
         Ok(report) if args.json => write_json(console, &report, entity)?,
         Ok(report) => report.write(console, at, ids)?,
         Err(error) if error.newer_component().is_some() => {
-            let part = Part { at: pos.into(), block: None, place: &place };
+            let part = Part { at: pos.into(), block: None, stored: &stored };
             if args.json {
                 write_json(console, &part, entity)?;
             } else {
@@ -68,12 +68,12 @@ struct Part<'a> {
     /// Always null, because the block is not known.
     block: Option<&'a str>,
     #[serde(flatten)]
-    place: &'a Place,
+    stored: &'a StoredAt,
 }
 
 /// Where a block is stored.
 #[derive(Debug, Serialize)]
-struct Place {
+struct StoredAt {
     chunk: Position,
     section: u8,
     cell: u16,
@@ -82,7 +82,7 @@ struct Place {
     slot: u16,
 }
 
-impl Place {
+impl StoredAt {
     fn new(pos: BlockPos, at: ChunkBlock, file: String) -> Self {
         Self {
             chunk: pos.chunk().into(),
@@ -109,7 +109,7 @@ impl Part<'_> {
         line(out, "position", &self.at.to_string())?;
         line(out, "block", "not supported yet")?;
         line(out, "block entity", entity)?;
-        self.place.write(out, at)
+        self.stored.write(out, at)
     }
 }
 
@@ -136,7 +136,7 @@ struct Report<'a> {
     height: i16,
     tint: String,
     #[serde(flatten)]
-    place: &'a Place,
+    stored: &'a StoredAt,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -190,7 +190,7 @@ impl<'a> Report<'a> {
         chunk: &'a Chunk,
         pos: BlockPos,
         at: ChunkBlock,
-        place: &'a Place,
+        stored: &'a StoredAt,
     ) -> hyworld_chunk::Result<Self> {
         let block = chunk.block(at)?;
         let section = chunk.section(at.section()).blocks()?;
@@ -223,7 +223,7 @@ impl<'a> Report<'a> {
             environment: block.environment()?,
             height: chunk.height(at.column())?,
             tint: tint(chunk.tint(at.column())?),
-            place,
+            stored,
         })
     }
 
@@ -244,7 +244,7 @@ impl<'a> Report<'a> {
         line("environment", self.environment)?;
         line("column", &format!("height {}, tint {}", self.height, self.tint))?;
         line("block entity", entity)?;
-        self.place.write(out, at)
+        self.stored.write(out, at)
     }
 
     /// Describes which cell of a multi-block object this is.
