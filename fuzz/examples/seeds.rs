@@ -142,7 +142,12 @@ fn add_texts(seeds: &mut Seeds) {
 fn map_state() -> MapState {
     let file = FileState { hash: 3, bytes: 100 };
     let tiles = [(TilePos::new(0, -1, 2), TileState { key: 2, file: Some(file) })];
-    let layer = LayerState { settings: 1, is_outdated: false, tiles: tiles.into() };
+    let layer = LayerState {
+        settings: 1,
+        is_outdated: false,
+        tiles: tiles.into(),
+        ..LayerState::default()
+    };
     let stamp = RegionStamp { bytes: 8192, modified_ns: 5, table: 7 };
     MapState {
         layers: [("surface".to_owned(), layer)].into(),
