@@ -1,7 +1,7 @@
 //! Parses arbitrary bytes as a manifest. One that is accepted is written and read again.
 //!
-//! An input is a byte, and then the lines of a manifest, to which the last line is added with the
-//! right counts and digest; or, if the byte is odd, all bytes of a manifest.
+//! The first byte of an input is a choice. If it is odd, the rest is a whole manifest. Otherwise
+//! the rest is a manifest without its last line, which is added with the right counts and digest.
 #![no_main]
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Parses arbitrary text as a selection, and evaluates it on a few chunks. What positions decide
-//! must agree for a region and its chunks, and with the evaluation.
+//! Parses arbitrary text as a selection, and evaluates it on a few chunks. If the position of a
+//! region decides, the positions of its chunks must decide the same, and so must the evaluation.
 //!
 //! An input is a selection up to the first zero byte, and then the text of every file it names.
 #![no_main]

@@ -76,7 +76,7 @@ struct Checked {
 #[derive(Default)]
 struct OldChunks {
     chunks: u64,
-    /// The lowest and the highest version of sections.
+    /// The lowest and the highest `Block` version of their sections.
     versions: Option<(i32, i32)>,
 }
 

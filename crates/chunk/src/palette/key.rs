@@ -70,8 +70,8 @@ impl AssetKey {
     /// The name of [`EMPTY`](Self::EMPTY).
     pub const EMPTY_NAME: &'static str = "Empty";
 
-    /// Creates a key, in which air is spelled `Empty`. Returns `None` above the 21,844 UTF-16 units
-    /// that the game can save.
+    /// Creates a key. Any spelling of air, such as `empty`, becomes `Empty`. Returns `None` if the
+    /// name is longer than the 21,844 UTF-16 units that the game can save.
     pub fn new(name: &str) -> Option<Self> {
         chars_too_many(name).is_none().then(|| Self::stored(name).in_usual_spelling())
     }

@@ -32,7 +32,7 @@ fn cell(random: &mut Random) -> ChunkBlock {
     at(x.try_into().unwrap(), (58 + random.below(9)).try_into().unwrap(), z.try_into().unwrap())
 }
 
-/// How a program writes a component that it has changed.
+/// The two ways to change a component: through a reference, or by putting a changed copy.
 #[derive(Clone, Copy)]
 enum Write {
     InPlace,

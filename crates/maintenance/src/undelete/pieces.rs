@@ -175,7 +175,7 @@ impl Piece {
         self.is_mixed |= *self.first.get_or_insert(value) != value;
     }
 
-    /// Returns 0 if all values are equal.
+    /// Returns the hash; 0 for a piece of equal cells, which is no evidence.
     fn hash(self) -> u32 {
         if self.is_mixed { self.hash.max(1) } else { 0 }
     }

@@ -91,7 +91,7 @@ fn every_truncation_is_rejected() {
     }
 }
 
-/// Each value takes much more memory than its two bytes of text.
+/// A value such as `0,` has two bytes of text and takes 32 bytes of memory or more.
 #[test]
 fn the_number_of_values_is_limited() {
     let many = |count: usize| format!("{{\"a\": [{}0]}}", "0,".repeat(count));
