@@ -26,7 +26,8 @@ pub(crate) struct MigrateArgs {
     /// Do not ask before chunks of the new storage are replaced
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Write what is replaced to this undo bundle [default: a new file beside the world]
+    /// Write what is replaced to this bundle, for `restore --from` [default: a new file beside the
+    /// world]
     #[arg(long, value_name = "FILE", requires = "replace")]
     pub(crate) bundle: Option<PathBuf>,
     /// Switch the world even if some chunks cannot be read; those stay only in the old storage

@@ -53,8 +53,12 @@ pub(super) fn run(args: &MigrateArgs, console: &mut Console) -> anyhow::Result<E
     let report = options.run(&world, &args.target(), &bar)?;
     drop(bar);
     write(args, console, &world, &report, start.elapsed())?;
-    if !args.json {
-        super::undo::advise(report.bundle.as_deref(), console)?;
+    if let Some(bundle) = report.bundle.as_ref().filter(|_| !args.json) {
+        console.report(format_args!(
+            "what {} had is kept in {}: `hyworld restore --from` reads it",
+            report.target,
+            bundle.display()
+        ))?;
     }
     convert::complain(console, &report.copy)?;
     if !report.is_switched && !args.dry_run {
@@ -85,7 +89,7 @@ fn may_replace(
     }
     console.say(format_args!(
         "{}: {} differ from those of the world, {} are only there; they are replaced or removed, \
-         and kept in an undo bundle",
+         and kept in a bundle for `restore --from`",
         found.location,
         text::count(found.different.len() as u64, "chunk"),
         text::thousands(found.only_there.len() as u64),
