@@ -2,9 +2,8 @@
 //! files change, and the bundle.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyworld_maintenance::{Changes, UndoError, bundle_path};
+use hyworld_maintenance::{Changes, UndoError, bundle_path, now_ms};
 use hyworld_world::{ServerCheck, Universe, WritePermit, world_of_storage};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -140,12 +139,6 @@ pub(crate) fn full_name(location: &Location) -> String {
 /// Returns the UUID in the configuration of a world, as text.
 fn uuid_in(world: &Path) -> Option<String> {
     uuid_of_world(world).map(|uuid| uuid.to_string())
-}
-
-/// Returns the current time in milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl From<UndoError> for Error {

@@ -94,14 +94,14 @@ impl World {
             if source.same_world == SameWorld::Unknown {
                 source.judge_by_edges(self.storage(), std::iter::empty());
             }
-            source.count_lacking(self.storage());
+            if source.same_world.is_accepted() {
+                source.count_lacking(self.storage());
+            }
             let (name, count) = (&source.name, source.lacking);
-            let text = if !source.same_world.is_accepted() {
-                format!("{name}: it is not proven to be of this world, and was not compared")
-            } else if count > 0 {
-                format!("{name}: has {count} chunks that the world lacks")
-            } else {
-                continue;
+            let text = match source.same_world.is_accepted() {
+                false => format!("{name}: not proven to be of this world, and not compared"),
+                true if count > 0 => format!("{name}: has {count} chunks that the world lacks"),
+                true => continue,
             };
             findings.push(Finding::new(Class::Lacking, text));
         }

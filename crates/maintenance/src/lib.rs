@@ -95,7 +95,7 @@ pub use undelete::{
 pub use undo::{
     BUNDLE_SUFFIX, Bundle, BundleDamage, BundleHeader, BundleStorage, BundleSummary, Changes,
     FileState, OpenStorage, RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport,
-    UndoRoot, bundle_path, prepared_path,
+    UndoRoot, bundle_path, now_ms, prepared_path,
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{

@@ -10,7 +10,6 @@ mod tests;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_files::FileError;
 use hyworld_providers::{
@@ -23,7 +22,7 @@ use crate::convert::{ConvertOptions, ConvertReport, convert};
 use crate::progress::Progress;
 use crate::scan::ScanOptions;
 use crate::seam::SameWorld;
-use crate::undo::{Changes, UndoError, bundle_path};
+use crate::undo::{Changes, UndoError, bundle_path, now_ms};
 
 pub use target::TargetContents;
 
@@ -248,12 +247,6 @@ impl MigrateOptions {
         report.copy.removed = report.copy.removed.saturating_add(removed);
         Ok(())
     }
-}
-
-/// Returns the current time in milliseconds since 1970.
-fn now_ms() -> u64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Converts an error of recording the chunks of the target.

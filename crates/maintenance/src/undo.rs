@@ -28,6 +28,7 @@ mod writer;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_files::FileError;
 
@@ -114,6 +115,12 @@ fn unusable(path: &Path, reason: &str) -> UndoError {
 
 /// The result of the operations of this module.
 pub(crate) type Result<T, E = UndoError> = std::result::Result<T, E>;
+
+/// Returns the current time in milliseconds since 1970, as bundles record it.
+pub fn now_ms() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// Returns the first unused name of a bundle beside `root`, such as
 /// `worlds/default-repair-1.hyundo` for the world `worlds/default`. The game ignores files beside

@@ -37,6 +37,9 @@ pub(super) struct Region<'a> {
     pieces: HashMap<ChunkPos, Pieces>,
     /// The chunks of the region by document.
     documents: HashMap<[u8; 32], Vec<ChunkPos>>,
+    /// Slots whose blobs share segments with another one. One of them is wrong, and it is not known
+    /// which.
+    shared: BTreeSet<Slot>,
 }
 
 /// An orphan with what determines its position.
@@ -56,7 +59,8 @@ impl<'a> Region<'a> {
         let slots = RegionSlots::of(file);
         let at = slots.region().unwrap_or(RegionPos::new(0, 0));
         let (edges, pieces, documents) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut region = Self { file, options, slots, at, edges, pieces, documents };
+        let shared = slots_sharing_blobs(file);
+        let mut region = Self { file, options, slots, at, edges, pieces, documents, shared };
         region.read_own();
         if slots.region().is_some() {
             for side in Side::ALL {
@@ -72,8 +76,7 @@ impl<'a> Region<'a> {
 
     fn read_own(&mut self) {
         let (file, options) = (self.file, self.options);
-        // One of the slots that share a blob is wrong, and it is not known which.
-        let shared: BTreeSet<Slot> = slots_sharing_blobs(file);
+        let shared = self.shared.clone();
         let read = |slot| if shared.contains(&slot) { None } else { read_chunk(file, slot) };
         let _ended = scan_slots(file, options, read, |slot, found| {
             let Some((at, found)) = self.chunk_of(slot).zip(found) else { return };
@@ -230,10 +233,7 @@ impl<'a> Region<'a> {
         let known = Known {
             edges: self.edges.iter().map(|(at, edges)| (*at, edges)).collect(),
             pieces: self.pieces.iter().map(|(at, pieces)| (*at, pieces)).collect(),
-            lost: slots_sharing_blobs(self.file)
-                .into_iter()
-                .filter_map(|slot| self.chunk_of(slot))
-                .collect(),
+            lost: self.shared.iter().filter_map(|slot| self.chunk_of(*slot)).collect(),
         };
         let placed = match self.at.chunks().filter(|_| self.is_square()) {
             Some(chunks) => assign_positions(known, chunks, &candidates, self.options),
