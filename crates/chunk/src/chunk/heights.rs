@@ -58,6 +58,8 @@ impl Chunk {
             }
         }
         match u16::try_from(stored) {
+            // The game lowers 0 to -1 when the block there is removed, and other heights to 0.
+            Ok(0) if low == 0 && !self.is_opaque(column, 0)? => Ok(-1),
             Ok(y) if (low..=high).contains(&y) && !self.is_opaque(column, y)? => {
                 self.highest_below(column, y)
             }

@@ -65,6 +65,21 @@ fn only_a_change_increments_the_counters() {
 }
 
 #[test]
+fn a_column_without_its_lowest_block_has_the_height_that_the_game_writes() {
+    let mut chunk = Chunk::new();
+    let (bottom, top) = (at(3, 0, 4), at(3, 1, 4));
+    let mut edit = |pos: ChunkBlock, name: &str| {
+        chunk.set_block(pos, name).unwrap();
+        chunk = Chunk::decode(chunk.encode()).unwrap();
+        chunk.height(pos.column()).unwrap()
+    };
+    assert_eq!([edit(bottom, "Rock_Stone"), edit(top, "Rock_Stone")], [0, 1]);
+    assert_eq!([edit(top, "Empty"), edit(bottom, "Empty")], [0, -1]);
+    assert_eq!([edit(bottom, "Rock_Stone"), edit(bottom, "Empty")], [0, -1]);
+    assert_eq!([edit(top, "Rock_Stone"), edit(top, "Empty")], [1, 0]);
+}
+
+#[test]
 fn transparent_blocks_do_not_count_for_heights() {
     let mut chunk = Chunk::new();
     let ground = |x| at(x, 64, 9);
