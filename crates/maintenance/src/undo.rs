@@ -17,6 +17,8 @@ mod delta;
 mod entries;
 mod header;
 mod inside;
+mod overlay;
+mod patch;
 mod path_text;
 mod record;
 mod records;
@@ -24,6 +26,7 @@ mod region;
 mod restore;
 mod slots;
 mod storage;
+mod unpatch;
 mod writer;
 
 use std::ffi::OsStr;

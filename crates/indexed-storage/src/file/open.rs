@@ -105,8 +105,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether orphaned blobs are never overwritten: new blobs are then written elsewhere, and
-    /// the file can grow. By default they are kept only while a slot is damaged.
+    /// Sets whether orphaned blobs are never overwritten: new blobs are then written after the end
+    /// of the file, which grows. By default they are kept only while a slot is damaged.
     pub fn keep_orphans(mut self, keep: bool) -> Self {
         self.keep_orphans = keep;
         self

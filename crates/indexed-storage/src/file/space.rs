@@ -27,7 +27,6 @@ use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::frame;
 use crate::layout::{SegmentIndex, SegmentRun, Slot};
-use crate::salvage::SalvagedBlob;
 use crate::slot::{SlotEntry, SlotState};
 
 /// How the file is to be written, and the writer, which is created before the first change.
@@ -153,14 +152,8 @@ impl IndexedStorageFile {
     /// Returns the runs of the orphaned blobs that must not be overwritten.
     fn orphans(&self, options: &OpenOptions) -> Result<Vec<SegmentRun>> {
         if options.keep_orphans {
-            let report = self.salvage()?;
-            if !report.complete {
-                // What was not searched may have some too.
-                return self.orphaned_runs();
-            }
-            let found = report.blobs.into_iter();
-            let run = |one: SalvagedBlob| SegmentRun::new(one.segment, one.segment_count);
-            return Ok(found.filter_map(run).collect());
+            // Without a search, because that would read all unused space.
+            return self.orphaned_runs();
         }
         let mut orphans = Vec::new();
         let is_broken = |slot: &SlotEntry| matches!(self.state(slot), SlotState::Broken(_));

@@ -37,6 +37,14 @@ impl OsFile {
         Self::open(path, Access::Read)
     }
 
+    /// Opens an existing file for reading and writing, and locks it against other writers.
+    ///
+    /// # Errors
+    /// Returns an error if `path` is not a regular file, cannot be opened or is locked.
+    pub fn open_locked(path: &Path) -> Result<Self> {
+        Self::open(path, Access::Write)
+    }
+
     /// Uses an open file, such as a temporary one.
     pub fn of(file: File) -> Self {
         Self { file }

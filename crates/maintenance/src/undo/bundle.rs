@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use hyworld_files::FileError;
 
 use super::changes::{ChunkRecord, EndRecord, FileRecord};
-use super::entries::{FileEntry, FileParts, Part, parse_described, parse_range};
+use super::entries::{Description, FileEntry, FileParts, Part, parse_described, parse_range};
 use super::header::{BundleHeader, Reading};
+use super::patch::PatchRecord;
 use super::record::Kind;
 use super::records::{BundleDamage, Found, Record};
 use super::region::BlobRecord;
@@ -101,7 +102,12 @@ impl Bundle {
             Kind::File => {
                 let file: FileRecord = serde_json::from_slice(&record.payload).ok()?;
                 let parts = open.remove(&file.file).unwrap_or_default();
-                self.files.push(parts.with_record(file));
+                self.files.push(parts.with_record(Description::Whole(file)));
+            }
+            Kind::Patch => {
+                let patch: PatchRecord = serde_json::from_slice(&record.payload).ok()?;
+                let parts = open.remove(&patch.file).unwrap_or_default();
+                self.files.push(parts.with_record(Description::Patch(patch)));
             }
             Kind::End => self.end = Some(serde_json::from_slice(&record.payload).ok()?),
             // The second copy.

@@ -96,6 +96,8 @@ pub struct Changes {
     next_file: u32,
     /// What is recorded so far.
     recorded: EndRecord,
+    /// Whether old bytes are recorded.
+    is_recording: bool,
 }
 
 impl Changes {
@@ -108,7 +110,7 @@ impl Changes {
         let root = absolute(root).map_err(FileError::at(root, "resolve"))?;
         let header = BundleHeader::new(verb, &root, time_ms);
         let (path, recorded) = (bundle.to_owned(), EndRecord::default());
-        Ok(Self { root, path, header, writer: None, next_file: 0, recorded })
+        Ok(Self { root, path, header, writer: None, next_file: 0, recorded, is_recording: true })
     }
 
     /// Records the UUIDs of the worlds in the folder. An undo compares them.
@@ -123,6 +125,18 @@ impl Changes {
     pub fn of_storage(mut self, url: String) -> Self {
         self.header.storage = Some(url);
         self
+    }
+
+    /// Records nothing: the changes cannot be undone.
+    #[must_use]
+    pub fn without_undo(mut self) -> Self {
+        self.is_recording = false;
+        self
+    }
+
+    /// Returns whether old bytes are recorded.
+    pub(super) fn is_recording(&self) -> bool {
+        self.is_recording
     }
 
     /// Replaces `path` by the file `prepared`, which must be complete and durable, under the name
@@ -172,7 +186,8 @@ impl Changes {
         location: &str,
         chunks: &[(ChunkPos, Option<&[u8]>)],
     ) -> Result<()> {
-        for (at, new) in chunks {
+        let recorded = if self.is_recording { chunks } else { &[] };
+        for (at, new) in recorded {
             let old = storage.read(*at)?;
             let new = new.map(|new| Digested::of_bytes(new).sha256);
             let (x, z) = (at.x, at.z);
@@ -214,28 +229,47 @@ impl Changes {
     }
 
     fn record_file(&mut self, path: &Path, new: Option<&Path>) -> Result<()> {
+        if !self.is_recording {
+            return Ok(());
+        }
         let name = self.name_of(path)?;
-        let file = self.next_file;
-        self.next_file = file.saturating_add(1);
+        let file = self.take_file_number();
         let real = if path.exists() { follow_link(path)? } else { path.to_owned() };
         let mut spans = Vec::new();
         let compared = compare(&real, new, |offset, bytes| {
             spans.push((offset, bytes.len() as u64));
-            let head = [&file.to_be_bytes()[..], &offset.to_be_bytes()].concat();
-            self.add(Kind::Range, &[&head, bytes].concat())
+            self.add_range(file, offset, bytes)
         })?;
         let blobs = OldBlobs { file, name: &name, spans: &spans };
         let blobs = self.record_blobs(&blobs, &real, new)?;
         let ranges = spans.len() as u64;
         let (old, new) = (compared.old, compared.new);
         let record = FileRecord { file, path: name, old, new, ranges, blobs };
-        self.add(Kind::File, &json(&record)?)?;
+        self.add_file(Kind::File, &json(&record)?)
+    }
+
+    /// Returns the number of the next file.
+    pub(super) fn take_file_number(&mut self) -> u32 {
+        let file = self.next_file;
+        self.next_file = file.saturating_add(1);
+        file
+    }
+
+    /// Records old bytes of a file.
+    pub(super) fn add_range(&mut self, file: u32, offset: u64, bytes: &[u8]) -> Result<()> {
+        let head = [&file.to_be_bytes()[..], &offset.to_be_bytes()].concat();
+        self.add(Kind::Range, &[&head, bytes].concat())
+    }
+
+    /// Adds the last record of a file. The file may be changed after this.
+    pub(super) fn add_file(&mut self, kind: Kind, description: &[u8]) -> Result<()> {
+        self.add(kind, description)?;
         self.recorded.files = self.recorded.files.saturating_add(1);
         self.commit()
     }
 
     /// Returns the path of a file below the root, as text.
-    fn name_of(&self, path: &Path) -> Result<String> {
+    pub(super) fn name_of(&self, path: &Path) -> Result<String> {
         let full = absolute(path).map_err(FileError::at(path, "resolve"))?;
         let inside = full.strip_prefix(&self.root).ok().and_then(text_of_relative);
         inside.ok_or_else(|| UndoError::Outside { path: full.clone(), root: self.root.clone() })

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::changes::FileRecord;
 use super::delta::Digested;
+use super::patch::PatchRecord;
 use super::record::split_described;
 use super::records::Record;
 use super::region::BlobRecord;
@@ -17,14 +18,23 @@ pub(super) struct Part {
     pub(super) bytes: u64,
 }
 
-/// A file that was replaced.
+/// The last record of a file.
+#[derive(Debug)]
+pub(super) enum Description {
+    /// The file was replaced.
+    Whole(FileRecord),
+    /// Bytes of the file were changed in place.
+    Patch(PatchRecord),
+}
+
+/// A file that was changed.
 #[derive(Debug)]
 pub(super) struct FileEntry {
     /// The path below the root, as text.
     pub(super) name: String,
     /// The description of the file; `None` if it is lost.
-    pub(super) record: Option<FileRecord>,
-    /// Ranges of old bytes: the offset in the file, and the bytes in the bundle.
+    pub(super) record: Option<Description>,
+    /// Ranges of old bytes, sorted: the offset in the file, and the bytes in the bundle.
     pub(super) ranges: Vec<(u64, Part)>,
     pub(super) blobs: Vec<(BlobRecord, Part)>,
     /// Whether the bundle has everything that is needed to build the old file.
@@ -32,27 +42,65 @@ pub(super) struct FileEntry {
 }
 
 impl FileEntry {
-    pub(super) fn old(&self) -> Option<&Digested> {
-        self.record.as_ref()?.old.as_ref()
+    /// Returns the length of the old file; `None` if it did not exist or is not known.
+    pub(super) fn old_bytes(&self) -> Option<u64> {
+        match self.record.as_ref()? {
+            Description::Whole(record) => record.old.as_ref().map(|old| old.bytes),
+            Description::Patch(patch) => Some(patch.old_bytes),
+        }
     }
 
     /// Returns whether the old file has only bytes that the new file or the ranges have. A bundle
     /// could claim any length otherwise.
     fn is_covered(&self) -> bool {
-        let Some(old) = self.old() else { return true };
-        let new = self.record.as_ref().and_then(|record| record.new.as_ref());
-        let mut ranges: Vec<_> = self.ranges.iter().map(|(at, part)| (*at, part.bytes)).collect();
-        ranges.sort_unstable();
+        match &self.record {
+            Some(Description::Whole(FileRecord { old: Some(old), new, .. })) => {
+                self.covers(old, new.as_ref())
+            }
+            Some(Description::Patch(patch)) => {
+                let is_old = |(start, end): (u64, u64)| {
+                    start >= end || self.old_part(start, end.saturating_sub(start)).is_some()
+                };
+                let mut changed = patch.changed.iter().map(|range| {
+                    let end = range.offset.saturating_add(range.bytes);
+                    (range.offset, end.min(patch.old_bytes))
+                });
+                patch.is_plausible() && changed.all(is_old)
+            }
+            Some(Description::Whole(_)) | None => true,
+        }
+    }
+
+    fn covers(&self, old: &Digested, new: Option<&Digested>) -> bool {
         let mut covered = new.map_or(0, |new| new.bytes);
-        for (offset, bytes) in ranges.into_iter().filter(|(offset, _)| *offset <= old.bytes) {
-            if offset <= covered {
-                covered = covered.max(offset.saturating_add(bytes));
+        for (offset, part) in self.ranges.iter().filter(|(offset, _)| *offset <= old.bytes) {
+            if *offset <= covered {
+                covered = covered.max(offset.saturating_add(part.bytes));
             }
         }
         let is_inside = |(offset, part): &(u64, Part)| {
             offset.checked_add(part.bytes).is_some_and(|end| end <= old.bytes)
         };
         old.bytes <= covered && self.ranges.iter().all(is_inside)
+    }
+
+    /// Returns where the bundle has old bytes of the file, which may be in several ranges; `None`
+    /// if it has only a part of them.
+    pub(super) fn old_part(&self, offset: u64, bytes: u64) -> Option<Vec<Part>> {
+        let (mut next, end) = (offset, offset.checked_add(bytes)?);
+        let mut parts = Vec::new();
+        while next < end {
+            let after = self.ranges.partition_point(|(start, _)| *start <= next);
+            let (start, part) = self.ranges.get(after.checked_sub(1)?)?;
+            let skipped = next.checked_sub(*start)?;
+            let count = part.bytes.checked_sub(skipped)?.min(end.checked_sub(next)?);
+            parts.push(Part { offset: part.offset.checked_add(skipped)?, bytes: count });
+            if count == 0 {
+                return None;
+            }
+            next = next.checked_add(count)?;
+        }
+        Some(parts)
     }
 }
 
@@ -65,15 +113,19 @@ pub(super) struct FileParts {
 
 impl FileParts {
     /// Returns the entry of a file with its last record.
-    pub(super) fn with_record(self, record: FileRecord) -> FileEntry {
-        let is_counted = |count: u64, found: usize| count == found as u64;
-        let mut is_whole = is_counted(record.ranges, self.ranges.len());
-        let is_listed = is_counted(record.blobs, self.blobs.len());
-        let (name, ranges) = (record.path.clone(), self.ranges);
+    pub(super) fn with_record(self, record: Description) -> FileEntry {
+        let (name, ranges, blobs) = match &record {
+            Description::Whole(FileRecord { path, ranges, blobs, .. })
+            | Description::Patch(PatchRecord { path, ranges, blobs, .. }) => {
+                (path.clone(), *ranges, *blobs)
+            }
+        };
+        let is_counted = ranges == self.ranges.len() as u64 && blobs == self.blobs.len() as u64;
+        let mut ranges = self.ranges;
+        ranges.sort_unstable_by_key(|(offset, _)| *offset);
         let blobs = resolve(self.blobs, &ranges);
-        let mut entry = FileEntry { name, record: Some(record), ranges, blobs, is_whole };
-        is_whole &= is_listed && entry.is_covered();
-        entry.is_whole = is_whole;
+        let mut entry = FileEntry { name, record: Some(record), ranges, blobs, is_whole: false };
+        entry.is_whole = is_counted && entry.is_covered();
         entry
     }
 

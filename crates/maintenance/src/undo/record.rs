@@ -48,6 +48,8 @@ pub(super) enum Kind {
     Blob,
     /// The description of a file as JSON. The file is replaced after this record is durable.
     File,
+    /// The description of a file as JSON. The file is changed in place after this record is durable.
+    Patch,
     /// The old document of a chunk that is replaced after this record is durable: a description as
     /// JSON, then the document.
     Chunk,
@@ -56,8 +58,15 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 6] =
-        [Self::Header, Self::Range, Self::Blob, Self::File, Self::Chunk, Self::End];
+    const ALL: [Self; 7] = [
+        Self::Header,
+        Self::Range,
+        Self::Blob,
+        Self::File,
+        Self::Patch,
+        Self::Chunk,
+        Self::End,
+    ];
 
     fn byte(self) -> u8 {
         match self {
@@ -65,6 +74,7 @@ impl Kind {
             Self::Range => b'R',
             Self::Blob => b'B',
             Self::File => b'F',
+            Self::Patch => b'P',
             Self::Chunk => b'C',
             Self::End => b'E',
         }

@@ -38,6 +38,13 @@ pub struct RegionChanges {
     pub slots: Vec<(Slot, RegionChange)>,
 }
 
+impl RegionChanges {
+    /// Returns whether only slots are changed.
+    fn is_in_place(&self) -> bool {
+        self.header.is_none() && !self.table && !self.fresh
+    }
+}
+
 /// The description of the old blob of a slot.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BlobRecord {
@@ -52,6 +59,9 @@ pub(super) struct BlobRecord {
     /// Offset and length of the blob in the old file, if a range of the file has its bytes;
     /// otherwise they follow.
     pub(super) range: Option<(u64, u64)>,
+    /// The offset of the blob in the old file, if it was not moved or overwritten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<u64>,
 }
 
 /// The file whose blobs are recorded, and the ranges that are recorded already.
@@ -75,12 +85,16 @@ impl OldBlobs<'_> {
 }
 
 impl Changes {
-    /// Changes slots of a region file, which is created if it does not exist. All changes take
-    /// effect together.
+    /// Changes slots of a region file, which is created if it does not exist. An existing file is
+    /// changed in place, unless the file as a whole must be changed first.
     ///
     /// # Errors
-    /// Returns an error if a change is not possible. The file is then unchanged.
+    /// Returns an error if a change is not possible. The file is then unchanged; after an error of
+    /// the disk, each slot has its old or its new blob.
     pub fn change_region(&mut self, path: &Path, changes: &RegionChanges) -> Result<()> {
+        if changes.is_in_place() && path.exists() {
+            return self.patch_slots(path, &changes.slots);
+        }
         let prepared = prepare(path, changes)?;
         let replaced = self.replace_with(path, &prepared);
         if replaced.is_err() {
@@ -121,7 +135,7 @@ impl Changes {
         Ok(count)
     }
 
-    fn add_blob(
+    pub(super) fn add_blob(
         &mut self,
         blobs: &OldBlobs<'_>,
         slot: Slot,
@@ -140,11 +154,11 @@ impl Changes {
         };
         let bytes = stored.len() as u64;
         let offset = file.filter(|_| bytes > 0).and_then(|file| file.blob_offset(slot));
-        let range = offset.filter(|offset| blobs.has(*offset, bytes));
         let is_there = |at: &u64| file.is_some_and(|file| has_bytes(file.path(), *at, stored));
-        let range = range.filter(is_there).map(|offset| (offset, bytes));
+        let at = offset.filter(is_there);
+        let range = at.filter(|offset| blobs.has(*offset, bytes)).map(|offset| (offset, bytes));
         let (file, path) = (blobs.file, blobs.name.to_owned());
-        let record = BlobRecord { file, path, slot: slot.get(), old: state, new, range };
+        let record = BlobRecord { file, path, slot: slot.get(), old: state, new, range, at };
         let stored = if range.is_some() { &[] } else { stored };
         self.add(Kind::Blob, &described(&json(&record)?, stored))
     }
@@ -163,13 +177,13 @@ fn has_bytes(path: &Path, offset: u64, bytes: &[u8]) -> bool {
 
 /// The contents of a slot.
 #[derive(PartialEq, Eq)]
-enum Stored {
+pub(super) enum Stored {
     Blob(EncodedBlob),
     None,
     Damaged,
 }
 
-fn read_slot(file: Option<&IndexedStorageFile>, slot: Slot) -> Stored {
+pub(super) fn read_slot(file: Option<&IndexedStorageFile>, slot: Slot) -> Stored {
     match file.map(|file| file.read_encoded(slot)) {
         Some(Ok(Some(blob))) => Stored::Blob(blob),
         Some(Err(_)) => Stored::Damaged,

@@ -9,9 +9,9 @@ use hyworld_files::{FileError, follow_link, open_regular, remove_if_present};
 use hyworld_providers::ChunkStorage;
 
 use super::bundle::Bundle;
-use super::changes::{Changes, ChunkRecord, OldState, prepared_path};
+use super::changes::{Changes, ChunkRecord, FileRecord, OldState, prepared_path};
 use super::delta::Digested;
-use super::entries::{FileEntry, Part};
+use super::entries::{Description, FileEntry, Part};
 use super::inside::UndoRoot;
 use super::{Result, UndoError};
 use crate::finding::{Class, Finding, Findings};
@@ -100,10 +100,10 @@ impl Bundle {
             plan.items.push(UndoItem { name, chunk, state, bytes: None, is_proof: false });
         }
         for entry in self.files.iter().rev() {
-            let state = file_state(&root.path_of(&entry.name, self.path())?, entry)?;
-            let (name, bytes) = (entry.name.clone(), entry.old().map(|old| old.bytes));
-            let new = entry.record.as_ref().and_then(|record| record.new.as_ref());
-            let is_proof = state == FileState::New && new.is_some_and(|new| new.bytes > 0);
+            let path = root.path_of(&entry.name, self.path())?;
+            let state = self.file_state(&path, entry)?;
+            let (name, bytes) = (entry.name.clone(), entry.old_bytes());
+            let is_proof = state == FileState::New && is_proof(entry);
             plan.items.push(UndoItem { name, chunk: None, state, bytes, is_proof });
         }
         Ok(plan)
@@ -191,7 +191,7 @@ impl Bundle {
         changes: &mut Changes,
         report: &mut UndoReport,
     ) -> Result<()> {
-        match file_state(path, entry)? {
+        match self.file_state(path, entry)? {
             FileState::Old => report.unchanged = report.unchanged.saturating_add(1),
             FileState::New => {
                 self.restore_file(path, entry, changes)?;
@@ -211,9 +211,25 @@ impl Bundle {
         Ok(())
     }
 
-    /// Builds the old file from the current one and the recorded differences.
+    /// Restores a file that is as the verb left it.
     fn restore_file(&self, path: &Path, entry: &FileEntry, changes: &mut Changes) -> Result<()> {
-        let Some(old) = entry.old() else { return changes.remove(path) };
+        match &entry.record {
+            Some(Description::Patch(record)) => self.undo_patch(path, entry, record, changes),
+            Some(Description::Whole(FileRecord { old: Some(old), .. })) => {
+                self.replace_by_old(path, entry, old, changes)
+            }
+            Some(Description::Whole(_)) | None => changes.remove(path),
+        }
+    }
+
+    /// Builds the old file from the current one and the recorded differences.
+    fn replace_by_old(
+        &self,
+        path: &Path,
+        entry: &FileEntry,
+        old: &Digested,
+        changes: &mut Changes,
+    ) -> Result<()> {
         let prepared = prepared_path(path)?;
         let built = self.build_old(path, &prepared, entry, old.bytes);
         let replaced = built.and_then(|()| {
@@ -256,20 +272,35 @@ const SINCE: &str = "changed since; it is left as it is";
 const INCOMPLETE: &str = "the bundle has only a part of its old bytes; only intact slots are \
     restored";
 
-fn file_state(path: &Path, entry: &FileEntry) -> Result<FileState> {
-    let current = Digested::of_file(path)?;
-    let Some(record) = &entry.record else { return Ok(FileState::Incomplete) };
-    Ok(if current == record.old {
-        FileState::Old
-    } else if !entry.is_whole {
-        FileState::Incomplete
-    } else if current == record.new {
-        FileState::New
-    } else if !entry.blobs.is_empty() && current.is_some() {
-        FileState::ChangedRegion
-    } else {
-        FileState::Changed
-    })
+impl Bundle {
+    fn file_state(&self, path: &Path, entry: &FileEntry) -> Result<FileState> {
+        let record = match &entry.record {
+            None => return Ok(FileState::Incomplete),
+            Some(Description::Patch(record)) => return self.patch_state(path, entry, record),
+            Some(Description::Whole(record)) => record,
+        };
+        let current = Digested::of_file(path)?;
+        Ok(if current == record.old {
+            FileState::Old
+        } else if !entry.is_whole {
+            FileState::Incomplete
+        } else if current == record.new {
+            FileState::New
+        } else if !entry.blobs.is_empty() && current.is_some() {
+            FileState::ChangedRegion
+        } else {
+            FileState::Changed
+        })
+    }
+}
+
+/// Returns whether only a copy of the world can have the bytes that the verb wrote.
+fn is_proof(entry: &FileEntry) -> bool {
+    match &entry.record {
+        Some(Description::Whole(record)) => record.new.as_ref().is_some_and(|new| new.bytes > 0),
+        Some(Description::Patch(patch)) => patch.is_proof(),
+        None => false,
+    }
 }
 
 /// The storages of a bundle, opened on first use.

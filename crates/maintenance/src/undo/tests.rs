@@ -1,4 +1,5 @@
 mod damaged;
+mod in_place;
 
 use super::*;
 use crate::progress::NoProgress;

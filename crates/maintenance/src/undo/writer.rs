@@ -58,7 +58,9 @@ impl Writer {
     pub(super) fn commit(&mut self) -> Result<()> {
         let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
         synced.map_err(FileError::at(&self.path, "sync"))?;
-        sync_parent(&self.path)?;
+        if self.checked.1 == 0 {
+            sync_parent(&self.path)?;
+        }
         let failed = |error| UndoError::File(FileError::at(&self.path, "read back")(error));
         let file = File::open(&self.path).map_err(failed)?;
         let ((start, first), (end, next)) = (self.checked, self.written);
