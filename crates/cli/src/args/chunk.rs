@@ -55,6 +55,9 @@ pub(crate) struct ChunkArgs {
     /// Print the whole chunk as one JSON object; with --component, that component on one line
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the paths of files, which clients of `serve` must not see.
+    #[arg(skip)]
+    pub(crate) without_paths: bool,
 }
 
 #[derive(Debug, Args)]
@@ -75,4 +78,7 @@ pub(crate) struct BlockArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the paths of files, which clients of `serve` must not see.
+    #[arg(skip)]
+    pub(crate) without_paths: bool,
 }

@@ -15,4 +15,7 @@ pub(crate) struct InfoArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out the paths of files in the JSON, which clients of `serve` must not see.
+    #[arg(skip)]
+    pub(crate) without_paths: bool,
 }

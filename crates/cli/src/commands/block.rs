@@ -25,7 +25,7 @@ pub(super) fn run(args: &BlockArgs, console: &mut Console) -> anyhow::Result<Exi
     let located = StoredChunk::find(&args.path, pos.chunk())?;
     let mut chunk = located.chunk()?;
     upgrade::rename(&mut chunk, &upgrade::migrations(&args.assets, &args.path)?);
-    let file = located.path.display().to_string();
+    let file = (!args.without_paths).then(|| located.path.display().to_string());
     let stored = StoredAt::new(pos, at, file);
     let entity = chunk.block_entity(at).with_context(|| located.name())?;
     let ids = entity.map(|entity| entity.ids().collect::<Vec<_>>().join(", "));
@@ -77,13 +77,14 @@ struct StoredAt {
     chunk: Position,
     section: u8,
     cell: u16,
-    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     region: Position,
     slot: u16,
 }
 
 impl StoredAt {
-    fn new(pos: BlockPos, at: ChunkBlock, file: String) -> Self {
+    fn new(pos: BlockPos, at: ChunkBlock, file: Option<String>) -> Self {
         Self {
             chunk: pos.chunk().into(),
             section: at.section().index(),
@@ -98,7 +99,7 @@ impl StoredAt {
         let section = at.section();
         let heights = format!("y {} to {}", section.first_y(), section.last_y());
         line(out, "chunk", &format!("{}, section {section} ({heights})", self.chunk))?;
-        line(out, "file", &self.file)?;
+        self.file.iter().try_for_each(|file| line(out, "file", file))?;
         let (x, z) = (self.slot % 32, self.slot / 32);
         line(out, "slot", &format!("{} (x {x}, z {z})", self.slot))
     }

@@ -124,7 +124,8 @@ fn show(
     }
     let readable = ReadableChunk::new(&chunk, located.at);
     if args.json {
-        writeln!(console, "{}", json_text(&located.path, located.size, &readable)?)?;
+        let file = (!args.without_paths).then_some(&*located.path);
+        writeln!(console, "{}", json_text(file, located.size, &readable)?)?;
     } else {
         summary::write(console, &located, &readable)?;
     }
@@ -162,7 +163,8 @@ fn write_document(
 /// The JSON object without the chunk itself.
 #[derive(Debug, Serialize)]
 struct Report {
-    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     region: Position,
     slot: u16,
     raw: u64,
@@ -171,12 +173,12 @@ struct Report {
 
 /// Returns the JSON of a chunk. The order of keys is part of the documented output.
 pub(super) fn json_text<'a>(
-    file: &Path,
+    file: Option<&Path>,
     size: ChunkSize,
     readable: &'a ReadableChunk<'a>,
 ) -> anyhow::Result<impl Display + use<'a>> {
     let report = Report {
-        file: file.display().to_string(),
+        file: file.map(|file| file.display().to_string()),
         region: readable.at().region().into(),
         slot: readable.at().slot().index(),
         raw: size.raw,

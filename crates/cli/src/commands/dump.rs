@@ -156,7 +156,7 @@ impl Source<'_> {
         let size = size.unwrap_or(ChunkSize { raw, stored: None });
         let file = self.location.region_file_of(at);
         let file = file.unwrap_or_else(|| self.storage.location().into());
-        chunk::json_text(&file, size, readable)
+        chunk::json_text(Some(&file), size, readable)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `info PATH`: shows what a path contains.
 
+mod public;
 mod show;
 
 use hyworld::{Info, InfoOptions};
@@ -15,7 +16,9 @@ pub(super) fn run(args: &InfoArgs, console: &mut Console) -> anyhow::Result<Exit
     let bar = ChunkProgress::new(console, "counting", None);
     let info = Info::gather(&args.path, &options, &bar)?;
     drop(bar);
-    if args.json {
+    if args.json && args.without_paths {
+        json::line(console, &public::without_paths(&info)?)?;
+    } else if args.json {
         json::line(console, &info)?;
     } else {
         show::write(console, &info, args.fast)?;

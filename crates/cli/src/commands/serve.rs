@@ -45,19 +45,21 @@ mod live {
         if args.layers.iter().any(|layer| matches!(layer, Layer::Age | Layer::Diff)) {
             return Err(exit::usage("the layers age and diff are only for `map`".to_owned()));
         }
+        // Clients on other machines cannot use the paths.
+        let has_paths = is_local && !args.public && args.host.is_empty();
         let options = LiveOptions {
             layers: args.layers.clone(),
             palette: args.palette,
             assets: assets(args)?,
             markers: args.markers.unwrap_or_default(),
-            // Clients on other machines cannot use the paths.
-            has_paths: is_local && args.host.is_empty(),
+            has_paths,
             cache: args.cache.clone(),
             poll: Duration::from_secs(args.poll),
             jobs: console.jobs(),
         };
         let map = Arc::new(LiveMap::open(&args.path, options)?);
-        let api = Arc::new(Verbs { path: args.path.clone(), jobs: console.jobs() });
+        let (path, jobs, without_paths) = (args.path.clone(), console.jobs(), !has_paths);
+        let api = Arc::new(Verbs { path, jobs, without_paths });
         let bound = Server::bind(args.listen, Arc::clone(&map), api);
         let server = bound.map_err(|error| cannot_listen(args, &error))?;
         let server = server.hosts(args.host.clone()).allow_framing(args.allow_framing);
@@ -86,6 +88,7 @@ mod live {
     struct Verbs {
         path: PathBuf,
         jobs: NonZeroUsize,
+        without_paths: bool,
     }
 
     impl Verbs {
@@ -117,7 +120,8 @@ mod live {
 
     impl Api for Verbs {
         fn info(&self) -> Result<Vec<u8>, ApiError> {
-            let args = InfoArgs { path: self.path.clone(), fast: true, json: true };
+            let (path, without_paths) = (self.path.clone(), self.without_paths);
+            let args = InfoArgs { path, fast: true, json: true, without_paths };
             self.answer(|console| info::run(&args, console))
         }
 
@@ -130,6 +134,7 @@ mod live {
                 component: None,
                 bson: None,
                 json: true,
+                without_paths: self.without_paths,
             };
             self.answer(|console| chunk::run(&args, console))
         }
@@ -137,8 +142,15 @@ mod live {
         fn block(&self, at: BlockPos) -> Result<Vec<u8>, ApiError> {
             self.find(at.chunk())?;
             let BlockPos { x, y, z } = at;
-            let assets = AssetsArg { assets: None };
-            let args = BlockArgs { path: self.path.clone(), x, y, z, assets, json: true };
+            let args = BlockArgs {
+                path: self.path.clone(),
+                x,
+                y,
+                z,
+                assets: AssetsArg { assets: None },
+                json: true,
+                without_paths: self.without_paths,
+            };
             self.answer(|console| block::run(&args, console))
         }
     }

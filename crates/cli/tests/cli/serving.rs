@@ -6,6 +6,7 @@
 mod client;
 mod cross_site;
 mod hostile;
+mod public;
 
 use std::time::{Duration, Instant};
 
