@@ -226,9 +226,9 @@ impl Finding {
         Self { file, advice, ..found }
     }
 
-    /// Returns the finding for a chunk that cannot be read. If a slot of a region file is damaged,
+    /// Creates a finding for a chunk that cannot be read. If a slot of a region file is damaged,
     /// the class is that of the damage.
-    pub(crate) fn of_chunk(at: ChunkPos, error: &Error) -> Self {
+    pub fn of_chunk(at: ChunkPos, error: &Error) -> Self {
         if let Error::Damaged { source, .. } = error
             && let Some(&SlotError::Damaged { ref path, slot, damage }) = source.downcast_ref()
         {
@@ -254,7 +254,7 @@ impl Finding {
     }
 
     /// Creates a finding for a component that cannot be decoded, or that a newer game wrote.
-    pub(crate) fn of_component(at: ChunkPos, error: &hyworld_chunk::Error) -> Self {
+    pub fn of_component(at: ChunkPos, error: &hyworld_chunk::Error) -> Self {
         let is_newer = matches!(error, hyworld_chunk::Error::Newer { .. });
         Self::at(if is_newer { Class::Newer } else { Class::Component }, at, error)
     }

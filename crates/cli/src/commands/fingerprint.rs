@@ -5,17 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
 use hyworld::Location;
 use hyworld_chunk::Fingerprint;
 use hyworld_coords::ChunkPos;
-use hyworld_maintenance::{ScanOptions, Scanned, scan_positions};
+use hyworld_maintenance::{Finding, ScanOptions, Scanned, scan_positions};
 use hyworld_providers::ChunkStorage;
 use serde::Serialize;
 
 use crate::args::fingerprint::FingerprintArgs;
 use crate::exit::{self, Exit};
 use crate::output::json::Position;
+use crate::output::unread::Unread;
 use crate::output::{Console, json, progress, text};
 
 pub(super) fn run(args: &FingerprintArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -29,8 +29,9 @@ fn fingerprint(
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
     let storage = Location::source(path)?.open()?;
-    let mut exit = Exit::Clean;
-    let positions = sorted(&*storage, &mut exit);
+    let within = format!("in {}", storage.location());
+    let mut unread = Unread::new(format!("{within} has no digests"));
+    let positions = sorted(&*storage, &mut unread);
     if !args.json {
         world.map_or(Ok(()), |world| writeln!(console, "world {world}"))?;
         writeln!(console, "{}", title())?;
@@ -39,13 +40,9 @@ fn fingerprint(
     let bar = progress::chunks(console, "fingerprints", Some(count));
     let stop = Arc::new(AtomicBool::new(false));
     let options = ScanOptions::new().jobs(console.jobs()).ordered(true).cancel(Arc::clone(&stop));
-    let take = |at: ChunkPos, document: hyworld_providers::Result<Option<Vec<u8>>>| {
-        let name = || format!("chunk {},{} in {}", at.x, at.z, storage.location());
-        Fingerprint::of(document?.unwrap_or_default()).with_context(name)
-    };
     let mut printed = Ok(());
     let listed = Box::new(positions.into_iter().map(Ok));
-    let _ended = scan_positions(&*storage, listed, &options, take, |step| {
+    let _ended = scan_positions(&*storage, listed, &options, digests, |step| {
         bar.inc(1);
         match step {
             Scanned::Chunk(at, Ok(found)) if printed.is_ok() => {
@@ -53,29 +50,35 @@ fn fingerprint(
                 stop.store(printed.is_err(), Ordering::Relaxed);
             }
             Scanned::Chunk(_, Ok(_)) => {}
-            Scanned::Chunk(_, Err(error)) => exit = complain(&error),
-            Scanned::Unlisted(error) => exit = complain(&error.into()),
+            Scanned::Chunk(_, Err(finding)) => unread.add(&finding),
+            Scanned::Unlisted(error) => unread.add(&Finding::of_storage(&error)),
         }
     });
     bar.finish_and_clear();
     printed?;
+    let are = ["has", "have"].map(|verb| format!("{within} {verb} no digests"));
+    let is_clean = !unread.finish(are.each_ref().map(String::as_str));
     console.say(format_args!("{}", text::count(count, "chunk")))?;
-    Ok(exit)
+    Ok(exit::clean_if(is_clean))
 }
 
-fn complain(error: &anyhow::Error) -> Exit {
-    exit::complain(error);
-    Exit::Problems
+/// Computes the digests of a document, or describes why there are none.
+fn digests(
+    at: ChunkPos,
+    document: hyworld_providers::Result<Option<Vec<u8>>>,
+) -> Result<Fingerprint, Finding> {
+    let document = document.map_err(|error| Finding::of_chunk(at, &error))?;
+    Fingerprint::of(document.unwrap_or_default()).map_err(|error| Finding::of_component(at, &error))
 }
 
 /// Returns the positions of all chunks, sorted by z, then by x; eight bytes each. Reports regions
 /// that cannot be listed, and lists the others.
-fn sorted(storage: &dyn ChunkStorage, exit: &mut Exit) -> Vec<ChunkPos> {
+fn sorted(storage: &dyn ChunkStorage, unread: &mut Unread) -> Vec<ChunkPos> {
     let mut positions = Vec::new();
     for at in storage.positions() {
         match at {
             Ok(at) => positions.push(at),
-            Err(error) => *exit = complain(&error.into()),
+            Err(error) => unread.add(&Finding::of_storage(&error)),
         }
     }
     positions.sort_unstable_by_key(|at| (at.z, at.x));

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use hyworld_coords::ChunkPos;
+use hyworld_providers::{ChunkStorage, RegionFiles};
 use hyworld_testkit::fixture;
 
 use crate::run::{Sandbox, keys};
@@ -56,6 +58,25 @@ fn a_damaged_file_and_a_damaged_chunk_do_not_hide_the_others() {
     assert_eq!(run.err.lines().count(), 3, "{}", run.err);
     assert!(run.err.contains("chunk 9,0 in "), "{}", run.err);
     assert!(run.err.contains("5.5.region.bin: not a region file"), "{}", run.err);
+}
+
+#[test]
+fn damaged_chunks_of_a_class_are_counted_after_twenty() {
+    let sandbox = world();
+    sandbox.file("world/chunks/5.5.region.bin", b"nothing");
+    let storage = RegionFiles::open(&sandbox.path("world/chunks")).unwrap();
+    for x in 0..23 {
+        storage.write(ChunkPos::new(x, 31), b"no document").unwrap();
+    }
+    drop(storage);
+    for (verb, class) in [("fingerprint", "component"), ("stats", "document")] {
+        let run = sandbox.run(&[verb, "world"]).ends(1);
+        let lines = run.err.lines().filter(|line| line.contains(",31 ")).count();
+        assert_eq!(lines, 20, "{}", run.err);
+        let more = format!("hyworld: {class}: and 3 more\n");
+        assert!(run.err.contains(&more), "{}", run.err);
+        assert_eq!(run.err.matches("not a region file").count(), 1, "{}", run.err);
+    }
 }
 
 #[test]
