@@ -315,30 +315,69 @@ mod tests {
     use super::*;
     use crate::api::NoApi;
     use crate::live::{LiveOptions, lock};
-    use hyworld_coords::ChunkPos;
+    use std::io::Write;
+
+    use hyworld_coords::{BlockPos, ChunkPos};
     use hyworld_providers::{ChunkStorage, RegionFiles};
 
-    #[test]
-    fn a_disk_that_does_not_answer_does_not_delay_the_end() {
+    /// An API whose answers never come.
+    struct Hanging;
+
+    impl Api for Hanging {
+        fn info(&self) -> Result<Vec<u8>, ApiError> {
+            std::thread::sleep(Duration::from_mins(1));
+            Ok(Vec::new())
+        }
+
+        fn chunk(&self, _at: ChunkPos) -> Result<Vec<u8>, ApiError> {
+            self.info()
+        }
+
+        fn block(&self, _at: BlockPos) -> Result<Vec<u8>, ApiError> {
+            self.info()
+        }
+    }
+
+    fn server(api: Arc<dyn Api>) -> (tempfile::TempDir, Arc<LiveMap>, Server) {
         let folder = tempfile::tempdir().unwrap();
         let storage = RegionFiles::open(folder.path()).unwrap();
         storage.write(ChunkPos::new(0, 0), b"one").unwrap();
         let map = Arc::new(LiveMap::open(folder.path(), LiveOptions::default()).unwrap());
-        let address = ([127, 0, 0, 1], 0).into();
-        let server = Server::bind(address, Arc::clone(&map), Arc::new(NoApi)).unwrap();
+        let server = Server::bind(([127, 0, 0, 1], 0).into(), Arc::clone(&map), api).unwrap();
+        (folder, map, server)
+    }
+
+    /// Runs a server, and stops it after `meanwhile`. It must end within two seconds.
+    fn run_and_stop(server: Server, meanwhile: impl FnOnce()) {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, receiver) = std::sync::mpsc::channel();
-        // The thread that watches waits for this lock as long as it would for a disk.
-        let hanging = lock(&map.worlds.first().unwrap().watch);
         let flag = Arc::clone(&stop);
         std::thread::spawn(move || sender.send(server.run_until(&flag)));
+        meanwhile();
         std::thread::sleep(Duration::from_millis(300));
         stop.store(true, Ordering::Relaxed);
         let ended = receiver.recv_timeout(Duration::from_secs(2));
         assert!(ended.is_ok_and(|ended| ended.is_ok()), "still running after 2 s");
+    }
+
+    #[test]
+    fn a_disk_that_does_not_answer_does_not_delay_the_end() {
+        let (_folder, map, server) = server(Arc::new(NoApi));
+        // The thread that watches waits for this lock as long as it would for a disk.
+        let hanging = lock(&map.worlds.first().unwrap().watch);
+        run_and_stop(server, || ());
         assert!(map.tile_folder().exists());
         map.close();
         assert!(!map.tile_folder().exists(), "the temporary folder is left behind");
         drop(hanging);
+    }
+
+    #[test]
+    fn a_request_that_is_not_answered_does_not_delay_the_end() {
+        let (_folder, _map, server) = server(Arc::new(Hanging));
+        let mut client = std::net::TcpStream::connect(server.address()).unwrap();
+        run_and_stop(server, || {
+            client.write_all(b"GET /api/v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        });
     }
 }

@@ -129,11 +129,18 @@ fn region_files_of_version_0_are_listed_with_the_command_that_upgrades_them() {
 }
 
 #[test]
-fn assets_that_are_not_wanted_are_not_missing() {
+fn assets_that_are_not_wanted_are_neither_missing_nor_used() {
     let sandbox = save("synthetic_migrations");
-    let text = sandbox.run(&["upgrade", "save", "--assets", "none", "--dry-run"]).ok();
-    assert!(text.starts_with("--assets none: no block is renamed\n"), "{text}");
-    assert!(!text.contains("not found"), "{text}");
+    let renamed = r#"{"DirectMigrations": {"Lab_Mid": "Of_The_Game"}}"#;
+    for has_assets in [false, true] {
+        if has_assets {
+            pack(&sandbox, "save/Assets.zip", &[(0, renamed)]);
+            assert!(sandbox.run(&["upgrade", "save", "--dry-run"]).ok().contains("Of_The_Game"));
+        }
+        let text = sandbox.run(&["upgrade", "save", "--assets", "none", "--dry-run"]).ok();
+        assert!(text.starts_with("--assets none: no block is renamed\n"), "{text}");
+        assert!(!text.contains("not found") && !text.contains("Of_The_Game"), "{text}");
+    }
 }
 
 #[test]

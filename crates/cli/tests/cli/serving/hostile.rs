@@ -218,10 +218,9 @@ fn pipes_in_a_world_do_not_delay_the_end() {
     let markers = sandbox.path("world/resources/BlockMapMarkers.json");
     assert!(std::process::Command::new("mkfifo").arg(markers).status().unwrap().success());
     let server = Server::start(&sandbox, "world --assets none");
-    let mut asking = server.connect();
-    // Reads the pipe on a worker.
-    asking.write_all(b"GET /api/v1/chunk?x=-1&z=-1 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(server.get("/map.js").status, 200);
+    // Both read pipes: the thread that draws, and a worker.
+    server.wait_until_drawn();
+    assert_eq!(server.get("/api/v1/chunk?x=-1&z=-1").status, 404);
+    assert_eq!(server.get("/api/v1/chunk?x=1&z=1").status, 200);
     server.stop();
 }
