@@ -103,8 +103,13 @@ impl Document {
     }
 
     /// Appends a field without checking for an existing one: documents can contain duplicates.
-    pub(super) fn push(&mut self, key: &str, value: Value) {
-        self.fields.push((key.to_owned(), value));
+    pub(super) fn push(&mut self, key: String, value: Value) {
+        self.fields.push((key, value));
+    }
+
+    /// Frees the memory of fields that may be appended.
+    pub(super) fn shrink(&mut self) {
+        self.fields.shrink_to_fit();
     }
 
     /// Removes a field and returns its value.

@@ -54,6 +54,7 @@ pub fn plan_world_upgrade(
     let opened = open(world, Access::ReadOnly)?;
     let storage = opened.storage();
     let plan = plan_upgrade(storage, storage.positions(), migrations, options, progress);
+    drop(opened);
     Ok(UpgradeReport { plan, done: None, old_files: old_files(world)? })
 }
 
@@ -91,6 +92,8 @@ pub fn upgrade_world(
     for finding in check.findings.kept() {
         done.findings.add(finding.clone());
     }
+    // Listing the files opens the world again, and its configuration can be large.
+    drop(world);
     Ok(UpgradeReport { plan, done: Some(done), old_files: old_files(folder)? })
 }
 

@@ -1,8 +1,8 @@
 //! All size limits of this crate, each with its reason.
 
 /// Maximum size of a JSON file in bytes. The largest real one, a map's trigger volumes, has less
-/// than 1 MB.
-pub const JSON_BYTES_MAX: u64 = 64 << 20;
+/// than 1 MB. A configuration is in memory up to five times.
+pub const JSON_BYTES_MAX: u64 = 32 << 20;
 
 /// Maximum size in bytes of a region file in a backup, which is unpacked into a temporary
 /// file if it is large. Real ones have up to 60 MB.

@@ -136,8 +136,10 @@ impl<'a> Parser<'a> {
                 return Err(self.error("expected :"));
             }
             let value = self.value(depth_left)?;
-            document.push(&key, value);
+            document.push(key, value);
         }
+        // A vector has room for four fields at first, which is most of the memory of small objects.
+        document.shrink();
         Ok(document)
     }
 
@@ -154,6 +156,7 @@ impl<'a> Parser<'a> {
             }
             values.push(self.value(deeper)?);
         }
+        values.shrink_to_fit();
         Ok(Value::Array(values))
     }
 
