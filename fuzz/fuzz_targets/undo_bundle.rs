@@ -64,10 +64,10 @@ fn undo(bundle: &Bundle) {
     };
     if bundle.plan(&root, &open).is_ok() {
         let own = FOLDER.join("undo.hyundo");
-        let changes = Changes::begin(&world, &own, "undo", 1).expect("a current folder");
-        if let Ok(report) = bundle.undo(&root, &open, changes, &NoProgress) {
+        let mut changes = Changes::begin(&world, &own, "undo", 1).expect("a current folder");
+        if let Ok(report) = bundle.undo(&root, &open, &mut changes, &NoProgress) {
             assert!(report.findings.total() >= findings.total());
-            if let Some(own) = report.bundle {
+            if let Some(own) = changes.finish().expect("the disk works") {
                 assert!(Bundle::open(&own).expect("it is intact").summary().is_whole);
             }
         }

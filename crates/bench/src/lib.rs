@@ -8,6 +8,7 @@
 
 #![expect(missing_docs, reason = "the fields of reports are the keys of the JSON")]
 
+pub mod change;
 pub mod chunk;
 pub mod demo;
 pub mod map;

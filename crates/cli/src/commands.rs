@@ -2,6 +2,7 @@
 
 mod bench;
 mod block;
+mod changing;
 mod chunk;
 mod colors;
 mod completions;

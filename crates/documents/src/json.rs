@@ -16,6 +16,7 @@ pub use raw::JsonText;
 pub use raw::quoted;
 
 use super::{Document, Kind, Value};
+use crate::limits::JSON_VALUES_MAX;
 
 /// The key of a value whose type JSON does not have: `{"$bson": type, "$base64": ..}`.
 const OTHER_KEY: &str = "$bson";
@@ -49,7 +50,16 @@ impl Document {
     /// # Errors
     /// Returns an error if the text is not a JSON object or is nested too deeply.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
-        parse::document(text)
+        parse::document(text, JSON_VALUES_MAX)
+    }
+
+    /// Like [`from_json`](Self::from_json), for a text with up to `values_max` values. Each takes
+    /// up to 150 bytes of memory.
+    ///
+    /// # Errors
+    /// As for [`from_json`](Self::from_json).
+    pub fn from_large_json(text: &str, values_max: u32) -> Result<Self, JsonError> {
+        parse::document(text, values_max)
     }
 }
 

@@ -2,6 +2,8 @@
 //! `replace_blocks PATH FROM TO X1 Z1 X2 Z2`.
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use hyworld::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,11 +13,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let corner = BlockPos::new(x1.parse()?, 0, z1.parse()?);
     let area = BlockBox::new(corner, BlockPos::new(x2.parse()?, 319, z2.parse()?));
-    let mut replaced = 0;
-    hyworld::open(path)?.edit(area, |chunk, part| {
-        replaced += chunk.replace_blocks(part, from.as_str(), to.as_str())?.replaced;
+    let replaced = AtomicU64::new(0);
+    let report = hyworld::open(path)?.edit(area, |chunk, part| {
+        let found = chunk.replace_blocks(part, from.as_str(), to.as_str())?.replaced;
+        replaced.fetch_add(found.into(), Ordering::Relaxed);
         Ok(())
     })?;
-    println!("{replaced} blocks replaced");
+    println!("{} blocks replaced; undo: {:?}", replaced.into_inner(), report.bundle);
     Ok(())
 }

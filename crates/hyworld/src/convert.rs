@@ -7,8 +7,9 @@ use hyworld_maintenance::{
     convert_to_folder,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
-use hyworld_world::{ServerCheck, WritePermit};
+use hyworld_world::ServerCheck;
 
+use crate::change::Gate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::Location;
 use crate::world_at::World;
@@ -38,7 +39,7 @@ pub fn convert(
         return Err(Error::new(ErrorKind::BadLocation, text));
     };
     // Only chunks are written, so the configuration of the world is not needed.
-    let _permit = WritePermit::of_storage(folder, ServerCheck::Refuse)?;
+    let _gate = Gate::of_file(folder, ServerCheck::Refuse)?;
     let region_options = RegionFilesOptions::new().compression_level(level);
     let open = |path: &Path| target.moved_to(path).open_new(&region_options);
     convert_to_folder(source, identity, folder, open, options, progress)

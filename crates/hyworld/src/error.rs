@@ -69,6 +69,15 @@ impl Error {
         &*self.cause
     }
 
+    /// Returns the same error about another region file, if it is about one.
+    #[must_use]
+    pub(crate) fn about_file(self, path: &std::path::Path) -> Self {
+        match self.cause.downcast::<hyworld_indexed_storage::Error>() {
+            Ok(error) => Self::new(self.kind, error.at(path)),
+            Err(cause) => Self { kind: self.kind, cause },
+        }
+    }
+
     /// Prefixes the text of the error with its subject.
     #[must_use]
     pub(crate) fn about(self, what: impl fmt::Display) -> Self {

@@ -91,14 +91,14 @@ impl World {
         let of_backup = |error: Error| Finding::new(Class::Backup, error);
         let mut findings: Vec<_> = failed.into_iter().map(of_backup).collect();
         for mut source in sources {
-            if source.same_world == SameWorld::Unknown {
+            if source.info.same_world == SameWorld::Unknown {
                 source.judge_by_edges(self.storage(), std::iter::empty());
             }
-            if source.same_world.is_accepted() {
+            if source.info.same_world.is_accepted() {
                 source.count_lacking(self.storage());
             }
-            let (name, count) = (&source.name, source.lacking);
-            let text = match source.same_world.is_accepted() {
+            let (name, count) = (&source.info.name, source.info.lacking);
+            let text = match source.info.same_world.is_accepted() {
                 false => format!("{name}: not proven to be of this world, and not compared"),
                 true if count > 0 => format!("{name}: has {count} chunks that the world lacks"),
                 true => continue,

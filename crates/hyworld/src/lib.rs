@@ -61,7 +61,7 @@
 //! program `hyworld` is in the package `hyworld-cli`.
 
 mod assets;
-mod changing;
+mod change;
 mod chunks;
 mod colors;
 mod containers;
@@ -96,6 +96,7 @@ mod upgrade;
 mod world_at;
 
 pub use assets::{load_colors, load_migrations};
+pub use change::{Change, ChangeOptions, ChangeReport, EditReport, Plan};
 pub use chunks::Chunks;
 pub use colors::{UsedNames, used_names};
 pub use containers::FoundContainer;
@@ -110,9 +111,7 @@ pub use info::{
     WorldInfo,
 };
 pub use landmarks::{Landmarks, NamedPosition};
-pub use location::{
-    Location, WriteGuard, find_named_world, find_universe, find_world, find_worlds, registry,
-};
+pub use location::{Location, find_named_world, find_universe, find_world, find_worlds, registry};
 pub use map::{
     LayerPage, MapFolder, MapInput, MapProblem, MapReport, Marker, MarkerChoice, MarkerKind,
     PageTexts, PastState, TileOptions, TileReport, TileRun, WorldPage, WorldSink, draw_archive,
@@ -120,7 +119,10 @@ pub use map::{
 };
 pub use output::{OutputKind, check_output, check_output_folder};
 pub use packing::{PackForecast, PackOutcome, PackWorld, Packing};
-pub use players::{InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, set_player};
+pub use players::{
+    InventoryInfo, ItemInfo, PlayerInfo, find_player, player_in, remove_player, save_player,
+    set_player,
+};
 pub use region::{
     PutOptions, PutReport, compact_region, open_region, open_region_if_present, put_blob,
     rebuild_header, rebuild_index, remove_blob, restore_blob, seal_document, upgrade_region,
@@ -128,19 +130,19 @@ pub use region::{
 pub use repair::{FileRemedy, FileRepair, Repair, RepairOptions, RepairOutcome};
 pub use resources::{NamedResources, resources_at};
 pub use restore::{
-    Restore, RestoreAction, RestoreOptions, RestoreOutcome, RestoredChunk, RestoredFile,
+    Restore, RestoreAction, RestoreOptions, RestoreReport, RestoredChunk, RestoredFile,
 };
 pub use running::RunningWorld;
 pub use seals::{SealOptions, SealReport, seal_region};
 pub use select::WorldContext;
 pub use snapshot::{Snapshot, snapshot};
-pub use sources::{SameWorld, Source};
+pub use sources::{SameWorld, SourceInfo};
 pub use stored_chunk::StoredChunk;
-pub use trim::{KeptChunks, TRIM_RING, Trim, TrimOptions, TrimOutcome};
-pub use undelete::{StoredState, Undelete, UndeleteOptions, UndeleteOutcome};
+pub use trim::{KeptChunks, TRIM_RING, Trim, TrimOptions, TrimReport};
+pub use undelete::{StoredState, Undelete, UndeleteOptions, UndeleteReport};
 pub use undo::{Undo, UndoOptions, location_to_name};
-pub use upgrade::{UpgradeReport, plan_world_upgrade, undo_upgrade, upgrade_world};
-pub use world_at::{EditReport, World, open};
+pub use upgrade::{Upgrade, UpgradeOutcome, undo_upgrade};
+pub use world_at::{World, open};
 
 pub use hyworld_assets as color_assets;
 pub use hyworld_chunk as chunk;

@@ -18,9 +18,9 @@ use target::check_url;
 pub(crate) use target::{check_local, resolved};
 use worlds::{entries, only_world_with_chunks};
 
+pub use opening::registry;
 #[cfg(not(feature = "s3"))]
 pub(crate) use opening::s3_not_built;
-pub use opening::{WriteGuard, registry};
 pub use worlds::{find_named_world, find_universe, find_world, find_worlds};
 
 /// The folder of a world that contains its region files.

@@ -9,15 +9,15 @@ use hyworld_indexed_storage::{
     Verified, compact, plan_compact,
 };
 use hyworld_maintenance::{
-    Changes, Finding, Findings, Progress, RegionSlots, RegionTotals, ScanOptions, prepared_path,
+    Finding, Findings, Progress, RegionSlots, RegionTotals, ScanOptions, prepared_path,
     region_totals, scan_items,
 };
 
-use crate::changing::Subject;
+use crate::change::{Change, Plan, Seen, copy_file};
 use crate::error::{Error, ErrorKind, Result};
-use crate::health::open_for_check;
 use crate::location::Location;
 use crate::seals::{SealOptions, SealTags, seal_slots};
+use crate::world_at::World;
 
 /// What to do with each region file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,12 +65,11 @@ pub struct PackForecast {
     pub findings: Findings,
 }
 
-/// A planned change of all region files of a world. Other programs cannot write the world until
-/// this is dropped, unless only a plan was asked for.
-#[derive(Debug)]
+/// A planned change of all region files of a world.
+#[derive(Clone, Debug)]
 pub struct PackWorld {
     location: Location,
-    subject: Subject,
+    seen: Seen,
     files: Vec<PathBuf>,
     packing: Packing,
     /// How the space of the files is used now, and how much compacting frees.
@@ -92,33 +91,28 @@ pub struct PackOutcome {
     pub bytes_after: u64,
     /// Files and slots that are left as they are.
     pub findings: Findings,
-    /// The undo bundle; `None` if nothing was changed.
-    pub bundle: Option<PathBuf>,
 }
 
-impl PackWorld {
-    /// Measures the region files at `path`. With `is_plan`, no lock is taken, and
-    /// [`apply`](Self::apply) must not be called.
+impl World {
+    /// Measures the region files, for compacting or sealing them.
     ///
     /// # Errors
-    /// Returns an error if another program uses the world, or if its chunks are not in region
-    /// files.
-    pub fn plan(
-        path: &Path,
+    /// Returns an error if the chunks are not in region files.
+    pub fn plan_packing(
+        &self,
         packing: Packing,
-        is_plan: bool,
         scan: &ScanOptions,
         progress: &dyn Progress,
-    ) -> Result<Self> {
-        let location = open_for_check(path)?.location().clone();
+    ) -> Result<PackWorld> {
+        let location = self.location().clone();
         let Some(folder) = location.region_folder() else {
             let text = format!("{}: its chunks are not in region files", location.name());
             return Err(Error::new(ErrorKind::BadLocation, text));
         };
-        let subject = Subject::of(&location, is_plan)?;
         let files = location.region_files()?;
         let regions: Vec<_> = files.iter().map(|(region, _)| *region).collect();
         let files: Vec<PathBuf> = files.into_iter().map(|(_, path)| path).collect();
+        let seen = Seen::of(files.iter().cloned());
         let mut forecast = PackForecast::default();
         let mut add = |found: &Finding| forecast.findings.add(found.clone());
         forecast.totals = region_totals(folder, &regions, scan, &mut add);
@@ -134,33 +128,35 @@ impl PackWorld {
             }
             progress.advance(1);
         });
-        Ok(Self { location, subject, files, packing, forecast })
+        Ok(PackWorld { location: location.clone(), seen, files, packing, forecast })
     }
+}
 
+impl PackWorld {
     /// Returns the name of the world's location.
     pub fn location(&self) -> String {
         self.location.name()
     }
+}
+
+impl Plan for PackWorld {
+    type Report = PackOutcome;
+
+    fn verb(&self) -> &'static str {
+        self.packing.verb()
+    }
 
     /// Replaces the files one by one. Each file is complete and verified before it replaces the old
     /// one.
-    ///
-    /// # Errors
-    /// Returns an error if the old bytes cannot be recorded or a file cannot be replaced. Each file
-    /// is then old or new, and the same call continues.
-    pub fn apply(
-        self,
-        bundle: Option<&Path>,
-        scan: &ScanOptions,
-        progress: &dyn Progress,
-    ) -> Result<PackOutcome> {
-        let mut changes = self.subject.changes(self.packing.verb(), bundle)?;
+    fn apply_to(&self, change: &mut Change, progress: &dyn Progress) -> Result<PackOutcome> {
+        self.seen.check()?;
         let (mut outcome, mut failed) = (PackOutcome::default(), None);
         progress.expect(Some(self.files.len() as u64));
         let items = self.files.iter().map(|path| (FILE_BYTES, path));
         let prepare = |path: &PathBuf| (path.clone(), prepare(path, self.packing));
-        let _complete = scan_items(items, scan, prepare, |(path, prepared)| {
-            let added = prepared.and_then(|prepared| outcome.add(&path, prepared, &mut changes));
+        let scan = change.scan().clone();
+        let _complete = scan_items(items, &scan, prepare, |(path, prepared)| {
+            let added = prepared.and_then(|prepared| outcome.add(&path, prepared, change));
             if let Err(error) = added {
                 match error.kind() {
                     ErrorKind::Damaged | ErrorKind::NotReady => {
@@ -172,13 +168,9 @@ impl PackWorld {
             }
             progress.advance(1);
         });
-        outcome.bundle = changes.finish()?;
         failed.map_or(Ok(outcome), Err)
     }
 }
-
-/// The maximum length of a file that is rewritten: 16 GiB. Real ones have up to 60 MB.
-const FILE_BYTES_MAX: u64 = 16 << 30;
 
 /// The weight of a file that is compressed again: one blob at a time is in memory.
 const FILE_BYTES: u64 = 1 << 20;
@@ -194,7 +186,7 @@ struct Prepared {
 }
 
 impl PackOutcome {
-    fn add(&mut self, path: &Path, prepared: Prepared, changes: &mut Changes) -> Result<()> {
+    fn add(&mut self, path: &Path, prepared: Prepared, change: &mut Change) -> Result<()> {
         self.bytes_before = self.bytes_before.saturating_add(prepared.before);
         self.bytes_after = self.bytes_after.saturating_add(prepared.after);
         prepared.findings.into_iter().for_each(|finding| self.findings.add(finding));
@@ -202,7 +194,7 @@ impl PackOutcome {
             self.unchanged = self.unchanged.saturating_add(1);
             return Ok(());
         };
-        changes.replace_with(path, &new)?;
+        change.replace_with(path, &new)?;
         self.changed = self.changed.saturating_add(1);
         self.blobs = self.blobs.saturating_add(prepared.blobs);
         Ok(())
@@ -233,8 +225,7 @@ fn prepare(path: &Path, packing: Packing) -> Result<Prepared> {
 
 fn build(path: &Path, new: &Path, packing: Packing) -> Result<Prepared> {
     let io = |error: FileError| Error::new(ErrorKind::Io, error);
-    check_copyable(path)?;
-    fs::copy(path, new).map_err(FileError::at(path, "copy")).map_err(io)?;
+    copy_file(path, new)?;
     // Only compacting drops orphaned blobs, which can be the only copies of removed chunks.
     let keep = !matches!(packing, Packing::Compact { .. });
     let file = OpenOptions::new().write(true).upgrade(false).keep_orphans(keep).open(new)?;
@@ -255,21 +246,6 @@ fn build(path: &Path, new: &Path, packing: Packing) -> Result<Prepared> {
     let after = fs::metadata(new).map_err(FileError::at(new, "inspect")).map_err(io)?.len();
     let after = if is_changed { after } else { before };
     Ok(Prepared { path: is_changed.then(|| new.to_owned()), blobs, before, after, findings })
-}
-
-/// Refuses what cannot be copied: pipes, and damaged, sparse files that would fill the disk.
-fn check_copyable(path: &Path) -> Result<()> {
-    let found = fs::metadata(path).map_err(FileError::at(path, "inspect"));
-    let found = found.map_err(|error| Error::new(ErrorKind::Io, error))?;
-    let reason = match found.len() {
-        // Copying a pipe would wait for a program that writes to it.
-        _ if !found.is_file() => "not a regular file".to_owned(),
-        bytes if bytes > FILE_BYTES_MAX => {
-            format!("{bytes} bytes long, more than a region can have")
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::new(ErrorKind::Damaged, format!("{}: {reason}", path.display())))
 }
 
 /// Compresses the blobs of a file again. Sealed and damaged blobs, and those that would not become
@@ -306,9 +282,9 @@ fn sealed(
 ) -> Result<(u64, Vec<Finding>)> {
     let slots = RegionSlots::new(path, file.geometry());
     let tags = SealTags::new(path, slots, Some(file))?;
-    let check = hyworld_world::ServerCheck::Skip;
-    let options = SealOptions { remove, level, check, dry_run: false };
-    let report = seal_slots(file, &tags, options, &ScanOptions::new(), &|_| {})?;
+    let options = SealOptions { remove, level, dry_run: false };
+    let mut write = |slot, blob| Ok(file.write_encoded(&[(slot, &blob)])?);
+    let report = seal_slots(file, &tags, options, &ScanOptions::new(), &|_| {}, &mut write)?;
     let findings = report.findings.into_iter();
     // The findings name the copy that was sealed.
     let findings = findings.map(|finding| Finding { file: Some(path.to_owned()), ..finding });

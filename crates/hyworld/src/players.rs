@@ -1,11 +1,14 @@
 //! [`PlayerInfo`]: the contents of a player's file.
 
+use std::path::PathBuf;
+
 use hyworld_chunk::{ContainerPath, Holder};
 use hyworld_documents::{Document, Value};
-use hyworld_files::shell_word;
-use hyworld_world::{PlayerEntry, Universe, Uuid};
+use hyworld_files::{FileSystem, shell_word};
+use hyworld_world::{PlayerEntry, Players, Universe, Uuid};
 use serde::Serialize;
 
+use crate::change::{Change, ChangeOptions, ChangeReport};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A player. Fields that are missing in the file are `None`. Serializes to the JSON of
@@ -169,6 +172,41 @@ pub fn set_player(document: &mut Document, uuid: Uuid) {
             fields.set("UUID", uuid.to_value());
         }
     }
+}
+
+/// Replaces or adds the file of a player. Returns `None` if it has these contents already.
+///
+/// # Errors
+/// Returns an error if another program uses a world of the universe, or if writing fails.
+pub fn save_player(
+    universe: &Universe,
+    uuid: Uuid,
+    document: &Document,
+    options: &ChangeOptions,
+) -> Result<Option<ChangeReport>> {
+    let mut change = Change::of_universe(universe, "import", options)?;
+    let is_written = players_in(universe, &change.files()).save(uuid, document)?;
+    let report = change.commit()?;
+    Ok(is_written.then_some(report))
+}
+
+/// Removes a player. The files are kept under names that the game does not read. Returns the file
+/// with the player's document, and the change.
+///
+/// # Errors
+/// Returns an error if another program uses a world of the universe, or if renaming fails.
+pub fn remove_player(
+    universe: &Universe,
+    uuid: Uuid,
+    options: &ChangeOptions,
+) -> Result<(Option<PathBuf>, ChangeReport)> {
+    let mut change = Change::of_universe(universe, "remove-player", options)?;
+    let kept = players_in(universe, &change.files()).set_aside(uuid)?;
+    Ok((kept, change.commit()?))
+}
+
+fn players_in<'a>(universe: &Universe, files: &'a dyn FileSystem) -> Players<'a> {
+    Players::in_folder(files, universe.path().join("players"))
 }
 
 fn as_document_mut(value: &mut Value) -> Option<&mut Document> {

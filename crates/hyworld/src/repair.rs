@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect};
 use hyworld_maintenance::{
-    Changes, Class, Confidence, Finding, Progress, RepairPlan, RepairReport, RepairSource,
-    RepairTarget, ScanOptions, Severity, apply_repair, check_chunk, plan_repair,
+    Class, Confidence, Finding, Progress, RepairPlan, RepairReport, RepairSource, RepairTarget,
+    ScanOptions, Severity, apply_repair, check_chunk, plan_repair,
 };
-use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+use hyworld_providers::ChunkStorage;
+use hyworld_world::Universe;
 
-use crate::changing::{Subject, full_name};
-use crate::error::{Error, Result};
+use crate::change::{Change, ChangeOptions, Plan, Seen, full_name};
+use crate::error::{Error, ErrorKind, Result};
 use crate::health::{check_files, check_files_outside_worlds, open_for_check};
 use crate::location::{Location, find_universe, find_worlds};
-use crate::sources::{SameWorld, Source, find_sources};
+use crate::sources::{SameWorld, Source, SourceInfo, find_sources};
 use crate::world_at::World;
 
 pub use files::{FileRemedy, FileRepair};
@@ -40,8 +41,6 @@ pub struct RepairOptions {
     pub chunks: Vec<ChunkPos>,
     /// Repair only chunks in this area.
     pub area: Option<ChunkRect>,
-    /// The undo bundle; `None` for a new one beside the world.
-    pub bundle: Option<PathBuf>,
 }
 
 impl RepairOptions {
@@ -67,25 +66,25 @@ impl RepairOptions {
     }
 }
 
-/// A planned repair of one world. Other programs cannot write the world until this is dropped,
-/// unless only a plan was asked for.
-#[derive(Debug)]
+/// A planned repair of one world, or of the files of a universe.
+#[derive(Clone, Debug)]
 pub struct Repair {
     /// `None` for the files of a universe.
     location: Option<Location>,
-    subject: Subject,
+    /// The universe, if its files are repaired.
+    universe: Option<PathBuf>,
+    seen: Seen,
     /// The sources, newest first, with the reason for which each is used or rejected.
-    pub sources: Vec<Source>,
-    /// Backups that cannot be opened.
-    pub failed_sources: Vec<Error>,
+    pub sources: Vec<SourceInfo>,
+    /// Why backups cannot be opened.
+    pub failed_sources: Vec<String>,
     /// The changes of chunks and region files.
     pub plan: RepairPlan,
     /// The changes of other files.
     pub files: Vec<FileRepair>,
     /// The number of findings of the check.
     pub findings: u64,
-    accepted: Vec<RepairSource>,
-    options: RepairOptions,
+    confidence: Confidence,
 }
 
 /// The result of a repair.
@@ -95,84 +94,73 @@ pub struct RepairOutcome {
     pub chunks: RepairReport,
     /// Other files that were restored or moved into the bundle.
     pub files: u64,
-    /// The undo bundle; `None` if nothing was changed.
-    pub bundle: Option<PathBuf>,
+}
+
+impl World {
+    /// Checks the world and plans a repair.
+    ///
+    /// # Errors
+    /// Returns an error if a source does not exist.
+    pub fn plan_repair(
+        &self,
+        options: &RepairOptions,
+        scan: &ScanOptions,
+        progress: &dyn Progress,
+    ) -> Result<Repair> {
+        let location = self.location().clone();
+        let mut seen = Seen::of(location.region_files()?.into_iter().map(|(_, path)| path));
+        let own_backups = !options.without_backups;
+        let (mut sources, failed) = find_sources(&options.from, own_backups, &location)?;
+        let mut findings = Vec::new();
+        progress.expect(location.count(self.storage()));
+        let report = self.verify_with(scan, &mut |found| findings.push(found.clone()), progress);
+        drop(report);
+        findings.extend(self.folder().into_iter().flat_map(|folder| check_files(&folder)));
+        judge(&mut sources, options, self, &findings);
+        let is_used = |source: &Source| source.info.same_world.is_accepted();
+        let used = sources.iter_mut().filter(|source| is_used(source));
+        used.for_each(|source| source.count_lacking(self.storage()));
+        let accepted = sources.iter().filter(|source| is_used(source));
+        let accepted: Vec<RepairSource> = accepted.map(Source::for_repair).collect();
+        let files = match self.folder() {
+            Some(folder) => files::plan(&folder, &sources, options),
+            None => Vec::new(),
+        };
+        seen.add(files.iter().map(|file| file.path.clone()));
+        let selected = |finding: &Finding| options.selects(finding);
+        let confidence = options.confidence.unwrap_or(Confidence::High);
+        let (storage, folder) = (self.storage(), location.region_folder());
+        let target = RepairTarget {
+            storage,
+            folder,
+            sources: &accepted,
+            scan,
+            confidence,
+            selected: &selected,
+        };
+        let mut plan = plan_repair(&target, &findings, progress);
+        plan.left.retain(|(found, _)| !files::is_planned(&files, found));
+        Ok(Repair {
+            location: Some(location.clone()),
+            universe: None,
+            seen,
+            sources: infos(sources),
+            failed_sources: texts(&failed),
+            plan,
+            files,
+            findings: findings.len() as u64,
+            confidence,
+        })
+    }
 }
 
 impl Repair {
-    /// Checks the world at `path` and plans a repair. With `is_plan`, no lock is taken, and
-    /// [`apply`](Self::apply) must not be called.
-    ///
-    /// # Errors
-    /// Returns an error if another program uses the world, if its chunks cannot be opened, or if a
-    /// source does not exist.
-    pub fn plan(
-        path: &Path,
-        options: RepairOptions,
-        is_plan: bool,
-        scan: &ScanOptions,
-        progress: &dyn Progress,
-    ) -> Result<Self> {
-        let world = open_for_check(path)?;
-        let location = world.location().clone();
-        let subject = Subject::of(&location, is_plan)?;
-        let own_backups = !options.without_backups;
-        let (mut sources, failed_sources) = find_sources(&options.from, own_backups, &location)?;
-        let mut findings = Vec::new();
-        progress.expect(location.count(world.storage()));
-        let report = world.verify_with(scan, &mut |found| findings.push(found.clone()), progress);
-        drop(report);
-        findings.extend(world.folder().into_iter().flat_map(|folder| check_files(&folder)));
-        judge(&mut sources, &options, &world, &findings);
-        let is_used = |source: &Source| source.same_world.is_accepted();
-        let used = sources.iter_mut().filter(|source| is_used(source));
-        used.for_each(|source| source.count_lacking(world.storage()));
-        let accepted = sources.iter().filter(|source| is_used(source));
-        let accepted: Vec<RepairSource> = accepted.map(Source::for_repair).collect();
-        let files = match world.folder() {
-            Some(folder) => files::plan(&folder, &sources, &options),
-            None => Vec::new(),
-        };
-        let selected = |finding: &Finding| options.selects(finding);
-        let mut plan = plan_repair(
-            &target(
-                world.storage(),
-                location.region_folder(),
-                &accepted,
-                &selected,
-                scan,
-                &options,
-            ),
-            &findings,
-            progress,
-        );
-        plan.left.retain(|(found, _)| !files::is_planned(&files, found));
-        let findings = findings.len() as u64;
-        Ok(Self {
-            location: Some(location),
-            subject,
-            sources,
-            failed_sources,
-            plan,
-            files,
-            findings,
-            accepted,
-            options,
-        })
-    }
-
     /// Plans the repair of the files of the save or universe at `path` that do not belong to a
-    /// world, such as players. Returns `None` for any other path. `is_plan` is as for
-    /// [`plan`](Self::plan).
+    /// world, such as players. Returns `None` for any other path.
     ///
     /// # Errors
-    /// Returns an error if another program uses a world of the universe, or if a source does not
-    /// exist.
-    pub fn plan_universe(
-        path: &Path,
-        options: RepairOptions,
-        is_plan: bool,
-    ) -> Result<Option<Self>> {
+    /// Returns an error if a source does not exist.
+    pub fn plan_universe(path: &Path, options: &RepairOptions) -> Result<Option<Self>> {
         let Ok(universe) = find_universe(path) else { return Ok(None) };
         let is_all = options.only.is_empty() && options.chunks.is_empty() && options.area.is_none();
         let Some(world) = find_worlds(path)?.into_iter().next().filter(|_| is_all) else {
@@ -180,24 +168,23 @@ impl Repair {
         };
         let location = open_for_check(&world)?.location().clone();
         let own_backups = !options.without_backups;
-        let (mut sources, failed_sources) = find_sources(&options.from, own_backups, &location)?;
-        judge_by_trust(&mut sources, &options);
+        let (mut sources, failed) = find_sources(&options.from, own_backups, &location)?;
+        judge_by_trust(&mut sources, options);
         let files = files::plan_universe(universe.path(), &sources);
         let mut findings = check_files_outside_worlds(path);
         findings.retain(|found| options.selects(found));
         let left = findings.iter().filter(|found| !files::is_planned(&files, found));
         let left = left.map(|found| (found.clone(), "hyworld cannot repair this")).collect();
-        let subject = Subject::of_universe(&universe, is_plan)?;
         Ok(Some(Self {
             location: None,
-            subject,
-            sources,
-            failed_sources,
+            universe: Some(universe.path().to_owned()),
+            seen: Seen::of(files.iter().map(|file| file.path.clone())),
+            sources: infos(sources),
+            failed_sources: texts(&failed),
             plan: RepairPlan { left, ..RepairPlan::default() },
             findings: findings.len() as u64,
             files,
-            accepted: Vec::new(),
-            options,
+            confidence: Confidence::High,
         }))
     }
 
@@ -205,7 +192,7 @@ impl Repair {
     pub fn location(&self) -> String {
         match &self.location {
             Some(location) => location.name(),
-            None => self.subject.root().display().to_string(),
+            None => self.universe.as_deref().unwrap_or(Path::new("")).display().to_string(),
         }
     }
 
@@ -214,44 +201,41 @@ impl Repair {
         self.plan.is_empty() && self.files.is_empty()
     }
 
-    /// Makes the planned changes and checks the changed chunks.
+    /// Begins the change of the world or universe.
     ///
     /// # Errors
-    /// Returns an error if the old bytes cannot be recorded or a file cannot be replaced. Each file
-    /// is then old or new, and repairing again continues.
-    pub fn apply(self, progress: &dyn Progress) -> Result<RepairOutcome> {
-        let mut changes = self.subject.changes("repair", self.options.bundle.as_deref())?;
-        let mut chunks = RepairReport::default();
-        if let Some(location) = self.location.as_ref().filter(|_| !self.plan.is_empty()) {
-            chunks = self.apply_chunks(location, &mut changes, progress)?;
+    /// Returns an error if another program uses it.
+    pub fn begin(&self, options: &ChangeOptions) -> Result<Change> {
+        match (&self.location, &self.universe) {
+            (Some(location), _) => World::at(location.clone())?.change_with(self.verb(), options),
+            (None, Some(path)) => Change::of_universe(&Universe::open(path)?, self.verb(), options),
+            (None, None) => Err(Error::new(ErrorKind::BadLocation, "this plan has no world")),
         }
-        let files = apply_files(&self.files, &mut changes)?;
-        let bundle = changes.finish()?;
-        if let Some(location) = self.location.as_ref().filter(|_| !self.plan.is_empty()) {
-            self.check(location, &mut chunks)?;
-        }
-        Ok(RepairOutcome { chunks, files, bundle })
     }
 
-    fn apply_chunks(
-        &self,
-        location: &Location,
-        changes: &mut Changes,
-        progress: &dyn Progress,
-    ) -> Result<RepairReport> {
-        let folder = location.region_folder();
-        let storage = match folder {
-            Some(_) => location.open()?,
-            None => location.open_for_writing(&RegionFilesOptions::new())?,
-        };
+    fn apply_chunks(&self, change: &mut Change, progress: &dyn Progress) -> Result<RepairReport> {
+        let location = change.location()?.clone();
+        let storage = change.storage()?;
+        let accepted = self.sources.iter().filter(|info| info.same_world.is_accepted());
+        let sources = accepted.map(|info| Ok(info.open(&location)?.for_repair()));
+        let sources: Vec<RepairSource> = sources.collect::<Result<_>>()?;
         let (all, scan) = (|_: &Finding| true, ScanOptions::new());
-        let target = target(&*storage, folder, &self.accepted, &all, &scan, &self.options);
-        Ok(apply_repair(&self.plan, &target, &full_name(location), changes, progress)?)
+        let target = RepairTarget {
+            storage: &*storage,
+            folder: location.region_folder(),
+            sources: &sources,
+            scan: &scan,
+            confidence: self.confidence,
+            selected: &all,
+        };
+        let name = full_name(&location);
+        let report = apply_repair(&self.plan, &target, &name, change.changes(), progress)?;
+        change.count(report.repaired, report.removed);
+        Ok(report)
     }
 
     /// Reads the repaired chunks again and adds findings for those that still have errors.
-    fn check(&self, location: &Location, report: &mut RepairReport) -> Result<()> {
-        let storage = location.open()?;
+    fn check(&self, storage: &dyn ChunkStorage, report: &mut RepairReport) {
         for chunk in &self.plan.chunks {
             match storage.read(chunk.at) {
                 Ok(Some(document)) => {
@@ -265,39 +249,57 @@ impl Repair {
                 }
             }
         }
-        Ok(())
     }
 }
 
+impl Plan for Repair {
+    type Report = RepairOutcome;
+
+    fn verb(&self) -> &'static str {
+        "repair"
+    }
+
+    /// Makes the planned changes and checks the changed chunks.
+    fn apply_to(&self, change: &mut Change, progress: &dyn Progress) -> Result<RepairOutcome> {
+        self.seen.check()?;
+        let mut chunks = RepairReport::default();
+        if !self.plan.is_empty() {
+            chunks = self.apply_chunks(change, progress)?;
+        }
+        let files = apply_files(&self.files, change)?;
+        if !self.plan.is_empty() {
+            self.check(&*change.storage()?, &mut chunks);
+        }
+        Ok(RepairOutcome { chunks, files })
+    }
+}
+
+/// Returns what is known about sources.
+fn infos(sources: Vec<Source>) -> Vec<SourceInfo> {
+    sources.into_iter().map(|source| source.info).collect()
+}
+
+fn texts(errors: &[Error]) -> Vec<String> {
+    errors.iter().map(Error::to_string).collect()
+}
+
 /// Writes the new versions of JSON files and removes left-over files.
-fn apply_files(files: &[FileRepair], changes: &mut Changes) -> Result<u64> {
+fn apply_files(files: &[FileRepair], change: &mut Change) -> Result<u64> {
     for file in files {
         match &file.remedy {
             FileRemedy::Backup { bytes } | FileRemedy::Copy { bytes, .. } => {
-                changes.replace(&file.path, bytes)?;
+                change.replace_file(&file.path, bytes)?;
             }
-            FileRemedy::Quarantine => changes.remove(&file.path)?,
+            FileRemedy::Quarantine => change.remove_file(&file.path)?,
         }
     }
     Ok(files.len() as u64)
 }
 
-fn target<'a>(
-    storage: &'a dyn ChunkStorage,
-    folder: Option<&'a Path>,
-    sources: &'a [RepairSource],
-    selected: &'a dyn Fn(&Finding) -> bool,
-    scan: &'a ScanOptions,
-    options: &RepairOptions,
-) -> RepairTarget<'a> {
-    let confidence = options.confidence.unwrap_or(Confidence::High);
-    RepairTarget { storage, folder, sources, scan, confidence, selected }
-}
-
 /// Decides for each source whether it is the same world: by UUID, otherwise by the borders of its
 /// chunks.
 fn judge(sources: &mut [Source], options: &RepairOptions, world: &World, findings: &[Finding]) {
-    for source in sources.iter_mut().filter(|source| source.same_world == SameWorld::Unknown) {
+    for source in sources.iter_mut().filter(|source| source.info.same_world == SameWorld::Unknown) {
         source.judge_by_edges(world.storage(), findings.iter().filter_map(|found| found.chunk));
     }
     judge_by_trust(sources, options);
@@ -305,9 +307,9 @@ fn judge(sources: &mut [Source], options: &RepairOptions, world: &World, finding
 
 /// Accepts all sources if the caller trusts them.
 fn judge_by_trust(sources: &mut [Source], options: &RepairOptions) {
-    for source in sources.iter_mut().filter(|source| !source.same_world.is_accepted()) {
+    for source in sources.iter_mut().filter(|source| !source.info.same_world.is_accepted()) {
         if options.trust_source {
-            source.same_world = SameWorld::Trusted;
+            source.info.same_world = SameWorld::Trusted;
         }
     }
 }

@@ -5,20 +5,17 @@ use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ChunkRect, RegionPos};
 use hyworld_files::read_regular;
-use hyworld_maintenance::{
-    ChunkRepair, Confidence, Finding, Progress, Remedy, RepairPlan, RepairReport, RepairTarget,
-    ScanOptions, apply_repair, has_errors,
-};
-use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+use hyworld_maintenance::{Finding, Progress, has_errors};
+use hyworld_providers::ChunkStorage;
 use hyworld_world::Universe;
 use hyworld_world::limits::JSON_BYTES_MAX;
 
-use crate::changing::{Subject, full_name};
+use crate::change::{Change, ChangeOptions, Plan, Seen};
 use crate::error::{Error, ErrorKind, Result};
-use crate::health::open_for_check;
 use crate::location::{Location, find_universe};
 use crate::players::find_player;
-use crate::sources::{SameWorld, Source, find_sources};
+use crate::sources::{SameWorld, Source, SourceInfo, find_sources};
+use crate::world_at::World;
 
 /// What to restore.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +34,6 @@ pub struct RestoreOptions {
     pub players: Vec<String>,
     /// Files of the world to restore, such as `config.json`.
     pub files: Vec<String>,
-    /// The undo bundle; `None` for a new one beside the world.
-    pub bundle: Option<PathBuf>,
 }
 
 /// The planned change of one chunk.
@@ -86,14 +81,15 @@ pub struct RestoredFile {
     bytes: Vec<u8>,
 }
 
-/// A planned restore. Other programs cannot write the world until this is dropped, unless only a
-/// plan was asked for.
-#[derive(Debug)]
+/// A planned restore.
+#[derive(Clone, Debug)]
 pub struct Restore {
     location: Location,
-    subject: Subject,
+    seen: Seen,
+    /// The universe whose players are restored.
+    universe: Option<PathBuf>,
     /// The source.
-    pub source: Source,
+    pub source: SourceInfo,
     /// The chunks.
     pub chunks: Vec<RestoredChunk>,
     /// The players and other files.
@@ -101,61 +97,63 @@ pub struct Restore {
     /// Region files of the source or the world that cannot be listed: their chunks of the area are
     /// not restored.
     pub unlisted: Vec<Finding>,
-    options: RestoreOptions,
 }
 
 /// The result of restoring.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct RestoreOutcome {
-    /// The restored and removed chunks.
-    pub chunks: RepairReport,
+pub struct RestoreReport {
+    /// Chunks that were restored.
+    pub restored: u64,
+    /// Chunks that were removed.
+    pub removed: u64,
     /// Files that were restored.
     pub files: u64,
-    /// The undo bundle; `None` if nothing was changed.
-    pub bundle: Option<PathBuf>,
 }
 
-impl Restore {
-    /// Compares the chosen parts of a source with the world at `path`. With `is_plan`, no lock is
-    /// taken, and [`apply`](Self::apply) must not be called.
+impl World {
+    /// Compares the chosen parts of a source with the world.
     ///
     /// # Errors
-    /// Returns an error if another program uses the world, if the source cannot be opened, is
-    /// another world or does not have a chosen player or file.
-    pub fn plan(
-        path: &Path,
-        options: RestoreOptions,
-        is_plan: bool,
+    /// Returns an error if the source cannot be opened, is another world or does not have a chosen
+    /// player or file.
+    pub fn plan_restore(
+        &self,
+        options: &RestoreOptions,
         progress: &dyn Progress,
-    ) -> Result<Self> {
-        let world = open_for_check(path)?;
-        let location = world.location().clone();
-        let subject = if options.players.is_empty() {
-            Subject::of(&location, is_plan)?
-        } else {
-            Subject::of_universe(&find_universe_of(path, &location)?, is_plan)?
-        };
-        let source = find_source(&options, &location)?;
+    ) -> Result<Restore> {
+        let location = self.location().clone();
+        let mut universe = None;
+        if !options.players.is_empty() {
+            universe = Some(find_universe_of(&location)?.path().to_owned());
+        }
+        let source = find_source(options, &location)?;
         let mut wanted =
             Wanted { chunks: options.chunks.iter().copied().collect(), ..Wanted::default() };
         if let Some(area) = options.area {
             wanted.add(source.storage(), area);
             if options.remove_others {
-                wanted.add(world.storage(), area);
+                wanted.add(self.storage(), area);
             }
         }
         let Wanted { chunks: wanted, unlisted } = wanted;
+        let files: BTreeSet<_> =
+            wanted.iter().filter_map(|at| location.region_file_of(*at)).collect();
+        let mut seen = Seen::of(files);
         progress.expect(Some(wanted.len() as u64));
         let mut chunks = Vec::new();
         for at in wanted {
-            let action = action_of(at, &source, world.storage(), options.remove_others);
+            let action = action_of(at, &source, self.storage(), options.remove_others);
             chunks.push(RestoredChunk { at, action });
             progress.advance(1);
         }
-        let files = files_of(&options, &source, &location, subject.root())?;
-        Ok(Self { location, subject, source, chunks, files, unlisted, options })
+        let files = files_of(options, &source, &location, universe.as_deref())?;
+        seen.add(files.iter().map(|file| file.path.clone()));
+        let source = source.info;
+        Ok(Restore { location, seen, universe, source, chunks, files, unlisted })
     }
+}
 
+impl Restore {
     /// Returns the name of the world's location.
     pub fn location(&self) -> String {
         self.location.name()
@@ -167,52 +165,51 @@ impl Restore {
             && self.files.iter().all(|file| file.is_equal)
     }
 
-    /// Makes the planned changes.
+    /// Begins the change: of the world, and of all worlds of the universe if players are restored.
     ///
     /// # Errors
-    /// Returns an error if the old bytes cannot be recorded or a file cannot be replaced. Each file
-    /// is then old or new, and restoring again continues.
-    pub fn apply(self, progress: &dyn Progress) -> Result<RestoreOutcome> {
-        let mut changes = self.subject.changes("restore", self.options.bundle.as_deref())?;
-        let folder = self.location.region_folder();
-        let storage = match folder {
-            Some(_) => self.location.open()?,
-            None => self.location.open_for_writing(&RegionFilesOptions::new())?,
-        };
-        let (sources, all) = ([self.source.for_repair()], |_: &Finding| true);
-        let target = RepairTarget {
-            storage: &*storage,
-            folder,
-            sources: &sources,
-            scan: &ScanOptions::new(),
-            confidence: Confidence::High,
-            selected: &all,
-        };
-        let plan = self.as_repair(folder);
-        let name = full_name(&self.location);
-        let chunks = apply_repair(&plan, &target, &name, &mut changes, progress)?;
-        let mut files = 0_u64;
-        for file in self.files.iter().filter(|file| !file.is_equal) {
-            changes.replace(&file.path, &file.bytes)?;
-            files = files.saturating_add(1);
+    /// Returns an error if another program uses the world.
+    pub fn begin(&self, world: &World, options: &ChangeOptions) -> Result<Change> {
+        match &self.universe {
+            None => world.change_with(self.verb(), options),
+            Some(path) => {
+                let universe = Universe::open(path)?;
+                Change::of_world_and_universe(world, &universe, self.verb(), options)
+            }
         }
-        Ok(RestoreOutcome { chunks, files, bundle: changes.finish()? })
+    }
+}
+
+impl Plan for Restore {
+    type Report = RestoreReport;
+
+    fn verb(&self) -> &'static str {
+        "restore"
     }
 
-    /// Returns the changes of chunks as a repair plan.
-    fn as_repair(&self, folder: Option<&Path>) -> RepairPlan {
-        let changed = self.chunks.iter().filter(|chunk| chunk.action.is_change());
-        let chunks = changed.map(|chunk| ChunkRepair {
-            at: chunk.at,
-            file: folder.map(|folder| folder.join(chunk.at.region().file_name())),
-            findings: Vec::new(),
-            remedy: match chunk.action {
-                RestoreAction::Remove => Remedy::Remove,
-                _ => Remedy::Copy(0),
-            },
-            uncertain: None,
-        });
-        RepairPlan { chunks: chunks.collect(), ..RepairPlan::default() }
+    fn apply_to(&self, change: &mut Change, progress: &dyn Progress) -> Result<RestoreReport> {
+        self.seen.check()?;
+        let mut report = RestoreReport::default();
+        let source = self.source.open(&self.location)?;
+        for chunk in self.chunks.iter().filter(|chunk| chunk.action.is_change()) {
+            if chunk.action == RestoreAction::Remove {
+                change.remove(chunk.at)?;
+                report.removed = report.removed.saturating_add(1);
+            } else {
+                let document = source.storage().read(chunk.at)?.ok_or_else(|| {
+                    let text = format!("{}: changed since the plan was made", self.source.name);
+                    Error::new(ErrorKind::InUse, text)
+                })?;
+                change.put(chunk.at, &document)?;
+                report.restored = report.restored.saturating_add(1);
+            }
+            progress.advance(1);
+        }
+        for file in self.files.iter().filter(|file| !file.is_equal) {
+            change.replace_file(&file.path, &file.bytes)?;
+            report.files = report.files.saturating_add(1);
+        }
+        Ok(report)
     }
 }
 
@@ -254,13 +251,13 @@ fn find_source(options: &RestoreOptions, location: &Location) -> Result<Source> 
         failed.into_iter().next().unwrap_or_else(|| Error::new(ErrorKind::NotAWorld, text))
     };
     let mut source = sources.into_iter().next().ok_or_else(none)?;
-    if options.trust_source && !source.same_world.is_accepted() {
-        source.same_world = SameWorld::Trusted;
+    if options.trust_source && !source.info.same_world.is_accepted() {
+        source.info.same_world = SameWorld::Trusted;
     }
-    if source.same_world == SameWorld::OtherUuid {
+    if source.info.same_world == SameWorld::OtherUuid {
         let text = format!(
             "{}: this is another world: its UUID differs; add --trust-source to use it anyway",
-            source.name
+            source.info.name
         );
         return Err(Error::new(ErrorKind::BadLocation, text));
     }
@@ -295,14 +292,15 @@ fn files_of(
     options: &RestoreOptions,
     source: &Source,
     location: &Location,
-    root: &Path,
+    universe: Option<&Path>,
 ) -> Result<Vec<RestoredFile>> {
     let missing = |name: &str| {
-        let text = format!("{}: does not have {name}", source.name);
+        let text = format!("{}: does not have {name}", source.info.name);
         Error::new(ErrorKind::NotFound, text)
     };
     let mut files = Vec::new();
     for player in &options.players {
+        let root = universe.ok_or_else(|| missing(player))?;
         let name = player_file(player, source, root).ok_or_else(|| missing(player))?;
         let bytes = source.universe_file(&name).ok_or_else(|| missing(&name))?;
         files.push(restored(root.join(name), bytes));
@@ -334,12 +332,9 @@ fn player_file(player: &str, source: &Source, universe: &Path) -> Option<String>
     Some(format!("players/{uuid}.json"))
 }
 
-/// Returns the universe of a path or of the world at it.
-fn find_universe_of(path: &Path, location: &Location) -> Result<Universe> {
-    if let Ok(universe) = find_universe(path) {
-        return Ok(universe);
-    }
+/// Returns the universe of a world.
+fn find_universe_of(location: &Location) -> Result<Universe> {
     let world = location.world_folder();
     let universe = world.as_ref().and_then(|world| world.parent()?.parent());
-    find_universe(universe.unwrap_or(path))
+    find_universe(universe.unwrap_or(Path::new(&location.name())))
 }

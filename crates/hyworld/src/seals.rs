@@ -1,18 +1,23 @@
 //! Adding and removing the seals of a region file.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyworld_indexed_storage::limits::IDENTITY_BYTES_MAX;
 use hyworld_indexed_storage::{
     Damage, EncodedBlob, IndexedStorageFile, Seal, SealTag, Slot, SlotDamage, Verified,
 };
-use hyworld_maintenance::{Finding, Progress, RegionSlots, ScanOptions, scan_slots};
-use hyworld_world::ServerCheck;
+use hyworld_maintenance::{
+    Finding, Progress, RegionChange, RegionChanges, RegionSlots, ScanOptions, scan_slots,
+};
 
+use crate::change::{Change, ChangeOptions};
 use crate::error::Result;
-use crate::region::{open_for_writing, open_region};
+use crate::region::open_region;
+
+/// Bytes of blobs that are written together.
+const BATCH_BYTES: u64 = 32 << 20;
 
 /// Creates the seal tags for the blobs of one file, all with the same time.
 #[derive(Debug)]
@@ -94,8 +99,6 @@ pub struct SealOptions {
     pub remove: bool,
     /// The zstd compression level.
     pub level: i32,
-    /// What to do if another program has the file open.
-    pub check: ServerCheck,
     /// Change nothing.
     pub dry_run: bool,
 }
@@ -113,6 +116,8 @@ pub struct SealReport {
     pub before: u64,
     /// The length of the file after the change, in bytes; `None` in a dry run.
     pub after: Option<u64>,
+    /// The undo bundle; `None` if nothing was changed.
+    pub bundle: Option<PathBuf>,
 }
 
 /// Seals every blob of a region file, or removes all seals. Damaged blobs are left unchanged,
@@ -123,33 +128,53 @@ pub struct SealReport {
 pub fn seal_region(
     path: &Path,
     options: SealOptions,
-    scan: &ScanOptions,
+    how: &ChangeOptions,
     progress: &dyn Progress,
 ) -> Result<SealReport> {
-    let mut file = open_region(path)?;
-    let mut permit = None;
-    if !options.dry_run {
-        drop(file);
-        let (opened, given) = open_for_writing(path, options.check, |open| open)?;
-        (file, permit) = (opened, Some(given));
-    }
-    let before = file.file_bytes()?;
+    let file = open_region(path)?;
+    let (before, scan) = (file.file_bytes()?, &how.scan);
     let tags = SealTags::new(path, RegionSlots::of(&file), Some(&file))?;
-    let mut report = seal_slots(&file, &tags, options, scan, progress)?;
-    file.sync()?;
+    if options.dry_run {
+        let report = seal_slots(&file, &tags, options, scan, progress, &mut |_, _| Ok(()))?;
+        return Ok(SealReport { before, ..report });
+    }
+    drop(file);
+    let verb = if options.remove { "unseal" } else { "seal" };
+    let mut change = Change::of_file(path, verb, how)?;
+    // In place, because a program that has the file open keeps it.
+    let file = open_region(path)?;
+    let (mut slots, mut bytes) = (Vec::new(), 0_u64);
+    let mut report = seal_slots(&file, &tags, options, scan, progress, &mut |slot, blob| {
+        bytes = bytes.saturating_add(blob.stored().len() as u64);
+        slots.push((slot, RegionChange::Put(blob)));
+        if bytes < BATCH_BYTES {
+            return Ok(());
+        }
+        bytes = 0;
+        write_batch(&mut change, path, std::mem::take(&mut slots))
+    })?;
+    write_batch(&mut change, path, slots)?;
     report.before = before;
-    report.after = (!options.dry_run).then_some(file.file_bytes()?);
-    drop(permit);
+    report.after = Some(open_region(path)?.file_bytes()?);
+    report.bundle = change.commit()?.bundle;
     Ok(report)
 }
 
-/// Seals or unseals every blob of an open file.
+fn write_batch(change: &mut Change, path: &Path, slots: Vec<(Slot, RegionChange)>) -> Result<()> {
+    if slots.is_empty() {
+        return Ok(());
+    }
+    change.change_region(path, &RegionChanges { slots, ..RegionChanges::default() })
+}
+
+/// Seals or unseals every blob of an open file: `write` is called with each new blob.
 pub(crate) fn seal_slots(
     file: &IndexedStorageFile,
     tags: &SealTags,
     options: SealOptions,
     scan: &ScanOptions,
     progress: &dyn Progress,
+    write: &mut dyn FnMut(Slot, EncodedBlob) -> Result<()>,
 ) -> Result<SealReport> {
     let mut report = SealReport::default();
     progress.expect(Some(file.occupied().len() as u64));
@@ -157,7 +182,11 @@ pub(crate) fn seal_slots(
     let rewrite = |slot| seal_slot(file, tags, slot, options);
     let _complete = scan_slots(file, scan, rewrite, |slot, outcome| {
         match outcome {
-            Ok(Outcome::Rewritten) => report.rewritten = report.rewritten.saturating_add(1),
+            Ok(Outcome::Rewritten(blob)) => {
+                report.rewritten = report.rewritten.saturating_add(1);
+                let written = blob.map_or(Ok(()), |blob| write(slot, blob));
+                failure = failure.take().or(written.err());
+            }
             Ok(Outcome::Unchanged) => report.unchanged = report.unchanged.saturating_add(1),
             Ok(Outcome::Damaged(damage)) => {
                 report.findings.push(Finding::of_slot(file, &SlotDamage { slot, damage }));
@@ -170,7 +199,8 @@ pub(crate) fn seal_slots(
 }
 
 enum Outcome {
-    Rewritten,
+    /// The new blob; `None` in a dry run.
+    Rewritten(Option<EncodedBlob>),
     /// The blob needs no change, or the slot is empty.
     Unchanged,
     Damaged(Damage),
@@ -191,7 +221,7 @@ fn seal_slot(
         return Ok(Outcome::Unchanged);
     }
     if options.dry_run {
-        return Ok(Outcome::Rewritten);
+        return Ok(Outcome::Rewritten(None));
     }
     let Some(document) = file.read(slot)? else {
         return Ok(Outcome::Unchanged);
@@ -202,6 +232,5 @@ fn seal_slot(
         let tag = tags.next(slot, seal.as_ref())?;
         EncodedBlob::compress_sealed(&document, options.level, slot, &tag)?
     };
-    file.write_encoded(&[(slot, &blob)])?;
-    Ok(Outcome::Rewritten)
+    Ok(Outcome::Rewritten(Some(blob)))
 }

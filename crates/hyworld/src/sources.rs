@@ -1,4 +1,5 @@
-//! [`Source`]: a backup, world or undo bundle from which damaged or lost data is restored.
+//! [`SourceInfo`] and `Source`: a backup, world or undo bundle from which damaged or lost data is
+//! restored.
 
 use std::collections::HashSet;
 use std::fs;
@@ -48,11 +49,14 @@ impl SameWorld {
     }
 }
 
-/// A backup, another world or an undo bundle.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The path or URL.
+/// What is known about a backup, another world or an undo bundle.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct SourceInfo {
+    /// The path or URL, for messages.
     pub name: String,
+    /// The path or URL that it is opened with.
+    pub path: PathBuf,
     /// When its chunks were saved, in milliseconds since 1970, if that is known.
     pub time_ms: Option<u64>,
     /// Whether it is the same world.
@@ -61,6 +65,25 @@ pub struct Source {
     pub lacking: u64,
     /// Parts of it that cannot be listed: their chunks cannot be used.
     pub unlisted: Vec<String>,
+}
+
+impl SourceInfo {
+    fn new(name: String, path: &Path, time_ms: Option<u64>, same_world: SameWorld) -> Self {
+        let (path, unlisted) = (path.to_owned(), Vec::new());
+        Self { name, path, time_ms, same_world, lacking: 0, unlisted }
+    }
+
+    /// Opens it again, for the world at `target`.
+    pub(crate) fn open(&self, target: &Location) -> Result<Source> {
+        let source = Source::open(&self.path, target)?;
+        Ok(Source { info: self.clone(), ..source })
+    }
+}
+
+/// A backup, another world or an undo bundle, open for reading.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) info: SourceInfo,
     storage: Arc<dyn ChunkStorage>,
     files: Files,
 }
@@ -75,13 +98,13 @@ enum Files {
 
 impl Source {
     /// Returns its chunks.
-    pub fn storage(&self) -> &dyn ChunkStorage {
+    pub(crate) fn storage(&self) -> &dyn ChunkStorage {
         &*self.storage
     }
 
     pub(crate) fn for_repair(&self) -> RepairSource {
         let storage = Arc::clone(&self.storage);
-        RepairSource { name: self.name.clone(), time_ms: self.time_ms, storage }
+        RepairSource { name: self.info.name.clone(), time_ms: self.info.time_ms, storage }
     }
 
     /// Reads a file of the world, such as `config.json` or `resources/Time.json`. Returns `None` if
@@ -126,7 +149,8 @@ impl Source {
             (Some(_), Some(_)) => SameWorld::OtherUuid,
             _ => SameWorld::Unknown,
         };
-        Ok(Self { name, time_ms, same_world, lacking: 0, unlisted: Vec::new(), storage, files })
+        let info = SourceInfo::new(name, path, time_ms, same_world);
+        Ok(Self { info, storage, files })
     }
 
     /// Decides by the borders of its chunks whether it is the world in `storage`. `damaged` are
@@ -145,7 +169,7 @@ impl Source {
             reason = "a score from 0 to 1"
         )]
         let percent = (found.reached().unwrap_or_default().clamp(0.0, 1.0) * 100.0).round() as u8;
-        self.same_world = match found.verdict() {
+        self.info.same_world = match found.verdict() {
             EdgeVerdict::Same => SameWorld::Edges(percent),
             EdgeVerdict::Other => SameWorld::OtherEdges(percent),
             EdgeVerdict::Unknown => SameWorld::Unknown,
@@ -159,9 +183,9 @@ impl Source {
             match found {
                 Ok(at) => {
                     let is_lacking = u64::from(!stored.contains(&at));
-                    self.lacking = self.lacking.saturating_add(is_lacking);
+                    self.info.lacking = self.info.lacking.saturating_add(is_lacking);
                 }
-                Err(error) => self.unlisted.push(error.to_string()),
+                Err(error) => self.info.unlisted.push(error.to_string()),
             }
         }
     }
@@ -177,15 +201,8 @@ impl Source {
         };
         let (name, time_ms) = (path.display().to_string(), Some(bundle.header().time_ms));
         let storage = Arc::new(BundleStorage::new(bundle));
-        Ok(Self {
-            name,
-            time_ms,
-            same_world,
-            lacking: 0,
-            unlisted: Vec::new(),
-            storage,
-            files: Files::None,
-        })
+        let info = SourceInfo::new(name, path, time_ms, same_world);
+        Ok(Self { info, storage, files: Files::None })
     }
 }
 
@@ -233,9 +250,10 @@ pub(crate) fn find_sources(
         add_backups(zips, target, &mut sources, &mut failed);
     }
     let here = target.identity();
-    sources.retain(|source| source.name != target.name() && here.to_string() != source.name);
-    sources.sort_by_key(|source| std::cmp::Reverse(source.time_ms));
-    sources.dedup_by(|a, b| a.name == b.name);
+    let is_other = |info: &SourceInfo| info.name != target.name() && here.to_string() != info.name;
+    sources.retain(|source| is_other(&source.info));
+    sources.sort_by_key(|source| std::cmp::Reverse(source.info.time_ms));
+    sources.dedup_by(|a, b| a.info.name == b.info.name);
     Ok((sources, failed))
 }
 

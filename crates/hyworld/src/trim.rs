@@ -1,21 +1,21 @@
 //! Trimming: removing chunks that players have not touched, so that the game generates them again.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::{ChunkPos, ColumnPos, RegionPos};
 use hyworld_maintenance::{
-    ChunkRepair, ChunkSet, Confidence, Finding, Progress, Remedy, RepairPlan, RepairReport,
-    RepairTarget, ScanOptions, Selection, TouchedRules, apply_repair, explain_touched, select,
+    ChunkSet, Finding, Progress, ScanOptions, Selection, TouchedRules, explain_touched, select,
     touched_score,
 };
-use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+use hyworld_providers::ChunkStorage;
 
-use crate::changing::{Subject, full_name};
-use crate::error::{Error, ErrorKind, Result};
+use crate::change::{Change, Plan, Seen};
+use crate::error::Result;
 use crate::landmarks::{Landmarks, NamedPosition};
 use crate::location::Location;
 use crate::select::WorldContext;
+use crate::world_at::World;
 
 /// The default ring of chunks that is kept around each protected chunk.
 pub const TRIM_RING: u32 = 2;
@@ -36,8 +36,6 @@ pub struct TrimOptions {
     pub ring: u32,
     /// Remove touched chunks too. Spawn, players, respawn points, claims and `keep` stay.
     pub include_touched: bool,
-    /// The undo bundle; `None` for a new one beside the world.
-    pub bundle: Option<PathBuf>,
 }
 
 /// Why chunks are kept, without the ring.
@@ -57,13 +55,11 @@ pub struct KeptChunks {
     pub unreadable: ChunkSet,
 }
 
-/// The planned removal. Other programs cannot write the world until this is dropped, unless only a
-/// plan was asked for.
-#[derive(Debug)]
+/// The planned removal.
+#[derive(Clone, Debug)]
 pub struct Trim {
     location: Location,
-    subject: Subject,
-    bundle: Option<PathBuf>,
+    seen: Seen,
     /// All stored chunks.
     pub stored: ChunkSet,
     /// The chunks to remove.
@@ -84,39 +80,35 @@ pub struct Trim {
 
 /// The result of a removal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct TrimOutcome {
-    /// The removed chunks.
-    pub chunks: RepairReport,
+pub struct TrimReport {
+    /// The number of removed chunks.
+    pub removed: u64,
     /// The number of removed region files.
     pub files: u64,
-    /// The undo bundle; `None` if nothing was changed.
-    pub bundle: Option<PathBuf>,
 }
 
-impl Trim {
-    /// Plans which chunks to remove. With `is_plan`, no lock is taken, and [`apply`](Self::apply)
-    /// must not be called. `found` is called for chunks that cannot be read; they are kept.
+impl World {
+    /// Plans which chunks to remove. `found` is called for chunks that cannot be read; they are
+    /// kept.
     ///
     /// # Errors
-    /// Returns an error if another program uses the world, or if it cannot be opened.
-    pub fn plan(
-        location: &Location,
+    /// Returns an error if the files of the world cannot be listed.
+    pub fn plan_trim(
+        &self,
         options: &TrimOptions,
-        is_plan: bool,
         scan: &ScanOptions,
         found: &mut dyn FnMut(&Finding),
         progress: &dyn Progress,
-    ) -> Result<Self> {
-        let subject = Subject::of(location, is_plan)?;
-        let storage = location.open()?;
+    ) -> Result<Trim> {
+        let (location, storage) = (self.location(), self.storage());
+        let seen = Seen::of(location.region_files()?.into_iter().map(|(_, path)| path));
         let landmarks = match location.world_folder() {
             Some(world) => Landmarks::load(&world)?,
             None => Landmarks::default(),
         };
-        let mut trim = Self {
+        let mut trim = Trim {
             location: location.clone(),
-            subject,
-            bundle: options.bundle.clone(),
+            seen,
             stored: storage.positions().flatten().collect(),
             removed: ChunkSet::new(),
             kept: KeptChunks::default(),
@@ -126,12 +118,14 @@ impl Trim {
             is_spawn_known: landmarks.spawn.is_some(),
             problems: landmarks.problems.clone(),
         };
-        trim.protect(&*storage, &landmarks, options, scan, found, progress);
-        trim.choose(&*storage, options, scan, found);
-        trim.weigh(&*storage, &landmarks)?;
+        trim.protect(storage, &landmarks, options, scan, found, progress);
+        trim.choose(storage, options, scan, found);
+        trim.weigh(storage, &landmarks)?;
         Ok(trim)
     }
+}
 
+impl Trim {
     /// Determines what is kept.
     fn protect(
         &mut self,
@@ -221,75 +215,38 @@ impl Trim {
     pub fn location(&self) -> String {
         self.location.name()
     }
+}
+
+impl Plan for Trim {
+    type Report = TrimReport;
+
+    fn verb(&self) -> &'static str {
+        "trim"
+    }
 
     /// Removes the chosen chunks, and region files that have no other chunks.
-    ///
-    /// # Errors
-    /// Returns an error if the old bytes cannot be recorded or a file cannot be replaced. Each file
-    /// is then old or new, and planning and applying again continues.
-    pub fn apply(self, progress: &dyn Progress) -> Result<TrimOutcome> {
-        let mut changes = self.subject.changes("trim", self.bundle.as_deref())?;
-        let mut outcome = TrimOutcome::default();
+    fn apply_to(&self, change: &mut Change, progress: &dyn Progress) -> Result<TrimReport> {
+        let mut report = TrimReport::default();
         let mut rest = self.removed.clone();
         for path in &self.files {
             let Some(region) = region_of(path) else { continue };
-            self.check_unchanged(region)?;
-            changes.remove(path)?;
-            outcome.files = outcome.files.saturating_add(1);
+            self.seen.check_file(path)?;
+            change.remove_file(path)?;
+            report.files = report.files.saturating_add(1);
             let whole: ChunkSet = rest.iter().filter(|at| at.region() == region).collect();
-            outcome.chunks.removed = outcome.chunks.removed.saturating_add(whole.len());
+            report.removed = report.removed.saturating_add(whole.len());
             progress.advance(whole.len());
             rest.subtract(&whole);
         }
-        let plan = self.repairs(&rest);
-        let is_files = !self.location.region_files()?.is_empty();
-        let storage = if is_files {
-            self.location.open()?
-        } else {
-            self.location.open_for_writing(&RegionFilesOptions::new())?
-        };
-        let (all, scan) = (|_: &Finding| true, ScanOptions::new());
-        let target = RepairTarget {
-            storage: &*storage,
-            folder: self.location.folder(),
-            sources: &[],
-            scan: &scan,
-            confidence: Confidence::High,
-            selected: &all,
-        };
-        let name = full_name(&self.location);
-        let report = apply_repair(&plan, &target, &name, &mut changes, progress)?;
-        outcome.chunks.removed = outcome.chunks.removed.saturating_add(report.removed);
-        outcome.chunks.findings = report.findings;
-        outcome.bundle = changes.finish()?;
-        Ok(outcome)
-    }
-
-    /// Fails if a region file got chunks since the plan was made.
-    fn check_unchanged(&self, region: RegionPos) -> Result<()> {
-        let storage = self.location.open()?;
-        let is_here = |at: RegionPos| at == region;
-        let now: ChunkSet = storage.positions_in(&is_here).flatten().collect();
-        if now.len() != self.removed.count_in(region) {
-            let text = format!("{}: changed since the plan was made", region.file_name());
-            return Err(Error::new(ErrorKind::InUse, text));
+        let files: BTreeSet<PathBuf> =
+            rest.iter().filter_map(|at| self.location.region_file_of(at)).collect();
+        files.iter().try_for_each(|path| self.seen.check_file(path))?;
+        for at in rest.iter() {
+            change.remove(at)?;
+            report.removed = report.removed.saturating_add(1);
+            progress.advance(1);
         }
-        Ok(())
-    }
-
-    fn repairs(&self, chunks: &ChunkSet) -> RepairPlan {
-        let mut by_file: BTreeMap<RegionPos, Option<PathBuf>> = BTreeMap::new();
-        for at in chunks.iter() {
-            by_file.entry(at.region()).or_insert_with(|| self.location.region_file_of(at));
-        }
-        let repair = |at: ChunkPos| ChunkRepair {
-            at,
-            file: by_file.get(&at.region()).cloned().flatten(),
-            findings: Vec::new(),
-            remedy: Remedy::Remove,
-            uncertain: None,
-        };
-        RepairPlan { chunks: chunks.iter().map(repair).collect(), ..RepairPlan::default() }
+        Ok(report)
     }
 }
 

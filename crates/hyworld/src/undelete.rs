@@ -1,20 +1,19 @@
 //! Listing and restoring orphaned chunks: older versions and removed chunks that are still in the
 //! region files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hyworld_coords::{ChunkPos, ChunkRect};
+use hyworld_indexed_storage::IndexedStorageFile;
 use hyworld_maintenance::{
-    ChunkRepair, Completion, Confidence, Finding, OlderVersion, Orphan, OrphanReport, Progress,
-    Remedy, RepairPlan, RepairReport, RepairTarget, ScanOptions, apply_repair, find_orphans,
-    has_errors,
+    Completion, Confidence, Orphan, OrphanReport, Progress, ScanOptions, find_orphans, has_errors,
 };
 use hyworld_providers::{ChunkStorage, ChunkStorageExt};
 
-use crate::changing::Subject;
+use crate::change::{Change, Plan, Seen};
 use crate::error::{Error, ErrorKind, Result};
-use crate::health::open_for_check;
 use crate::location::Location;
+use crate::world_at::World;
 
 /// Which orphaned chunks to restore.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +30,6 @@ pub struct UndeleteOptions {
     pub replace: bool,
     /// Positions that are less certain than this are not used; `None` for [`Confidence::High`].
     pub confidence: Option<Confidence>,
-    /// The undo bundle; `None` for a new one beside the world.
-    pub bundle: Option<PathBuf>,
 }
 
 impl UndeleteOptions {
@@ -62,12 +59,11 @@ pub enum StoredState {
     Same,
 }
 
-/// The orphaned chunks of a world, and which of them are restored. Other programs cannot write the
-/// world until this is dropped, unless only a list or plan was asked for.
-#[derive(Debug)]
+/// The orphaned chunks of a world, and which of them are restored.
+#[derive(Clone, Debug)]
 pub struct Undelete {
     location: Location,
-    subject: Subject,
+    seen: Seen,
     /// All orphaned chunks.
     pub report: OrphanReport,
     /// The state of the chunk at the position of each orphan, in the order of the report.
@@ -79,29 +75,23 @@ pub struct Undelete {
 
 /// The result of restoring orphaned chunks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct UndeleteOutcome {
-    /// The restored chunks.
-    pub chunks: RepairReport,
-    /// The undo bundle; `None` if nothing was changed.
-    pub bundle: Option<PathBuf>,
+pub struct UndeleteReport {
+    /// The number of restored chunks.
+    pub restored: u64,
 }
 
-impl Undelete {
-    /// Searches the region files at `path` and chooses what to restore. With `is_plan`, no lock is
-    /// taken, and [`apply`](Self::apply) must not be called.
+impl World {
+    /// Searches the region files for orphaned chunks and chooses what to restore.
     ///
     /// # Errors
-    /// Returns an error if another program uses the world, if its chunks are not in region files,
-    /// or if they cannot be opened.
-    pub fn plan(
-        path: &Path,
-        options: UndeleteOptions,
-        is_plan: bool,
+    /// Returns an error if the chunks are not in region files, or if they cannot be opened.
+    pub fn plan_undelete(
+        &self,
+        options: &UndeleteOptions,
         scan: &ScanOptions,
         progress: &dyn Progress,
-    ) -> Result<Self> {
-        let world = open_for_check(path)?;
-        let location = world.location().clone();
+    ) -> Result<Undelete> {
+        let location = self.location().clone();
         if location.region_folder().is_none() {
             let text = format!(
                 "{}: its chunks are not in region files, and only those keep removed chunks",
@@ -109,20 +99,22 @@ impl Undelete {
             );
             return Err(Error::new(ErrorKind::BadLocation, text));
         }
-        let subject = Subject::of(&location, is_plan || !options.is_restoring())?;
         let files = location.region_files()?.into_iter();
         let files: Vec<PathBuf> = files.map(|(_, path)| path).collect();
+        let seen = Seen::of(files.iter().cloned());
         let report = find_orphans(&files, scan, progress);
         if report.completion == Completion::Cancelled {
             return Err(Error::new(ErrorKind::Io, "cancelled"));
         }
-        let storage = world.storage();
-        let stored = report.orphans.iter().map(|orphan| stored_state(storage, orphan)).collect();
-        let mut found = Self { location, subject, report, stored, chosen: Vec::new(), options };
+        let stored = report.orphans.iter().map(|orphan| stored_state(self.storage(), orphan));
+        let (stored, options) = (stored.collect(), options.clone());
+        let mut found = Undelete { location, seen, report, stored, chosen: Vec::new(), options };
         found.chosen = found.choose();
         Ok(found)
     }
+}
 
+impl Undelete {
     /// Returns the name of the world's location.
     pub fn location(&self) -> String {
         self.location.name()
@@ -169,39 +161,30 @@ impl Undelete {
     pub fn chosen(&self) -> impl Iterator<Item = &Orphan> {
         self.chosen.iter().filter_map(|index| self.report.orphans.get(*index))
     }
+}
 
-    /// Restores the chosen chunks.
-    ///
-    /// # Errors
-    /// Returns an error if the old bytes cannot be recorded or a file cannot be replaced. Each file
-    /// is then old or new, and the same call continues.
-    pub fn apply(self, progress: &dyn Progress) -> Result<UndeleteOutcome> {
-        let mut changes = self.subject.changes("undelete", self.options.bundle.as_deref())?;
-        let chunks = self.chosen().filter_map(|orphan| {
-            let position = orphan.position?;
-            Some(ChunkRepair {
-                at: position.chunk?,
-                file: Some(orphan.file.clone()),
-                findings: Vec::new(),
-                remedy: Remedy::Older(OlderVersion { segment: orphan.segment, position }),
-                uncertain: None,
-            })
-        });
-        let plan = RepairPlan { chunks: chunks.collect(), ..RepairPlan::default() };
-        let storage = self.location.open()?;
-        let (all, scan) = (|_: &Finding| true, ScanOptions::new());
-        let (folder, sources) = (self.location.folder(), []);
-        let target = RepairTarget {
-            storage: &*storage,
-            folder,
-            sources: &sources,
-            scan: &scan,
-            confidence: Confidence::High,
-            selected: &all,
-        };
-        let name = self.location.name();
-        let chunks = apply_repair(&plan, &target, &name, &mut changes, progress)?;
-        Ok(UndeleteOutcome { chunks, bundle: changes.finish()? })
+impl Plan for Undelete {
+    type Report = UndeleteReport;
+
+    fn verb(&self) -> &'static str {
+        "undelete"
+    }
+
+    fn apply_to(&self, change: &mut Change, progress: &dyn Progress) -> Result<UndeleteReport> {
+        let mut report = UndeleteReport::default();
+        let chosen = self.chosen().map(|orphan| orphan.file.clone());
+        let mut files: Vec<PathBuf> = chosen.collect();
+        files.sort();
+        files.dedup();
+        files.iter().try_for_each(|file| self.seen.check_file(file))?;
+        for orphan in self.chosen() {
+            let Some(at) = position(orphan) else { continue };
+            let file = IndexedStorageFile::open_read_only(&orphan.file)?;
+            change.put_blob(at, &file.salvage_at(orphan.segment)?)?;
+            report.restored = report.restored.saturating_add(1);
+            progress.advance(1);
+        }
+        Ok(report)
     }
 }
 

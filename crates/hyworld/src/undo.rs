@@ -5,14 +5,15 @@ mod target;
 use std::path::{Component, Path, PathBuf};
 
 use hyworld_maintenance::{
-    Bundle, BundleStorage, Progress, SameWorld as EdgeVerdict, UndoError, UndoPlan, UndoReport,
-    UndoRoot, agreement, common_positions,
+    Bundle, BundleStorage, NoProgress, Progress, SameWorld as EdgeVerdict, UndoError, UndoPlan,
+    UndoReport, UndoRoot, agreement, common_positions,
 };
 use hyworld_providers::{ChunkStorage, RegionFilesOptions};
 
-use crate::changing::Subject;
+use crate::change::{Change, ChangeOptions, uuids_in};
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{Location, ROCKSDB_SCHEME};
+use crate::world_at::World;
 use target::{Target, find_target};
 
 pub use target::location_to_name;
@@ -31,40 +32,54 @@ pub struct UndoOptions {
     pub trust_bundle: bool,
 }
 
-/// A planned undo. Other programs cannot write the world until this is dropped, unless only a plan
-/// was asked for.
+/// A planned undo.
 #[derive(Debug)]
 pub struct Undo {
     bundle: Bundle,
     target: Target,
     root: UndoRoot,
-    subject: Subject,
+    /// The UUIDs of the worlds that are there now.
+    worlds: Vec<String>,
     /// What would be restored.
     pub plan: UndoPlan,
 }
 
-impl Undo {
-    /// Reads a bundle and compares it with the world it belongs to: the one that the caller names,
-    /// or the one beside the bundle. The path that the bundle recorded is not trusted. With
-    /// `is_plan`, no lock is taken, and [`apply`](Self::apply) must not be called.
+impl World {
+    /// Undoes a change of this world. What the undo replaces is kept in a bundle of its own.
     ///
     /// # Errors
-    /// Returns an error if the bundle cannot be read, if its world is missing or another one, if
-    /// the bundle names a file or storage outside of the world, or if another program uses the
-    /// world.
-    pub fn plan(bundle: &Path, options: &UndoOptions, is_plan: bool) -> Result<Self> {
+    /// Returns an error if the bundle cannot be read or belongs to another world, or if another
+    /// program uses the world.
+    pub fn undo(&self, bundle: &Path) -> Result<UndoReport> {
+        let location = self.location();
+        // A bundle beside its world can also contain files of the universe.
+        let here = location.world_folder().or_else(|| location.folder().map(Path::to_owned));
+        let here = here.unwrap_or_else(|| PathBuf::from(location.name()));
+        let at = location_to_name(bundle).map(|_| here);
+        let options = UndoOptions { at, ..UndoOptions::default() };
+        Undo::plan(bundle, &options)?.apply(&ChangeOptions::new(), &NoProgress)
+    }
+}
+
+impl Undo {
+    /// Reads a bundle and compares it with the world it belongs to: the one that the caller names,
+    /// or the one beside the bundle. The path that the bundle recorded is not trusted.
+    ///
+    /// # Errors
+    /// Returns an error if the bundle cannot be read, if its world is missing or another one, or if
+    /// the bundle names a file or storage outside of the world.
+    pub fn plan(bundle: &Path, options: &UndoOptions) -> Result<Self> {
         let bundle = Bundle::open(bundle)?;
         let target = find_target(bundle.path(), bundle.header(), options.at.as_deref())?;
-        let (folder, subject) = match &target {
-            Target::Folder(folder) => (folder.clone(), Subject::of_folder(folder, is_plan)?),
-            Target::Storage(url) => {
+        let (folder, worlds) = match &target {
+            Target::Folder(folder) => (folder.clone(), uuids_in(folder)?),
+            Target::Storage(_) => {
                 if bundle.summary().files > 0 {
                     let text = "it belongs to an object store and names files";
                     let text = format!("{}: {text}", bundle.path().display());
                     return Err(Error::new(ErrorKind::Damaged, text));
                 }
-                let location = Location::S3(url.clone());
-                (PathBuf::from("."), Subject::of(&location, is_plan)?)
+                (PathBuf::from("."), Vec::new())
             }
         };
         let mut root = UndoRoot::new(&folder)?;
@@ -72,7 +87,7 @@ impl Undo {
             root = root.allow(folder)?;
         }
         let plan = bundle.plan(&root, &|name| open(name, &target, &root, Location::open))?;
-        let undo = Self { bundle, target, root, subject, plan };
+        let undo = Self { bundle, target, root, worlds, plan };
         if !options.trust_bundle {
             undo.check_identity()?;
         }
@@ -95,24 +110,30 @@ impl Undo {
     /// Restores the old bytes.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read or written. Each file is then old or new, and the
-    /// same undo continues.
-    pub fn apply(self, progress: &dyn Progress) -> Result<UndoReport> {
+    /// Returns an error if another program uses the world, or if a file cannot be read or written.
+    /// Each file is then old or new, and the same undo continues.
+    pub fn apply(&self, options: &ChangeOptions, progress: &dyn Progress) -> Result<UndoReport> {
         progress.expect(Some(self.plan.items.len() as u64));
-        let changes = self.subject.changes("undo", None)?;
+        let mut change = match &self.target {
+            Target::Folder(folder) => Change::of_folder(folder, "undo", options)?,
+            Target::Storage(url) => Change::of_url(url, "undo", options)?,
+        };
         let write = |name: &str| {
             open(name, &self.target, &self.root, |location| {
                 location.open_for_writing(&RegionFilesOptions::new())
             })
         };
-        Ok(self.bundle.undo(&self.root, &write, changes, progress)?)
+        let undone = self.bundle.undo(&self.root, &write, change.changes(), progress);
+        let mut report = undone.map_err(|error| change.explain(error.into()))?;
+        report.bundle = change.commit()?.bundle;
+        Ok(report)
     }
 
     /// Fails unless the bundle belongs to this world: by UUID, otherwise by its path, by files that
     /// are exactly as the verb wrote them, or by the borders of its chunks.
     fn check_identity(&self) -> Result<()> {
         let Target::Folder(folder) = &self.target else { return Ok(()) };
-        let (theirs, ours) = (&self.bundle.header().worlds, self.subject.worlds());
+        let (theirs, ours) = (&self.bundle.header().worlds, &self.worlds);
         if theirs.iter().any(|uuid| ours.contains(uuid)) {
             return Ok(());
         }

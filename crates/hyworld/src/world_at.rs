@@ -9,8 +9,9 @@ use hyworld_coords::{BlockBox, BlockPos, CHUNK_SIDE_BLOCKS, ChunkBlock, ChunkBox
 use hyworld_maintenance::{
     Contents, Finding, NoProgress, ScanOptions, VerifyReport, count_contents,
 };
-use hyworld_providers::{ChunkStorage, RegionFilesOptions};
+use hyworld_providers::ChunkStorage;
 
+use crate::change::EditReport;
 use crate::chunks::{Chunks, read};
 use crate::containers::{FoundContainer, containers};
 use crate::error::{Error, ErrorKind, Result};
@@ -28,8 +29,8 @@ pub fn open(location: impl AsRef<Path>) -> Result<World> {
     World::at(Location::source(location.as_ref())?)
 }
 
-/// A world, open for reading. Methods that change it ([`edit`](Self::edit), [`run`](Self::run))
-/// acquire a [`WritePermit`](hyworld_world::WritePermit) first.
+/// A world, open for reading. Everything that changes it goes through a
+/// [`change`](Self::change); [`run`](Self::run) holds the same permit.
 ///
 /// A `World` gives access to chunks; use [`WorldFolder`](hyworld_world::WorldFolder) for its
 /// configuration and resources.
@@ -37,15 +38,6 @@ pub fn open(location: impl AsRef<Path>) -> Result<World> {
 pub struct World {
     location: Location,
     storage: Arc<dyn ChunkStorage>,
-}
-
-/// The result of [`World::edit`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct EditReport {
-    /// Chunks that were read.
-    pub chunks: u64,
-    /// Chunks that were changed and written.
-    pub changed: u64,
 }
 
 impl World {
@@ -134,26 +126,31 @@ impl World {
         })
     }
 
-    /// Calls `change` with each stored chunk that `area` touches and the part of the area inside
-    /// it. Unchanged chunks are not written. All writes are durable when this returns, even with an
-    /// error of `change`.
+    /// Calls `edit` with each stored chunk that `area` touches and the part of the area inside it,
+    /// on all processors. The short form of a [`change`](Self::change) with its undo bundle.
     ///
     /// # Errors
     /// Returns an error if another program uses the world, or if a chunk cannot be read, changed or
-    /// written. Chunks processed before the error stay changed.
+    /// written. The error names the bundle that undoes what was written before.
     pub fn edit(
         &mut self,
         area: BlockBox,
-        change: impl FnMut(&mut Chunk, ChunkBox) -> Result<()>,
+        edit: impl Fn(&mut Chunk, ChunkBox) -> Result<()> + Sync,
     ) -> Result<EditReport> {
-        let _guard = self.location.guard()?;
-        let storage = self.location.open_for_writing(&RegionFilesOptions::new())?;
-        let edited = edit_chunks(&*storage, area, change);
-        storage.sync()?;
-        drop(storage);
-        // The storage that was opened for reading does not see the writes.
+        let mut change = self.change("edit")?;
+        let mut report = change.edit(area, edit)?;
+        report.bundle = change.commit()?.bundle;
+        self.reload()?;
+        Ok(report)
+    }
+
+    /// Opens the storage again, to see what a change of this or another program wrote.
+    ///
+    /// # Errors
+    /// Returns an error if the storage cannot be opened.
+    pub fn reload(&mut self) -> Result<()> {
         self.storage = self.location.open()?.into();
-        edited
+        Ok(())
     }
 
     /// Runs the world: opens a store of its chunks with the settings of its configuration, which
@@ -191,24 +188,4 @@ fn neighbours(anchor: ChunkBlock) -> Vec<(i32, i32)> {
     };
     let all = reach(anchor.x()).flat_map(|dx| reach(anchor.z()).map(move |dz| (dx, dz)));
     all.filter(|offset| *offset != (0, 0)).collect()
-}
-
-fn edit_chunks(
-    storage: &dyn ChunkStorage,
-    area: BlockBox,
-    mut change: impl FnMut(&mut Chunk, ChunkBox) -> Result<()>,
-) -> Result<EditReport> {
-    let (mut report, mut document) = (EditReport::default(), Vec::new());
-    for found in Chunks::new(storage).area(area) {
-        let (at, mut chunk) = found?;
-        let Some(part) = area.in_chunk(at) else { continue };
-        report.chunks = report.chunks.saturating_add(1);
-        change(&mut chunk, part)?;
-        if chunk.is_changed() {
-            chunk.encode_into(&mut document);
-            storage.write(at, &document)?;
-            report.changed = report.changed.saturating_add(1);
-        }
-    }
-    Ok(report)
 }

@@ -1,7 +1,7 @@
 //! The error type of this crate.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hyworld_files::FileError;
 
@@ -201,6 +201,36 @@ pub enum Error {
         /// The error reported by zstd.
         reason: &'static str,
     },
+}
+
+impl Error {
+    /// Returns the same error about another file, for an operation on a copy of that file.
+    #[must_use]
+    pub fn at(mut self, file: &Path) -> Self {
+        match &mut self {
+            Self::Io { path, .. }
+            | Self::Header { path, .. }
+            | Self::NotAFile { path, .. }
+            | Self::NoSuchSlot { path, .. }
+            | Self::Damaged { path, .. }
+            | Self::Locked { path, .. }
+            | Self::ReadOnly { path, .. }
+            | Self::NeedsUpgrade { path, .. }
+            | Self::OldInTheWay { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::Full { path, .. }
+            | Self::Latched { path, .. }
+            | Self::PlanOutdated { path, .. }
+            | Self::WouldDropDamaged { path, .. }
+            | Self::HeaderIntact { path, .. }
+            | Self::WrongGeometry { path, .. }
+            | Self::SearchUnfinished { path, .. }
+            | Self::VerifyFailed { path, .. }
+            | Self::NothingToSalvage { path, .. } => file.clone_into(path),
+            Self::IdentityTooLong { .. } | Self::NotABlob { .. } | Self::Compress { .. } => {}
+        }
+        self
+    }
 }
 
 /// What is wrong with the header or index table of a file.

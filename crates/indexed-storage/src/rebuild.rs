@@ -1,17 +1,17 @@
 //! Rebuilds a damaged index table from seals, and rewrites a damaged header.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hyworld_files::FileError;
 
 use crate::error::{Error, Result};
 use crate::file::{IndexedStorageFile, OpenOptions, Verified};
-use crate::file_tables::{read_header, read_table};
-use crate::header::{self, FormatVersion, Header};
+use crate::file_tables::read_header;
+use crate::header::{FormatVersion, Header};
 use crate::index_table::Entry;
-use crate::layout::{Geometry, HEADER_BYTES, SegmentIndex, Slot};
-use crate::raw_file::{self, Access, OsFile, RawFile};
+use crate::layout::{Geometry, SegmentIndex, Slot};
+use crate::raw_file::{Access, OsFile, RawFile};
 use crate::seal::Seal;
 
 /// The index entries to change.
@@ -109,44 +109,40 @@ impl IndexedStorageFile {
     }
 }
 
-/// Writes a plan into the index table of the file at `path` and makes it durable. `plan` may be a
-/// subset of the planned changes. Header and index table are first saved as `NAME.index.bak`;
-/// copying those bytes back undoes the change. Returns the path of that backup.
-///
-/// # Errors
-/// Returns an error if the file cannot be opened for writing or a write fails, or
-/// [`Error::PlanOutdated`] if the file changed since the plan was created.
-pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<PathBuf> {
-    let path = path.as_ref();
-    let failed = |action| FileError::at(path, action);
-    let raw = OsFile::open(path, Access::Write)?;
-    let header = read_header(&raw, path)?;
-    if header.version != FormatVersion::V1 {
-        return Err(Error::NeedsUpgrade { path: path.to_owned() });
+impl IndexedStorageFile {
+    /// Writes a plan into the index table and makes it durable. `plan` may be a subset of the
+    /// planned changes. Callers keep the old bytes. This handle must not be used afterwards,
+    /// because it knows the old entries.
+    ///
+    /// # Errors
+    /// Returns an error if the file is open for reading only or a write fails, or
+    /// [`Error::PlanOutdated`] if the file changed since the plan was created.
+    pub fn rebuild(&self, plan: &RebuildPlan) -> Result<()> {
+        let found = self.plan_rebuild()?;
+        if !plan.changes.iter().all(|change| found.changes.contains(change)) {
+            return Err(Error::PlanOutdated { path: self.path().to_owned() });
+        }
+        let entries = plan.changes.iter();
+        self.write_entries(
+            entries.map(|change| (change.slot, change.segment.map_or(Entry::EMPTY, Entry::to))),
+        )
     }
-    let found = OpenOptions::new().open(path)?.plan_rebuild()?;
-    if !plan.changes.iter().all(|change| found.changes.contains(change)) {
-        return Err(Error::PlanOutdated { path: path.to_owned() });
-    }
-    let mut bytes = header.encode().to_vec();
-    bytes.extend(read_table(&raw, header.geometry, HEADER_BYTES).map_err(failed("read"))?);
-    let backup = back_up(path, ".index.bak", &bytes)?;
-    for change in &plan.changes {
-        let entry = change.segment.map_or(Entry::EMPTY, Entry::to);
-        let offset = header.geometry.entry_offset(change.slot);
-        raw.write_at(&entry.encode(), offset).map_err(failed("write the index of"))?;
-    }
-    raw.sync().map_err(failed("sync"))?;
-    Ok(backup)
 }
 
-/// Writes a new header into a version 1 file whose header is damaged. The old header is first saved
-/// as `NAME.header.bak`. Returns the path of that backup.
+/// Opens the file at `path` and calls [`IndexedStorageFile::rebuild`].
+///
+/// # Errors
+/// As for that method; also if the file cannot be opened for writing.
+pub fn apply_rebuild(path: impl AsRef<Path>, plan: &RebuildPlan) -> Result<()> {
+    OpenOptions::new().write(true).upgrade(false).open(path)?.rebuild(plan)
+}
+
+/// Writes a new header into a version 1 file whose header is damaged. Callers keep the old bytes.
 ///
 /// # Errors
 /// Returns [`Error::HeaderIntact`] if the header is valid, [`Error::WrongGeometry`] if slots are
 /// used but no blob can be read with this geometry, or an I/O error.
-pub fn rebuild_header(path: impl AsRef<Path>, geometry: Geometry) -> Result<PathBuf> {
+pub fn rebuild_header(path: impl AsRef<Path>, geometry: Geometry) -> Result<()> {
     let path = path.as_ref();
     let raw = OsFile::open(path, Access::Write)?;
     match read_header(&raw, path) {
@@ -160,21 +156,8 @@ pub fn rebuild_header(path: impl AsRef<Path>, geometry: Geometry) -> Result<Path
     if !occupied.is_empty() && !occupied.iter().any(is_readable) {
         return Err(Error::WrongGeometry { path: path.to_owned(), damaged: occupied.len() });
     }
-    let mut found = [0; header::BYTES];
-    let count = raw.read_at(&mut found, 0).map_err(FileError::at(path, "read"))?;
-    let backup = back_up(path, ".header.bak", found.get(..count).unwrap_or_default())?;
     let header = Header { version: FormatVersion::V1, geometry };
     let written = raw.write_at(&header.encode(), 0).and_then(|()| raw.sync());
     written.map_err(FileError::at(path, "write the header of"))?;
-    Ok(backup)
-}
-
-/// Writes bytes to a backup file next to `path`, durably. Returns its path.
-fn back_up(path: &Path, suffix: &str, bytes: &[u8]) -> Result<PathBuf> {
-    let backup = raw_file::with_suffix(path, suffix);
-    raw_file::remove_if_present(&backup)?;
-    let copy = OsFile::open(&backup, Access::CreateNew)?;
-    copy.write_at(bytes, 0).and_then(|()| copy.sync()).map_err(FileError::at(&backup, "write"))?;
-    raw_file::sync_parent(&backup)?;
-    Ok(backup)
+    Ok(())
 }

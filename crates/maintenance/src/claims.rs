@@ -7,6 +7,10 @@ use hyworld_coords::{BlockRect, ChunkRect, ColumnPos};
 
 use crate::select::ChunkSet;
 
+/// The maximum number of values in a file: a large server has some hundred thousand claims. They
+/// are in memory once.
+const VALUES_MAX: u32 = 2_000_000;
+
 /// The maximum number of chunks of a list.
 const CHUNKS_MAX: u128 = 10_000_000;
 
@@ -65,7 +69,7 @@ pub fn claimed_chunks(
 /// Parses JSON text. The parser bounds the number of values, and so the memory.
 fn parse(text: &str) -> Result<Value, String> {
     // It parses objects only, and a list of claims is often an array.
-    let wrapped = Document::from_json(&format!("{{\"\":\n{text}\n}}"));
+    let wrapped = Document::from_large_json(&format!("{{\"\":\n{text}\n}}"), VALUES_MAX);
     let document = wrapped.map_err(|error| {
         let line = error.line.saturating_sub(1);
         format!("line {line}, column {}: {}", error.column, error.reason)

@@ -7,7 +7,6 @@
 //! | [`convert_to_folder`] | copies into a folder that gets its final name when it is complete |
 //! | [`MigrateOptions`] | moves the chunks of a world to another provider |
 //! | [`plan_upgrade`], [`upgrade_document`] | upgrade chunks of older games to the current format |
-//! | [`rewrite()`] | replaces chunks and keeps the old ones |
 //! | [`compare`] | lists the differences between two storages |
 //! | [`count_contents`], [`region_totals`] | count chunks, bytes and entities |
 //! | [`fit_with_neighbours`], [`agreement`] | how well chunks fit together at their borders |
@@ -33,7 +32,6 @@ mod partial;
 mod progress;
 mod region_slots;
 mod repair;
-mod rewrite;
 mod scan;
 mod seam;
 mod select;
@@ -69,7 +67,6 @@ pub use repair::{
     ChunkRepair, OlderVersion, RegionRepair, Remedy, RepairPlan, RepairReport, RepairSource,
     RepairTarget, apply_repair, plan_repair, region_file_repair,
 };
-pub use rewrite::{RewriteError, RewriteReport, rewrite};
 pub use scan::{
     Completion, ScanOptions, Scanned, reuse_buffer, scan, scan_hashes, scan_items, scan_positions,
     scan_slots,
@@ -92,10 +89,12 @@ pub use undelete::{
     ChunkSummary, Confidence, Orphan, OrphanPosition, OrphanReport, OrphanSeal, PositionEvidence,
     find_orphans, find_orphans_in,
 };
+#[cfg(feature = "testing")]
+pub use undo::die_after;
 pub use undo::{
-    BUNDLE_SUFFIX, Bundle, BundleDamage, BundleHeader, BundleStorage, BundleSummary, Changes,
-    FileState, OpenStorage, RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan, UndoReport,
-    UndoRoot, bundle_path, now_ms, prepared_path,
+    BUNDLE_SUFFIX, Bundle, BundleDamage, BundleHeader, BundleStorage, BundleSummary, ChangedFiles,
+    Changes, FileState, OpenStorage, RegionChange, RegionChanges, UndoError, UndoItem, UndoPlan,
+    UndoReport, UndoRoot, bundle_path, now_ms, prepared_path,
 };
 pub use upgrade::{UpgradePlan, plan_upgrade, upgrade_document};
 pub use verify::{

@@ -22,7 +22,7 @@ use crate::convert::{ConvertOptions, ConvertReport, convert};
 use crate::progress::Progress;
 use crate::scan::ScanOptions;
 use crate::seam::SameWorld;
-use crate::undo::{Changes, UndoError, bundle_path, now_ms};
+use crate::undo::{ChangedFiles, Changes, UndoError, bundle_path, now_ms};
 
 pub use target::TargetContents;
 
@@ -56,7 +56,8 @@ pub struct MigrationReport {
     pub is_resumed: bool,
     /// Whether the world now uses the target. If not, it uses the source as before.
     pub is_switched: bool,
-    /// The undo bundle with the chunks that the target had; `None` if it lost none.
+    /// The undo bundle, with the files of the world and the chunks that the target lost; `None` if
+    /// nothing was changed.
     pub bundle: Option<PathBuf>,
 }
 
@@ -131,6 +132,11 @@ impl MigrateOptions {
     ) -> Result<MigrationReport> {
         check_target(target)?;
         let switch = ProviderSwitch::begin(world, target, self.server_check)?;
+        let bundle = self.bundle.clone().unwrap_or_else(|| bundle_path(world, "migrate"));
+        let failed = |error| of_undo(&bundle, error);
+        let changes = Changes::begin(world, &bundle, "migrate", now_ms()).map_err(failed)?;
+        let mut changes =
+            changes.of_worlds(switch.uuid().map(|uuid| uuid.to_string()).into_iter().collect());
         let mut report = MigrationReport {
             from: switch.source().type_name().to_owned(),
             is_resumed: switch.is_resumed(),
@@ -141,12 +147,13 @@ impl MigrateOptions {
             (report.source, report.target) = (location.clone(), location);
             report.copy.may_finish = !self.dry_run;
         } else {
-            self.copy(world, &switch, target, &mut report, progress)?;
+            self.copy(world, &switch, target, &mut changes, &mut report, progress)?;
         }
         report.is_switched = report.copy.may_finish;
         if report.is_switched {
-            switch.finish()?;
+            switch.finish(&ChangedFiles::new(&mut changes))?;
         }
+        report.bundle = changes.finish().map_err(failed)?;
         Ok(report)
     }
 
@@ -179,6 +186,7 @@ impl MigrateOptions {
         world: &Path,
         target: &dyn ChunkStorage,
         source: &dyn ChunkStorage,
+        changes: &mut Changes,
         report: &mut MigrationReport,
     ) -> Result<()> {
         let found = TargetContents::of(target, source, world)?;
@@ -197,13 +205,8 @@ impl MigrateOptions {
         if self.dry_run || found.lost() == 0 {
             return Ok(());
         }
-        let bundle = self.bundle.clone().unwrap_or_else(|| bundle_path(world, "migrate"));
-        let cleared =
-            Changes::begin(world, &bundle, "migrate", now_ms()).and_then(|mut changes| {
-                found.clear(target, &mut changes)?;
-                changes.finish()
-            });
-        report.bundle = cleared.map_err(|error| of_undo(&bundle, error))?;
+        let cleared = found.clear(target, changes);
+        cleared.map_err(|error| of_undo(changes.path(), error))?;
         report.copy.removed = found.lost();
         Ok(())
     }
@@ -213,6 +216,7 @@ impl MigrateOptions {
         world: &Path,
         switch: &ProviderSwitch,
         target: &ProviderConfig,
+        changes: &mut Changes,
         report: &mut MigrationReport,
         progress: &dyn Progress,
     ) -> Result<()> {
@@ -230,7 +234,7 @@ impl MigrateOptions {
             return Err(Error::TargetHasChunks { path, location });
         } else {
             if has_other_chunks {
-                self.clear(world, &*target, &*rest, report)?;
+                self.clear(world, &*target, &*rest, changes, report)?;
             }
             rest
         };

@@ -64,7 +64,7 @@ pub fn find_orphans_in(
         progress.advance(1);
         match searched {
             Ok(salvaged) => found.push((path, salvaged)),
-            Err(error) => report.failed.push((path, error)),
+            Err(error) => report.failed.push((path, error.to_string())),
         }
     });
     let regions = all.iter().filter_map(|path| Some((key(region_of(path)?), path.as_path())));
@@ -86,7 +86,7 @@ pub fn find_orphans_in(
                     let region = Region::new(&file, &options, path_of);
                     report.orphans.extend(region.orphans(salvaged.blobs));
                 }
-                Err(error) => report.failed.push((path, error)),
+                Err(error) => report.failed.push((path, error.to_string())),
             }
         }
         progress.advance(1);

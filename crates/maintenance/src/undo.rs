@@ -13,8 +13,10 @@
 
 mod bundle;
 mod changes;
+mod crash;
 mod delta;
 mod entries;
+mod files;
 mod header;
 mod inside;
 mod overlay;
@@ -37,6 +39,9 @@ use hyworld_files::FileError;
 
 pub use bundle::{Bundle, BundleSummary};
 pub use changes::{Changes, prepared_path};
+#[cfg(feature = "testing")]
+pub use crash::die_after;
+pub use files::ChangedFiles;
 pub use header::BundleHeader;
 pub use inside::UndoRoot;
 pub use records::BundleDamage;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hyworld_documents::Document;
-use hyworld_files::OsFileSystem;
+use hyworld_documents::{Document, Uuid};
+use hyworld_files::{FileSystem, OsFileSystem};
 use hyworld_providers::ProviderConfig;
 
 use crate::config::{WorldConfig, provider_value};
@@ -23,7 +23,6 @@ pub(crate) const NOTE_FILE: &str = ".hyworld-migration.json";
 pub struct ProviderSwitch {
     path: PathBuf,
     config: WorldConfig,
-    resources: Resources<'static>,
     source: ProviderConfig,
     target: ProviderConfig,
     note: JsonFile<'static>,
@@ -52,17 +51,7 @@ impl ProviderSwitch {
         let found = note.load()?;
         let is_resumed = found.from == LoadedFrom::File && found.document == note_document;
         let (path, target) = (world.to_owned(), target.clone());
-        Ok(Self {
-            path,
-            config,
-            resources,
-            source,
-            target,
-            note,
-            note_document,
-            is_resumed,
-            _permit: permit,
-        })
+        Ok(Self { path, config, source, target, note, note_document, is_resumed, _permit: permit })
     }
 
     /// Returns the provider that holds the chunks.
@@ -83,16 +72,24 @@ impl ProviderSwitch {
         self.note.save(&self.note_document).map(drop)
     }
 
-    /// Switches the world to the target.
+    /// Returns the UUID of the world.
+    pub fn uuid(&self) -> Option<Uuid> {
+        self.config.settings.uuid
+    }
+
+    /// Switches the world to the target. Its files are written through `files`.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written. The world may still use the source; retry
     /// then.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self, files: &dyn FileSystem) -> Result<()> {
         // The configuration is written first, because a world without the resource uses it.
         self.config.settings.chunk_storage = self.target.clone();
-        config_file(&OsFileSystem, &self.path).save(&self.config.to_document())?;
-        self.resources.set_current_provider(&self.target)?;
+        config_file(files, &self.path).save(&self.config.to_document())?;
+        let storage = &self.config.settings.resource_storage;
+        let resources = Resources::of_world(files, &self.path, storage)?;
+        resources.set_current_provider(&self.target)?;
+        // Not through `files`: undoing must not restore a migration that is not finished.
         self.note.remove().map(drop)
     }
 }

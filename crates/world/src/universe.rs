@@ -87,16 +87,6 @@ impl Universe {
         Resources::of_universe(&self.path)
     }
 
-    /// Acquires permits for all worlds. Required to change what belongs to no single world, such as
-    /// players: no server may run on any of the worlds.
-    ///
-    /// # Errors
-    /// As for [`WritePermit::of_world`].
-    pub fn permit(&self, check: ServerCheck) -> Result<Vec<WritePermit>> {
-        let worlds = self.worlds()?.into_iter();
-        worlds.map(|world| WritePermit::of_world(&world.path, check)).collect()
-    }
-
     /// Reads the map of old block ids to names, which only very old universes have.
     ///
     /// # Errors

@@ -49,6 +49,14 @@ pub(crate) enum Verb {
     /// memory of the process during the first check. PATH must have region files and is only read.
     #[command(after_long_help = shapes::of("bench verify"))]
     Verify(VerifyArgs),
+    /// Measure changes with an undo bundle, compared with the same writes without one
+    ///
+    /// Measures in turn: writing one chunk of a region file of 30 MB with the container alone, in a
+    /// change without an undo bundle and in one with it; and 1,000 chunks of PATH, or all if it has
+    /// fewer, without and with a bundle. The fastest pass counts. PATH must have region files and
+    /// is only read; scratch files are removed afterwards.
+    #[command(after_long_help = shapes::of("bench change"))]
+    Change(ChangeArgs),
     /// Measure drawing a map, compared with decompressing the same chunks
     ///
     /// Measures in turn: decompressing all blobs of PATH with zstd alone, in memory, on one thread;
@@ -80,6 +88,18 @@ pub(crate) struct MapArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
+    /// A region file, a folder of region files, or a world that has them
+    pub(crate) path: PathBuf,
+    /// Number of repetitions of each measurement
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub(crate) rounds: u32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArgs {
     /// A region file, a folder of region files, or a world that has them
     pub(crate) path: PathBuf,
     /// Number of repetitions of each measurement

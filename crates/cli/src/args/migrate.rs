@@ -26,9 +26,8 @@ pub(crate) struct MigrateArgs {
     /// Do not ask before chunks of the new storage are replaced
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Write what is replaced to this bundle, for `restore --from` [default: a new file beside the
-    /// world]
-    #[arg(long, value_name = "FILE", requires = "replace")]
+    /// Write the undo bundle to this file [default: a new file beside the world]
+    #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
     /// Switch the world even if some chunks cannot be read; those stay only in the old storage
     #[arg(long)]

@@ -103,6 +103,18 @@ pub(crate) struct Force {
     pub(crate) force: bool,
 }
 
+/// Where the undo bundle of a change goes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct BundleArgs {
+    /// Write the undo bundle to this file [default: a new file beside the world, or beside the
+    /// region file if it belongs to none]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bundle: Option<PathBuf>,
+    /// Write no undo bundle: the change cannot be undone
+    #[arg(long, conflicts_with = "bundle")]
+    pub(crate) no_undo: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
     #[command(flatten)]
@@ -139,8 +151,8 @@ pub(crate) struct PutArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LEVEL, allow_negative_numbers = true,
         value_parser = clap::value_parser!(i32).range(LEVELS))]
     pub(crate) level: i32,
-    /// Sync the write to disk, as the game's `FlushOnWrite` does
-    #[arg(long)]
+    /// Accepted for older scripts: every write is synced to disk
+    #[arg(long, hide = true)]
     pub(crate) each_write: bool,
     /// The geometry of the file if it is created
     #[arg(long, value_name = "SLOTSxBYTES", value_parser = geometry, default_value = "1024x4096")]
@@ -150,6 +162,8 @@ pub(crate) struct PutArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) force: Force,
+    #[command(flatten)]
+    pub(crate) undo: BundleArgs,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -166,6 +180,8 @@ pub(crate) struct RmArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) force: Force,
+    #[command(flatten)]
+    pub(crate) undo: BundleArgs,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -177,14 +193,14 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) source: Source,
     /// Restore lost or wrong index entries from the seals of blobs. Shows the plan and asks; the
-    /// old table is kept as NAME.index.bak
+    /// old table is kept in the undo bundle
     #[arg(long, group = "rebuild", conflicts_with = "assume_geometry")]
     pub(crate) rebuild_index: bool,
     /// Also restore chunks that were removed after they were sealed, without asking
     #[arg(long, requires = "rebuild_index")]
     pub(crate) removed: bool,
     /// Rewrite a destroyed header with the geometry of --assume-geometry. Checks the blobs with it
-    /// and asks; the old bytes are kept as NAME.header.bak
+    /// and asks; the old bytes are kept in the undo bundle
     #[arg(long, group = "rebuild", requires = "assume_geometry")]
     pub(crate) rebuild_header: bool,
     /// Show the plan, and change nothing
@@ -195,6 +211,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) force: Force,
+    #[command(flatten)]
+    pub(crate) undo: BundleArgs,
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -227,6 +245,8 @@ pub(crate) struct SalvageArgs {
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) force: Force,
+    #[command(flatten)]
+    pub(crate) undo: BundleArgs,
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -251,6 +271,8 @@ pub(crate) struct CompactArgs {
     /// Print the size the file would have, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) undo: BundleArgs,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -263,6 +285,8 @@ pub(crate) struct UpgradeArgs {
     /// Print what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) undo: BundleArgs,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -284,6 +308,8 @@ pub(crate) struct SealArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) force: Force,
+    #[command(flatten)]
+    pub(crate) undo: BundleArgs,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

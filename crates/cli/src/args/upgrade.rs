@@ -22,9 +22,12 @@ pub(crate) struct UpgradeArgs {
     /// version of sections [default: search beside the save and in the usual folders]
     #[arg(long, value_name = "PATH")]
     pub(crate) assets: Option<PathBuf>,
-    /// Restore the chunks that an upgrade kept in this folder
+    /// Restore the chunks that an upgrade of an older version of hyworld kept in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["assets", "dry_run"])]
     pub(crate) undo: Option<PathBuf>,
+    /// Write the undo bundle to this file [default: a new file beside the world]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bundle: Option<PathBuf>,
     /// Print what would be changed, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -1,5 +1,6 @@
 //! `bench`: measures speed as ratios to zstd in the same run.
 
+mod change;
 mod chunk;
 mod map;
 mod providers;
@@ -19,6 +20,7 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
         Verb::Providers(args) => providers::run(args, console)?,
         Verb::Store(args) => store::run(args, console)?,
         Verb::Map(args) => map::run(args, console)?,
+        Verb::Change(args) => change::run(args, console)?,
         Verb::Verify(args) => verify::run(args, console)?,
         Verb::Query(args) => query::run(args, console)?,
     }

@@ -66,9 +66,10 @@ fn fingerprint(
 fn digests(
     at: ChunkPos,
     document: hyworld_providers::Result<Option<Vec<u8>>>,
-) -> Result<Fingerprint, Finding> {
+) -> Result<Fingerprint, Box<Finding>> {
     let document = document.map_err(|error| Finding::of_chunk(at, &error))?;
-    Fingerprint::of(document.unwrap_or_default()).map_err(|error| Finding::of_component(at, &error))
+    let digests = Fingerprint::of(document.unwrap_or_default());
+    digests.map_err(|error| Box::new(Finding::of_component(at, &error)))
 }
 
 /// Returns the positions of all chunks, sorted by z, then by x; eight bytes each. Reports regions

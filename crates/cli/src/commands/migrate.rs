@@ -54,11 +54,7 @@ pub(super) fn run(args: &MigrateArgs, console: &mut Console) -> anyhow::Result<E
     drop(bar);
     write(args, console, &world, &report, start.elapsed())?;
     if let Some(bundle) = report.bundle.as_ref().filter(|_| !args.json) {
-        console.report(format_args!(
-            "what {} had is kept in {}: `hyworld restore --from` reads it",
-            report.target,
-            bundle.display()
-        ))?;
+        super::undo::advise(Some(bundle), console)?;
     }
     convert::complain(console, &report.copy)?;
     if !report.is_switched && !args.dry_run {
@@ -89,7 +85,7 @@ fn may_replace(
     }
     console.say(format_args!(
         "{}: {} differ from those of the world, {} are only there; they are replaced or removed, \
-         and kept in a bundle for `restore --from`",
+         and kept in the undo bundle",
         found.location,
         text::count(found.different.len() as u64, "chunk"),
         text::thousands(found.only_there.len() as u64),

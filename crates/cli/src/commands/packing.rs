@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use hyworld::{PackForecast, PackOutcome, PackWorld, Packing};
+use hyworld::{PackForecast, PackOutcome, Packing, open_for_check};
 use hyworld_maintenance::ScanOptions;
 use serde::Serialize;
 
+use super::changing;
 use crate::args::health::{ApplyArgs, CompactArgs, SealArgs};
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
@@ -58,7 +59,9 @@ impl Work<'_> {
     fn run(&self, console: &mut Console) -> anyhow::Result<Exit> {
         let scan = ScanOptions::new().jobs(console.jobs());
         let bar = ChunkProgress::new(console, "measuring", None);
-        let plan = PackWorld::plan(self.path, self.packing, self.apply.dry_run, &scan, &bar)?;
+        let opened = open_for_check(self.path)?;
+        let change = changing::begin(&opened, self.verb(), self.apply, self.world, console)?;
+        let plan = opened.plan_packing(self.packing, &scan, &bar)?;
         drop(bar);
         let (name, forecast) = (plan.location(), plan.forecast.clone());
         if !self.json {
@@ -68,15 +71,19 @@ impl Work<'_> {
         let is_useful = self.is_useful(&forecast);
         let is_wanted =
             is_useful && !self.apply.dry_run && console.confirm(&question, self.apply.yes)?;
-        let mut done = PackOutcome::default();
+        let (mut done, mut bundle) = (PackOutcome::default(), None);
         if is_wanted {
             let bar = ChunkProgress::new(console, "rewriting", None);
-            done = plan.apply(self.apply.bundle_of(self.world).as_deref(), &scan, &bar)?;
+            let (packed, changed) = changing::apply(change, &plan, &bar)?;
+            (done, bundle) = (packed, changed.bundle);
         }
         if self.json {
-            json::line(console, &self.report(name, &forecast, &done, is_wanted))?;
+            let report = self.report(name, &forecast, &done, is_wanted);
+            let bundle = bundle.map(|path| path.display().to_string());
+            json::line(console, &Report { bundle, ..report })?;
         } else {
             self.summary(is_useful, is_wanted, &done, console)?;
+            self.advise(bundle.as_deref(), console)?;
         }
         console.flush_data()?;
         let findings = if is_wanted { &done.findings } else { &forecast.findings };
@@ -164,8 +171,12 @@ impl Work<'_> {
             blobs => format!(", {} rewritten", text::count(blobs, "blob")),
         };
         console.report(format_args!("{files} replaced{blobs}: {before} before, {after} now"))?;
-        super::undo::advise(done.bundle.as_deref(), console)?;
-        if done.bundle.is_some() && matches!(self.packing, Packing::Compact { .. }) {
+        Ok(())
+    }
+
+    fn advise(&self, bundle: Option<&Path>, console: &mut Console) -> anyhow::Result<()> {
+        super::undo::advise(bundle, console)?;
+        if bundle.is_some() && matches!(self.packing, Packing::Compact { .. }) {
             console.report(format_args!("delete the bundle to free its space"))?;
         }
         Ok(())
@@ -194,7 +205,7 @@ impl Work<'_> {
             blobs: done.blobs,
             findings: done.findings.total().max(forecast.findings.total()),
             applied,
-            bundle: done.bundle.as_ref().map(|path| path.display().to_string()),
+            bundle: None,
         }
     }
 }

@@ -17,10 +17,12 @@ mod verify;
 
 use std::path::Path;
 
+use hyworld::ChangeOptions;
 use hyworld_indexed_storage::{Error, HeaderProblem, IndexedStorageFile, OpenOptions};
+use hyworld_maintenance::ScanOptions;
 use hyworld_world::ServerCheck;
 
-use crate::args::region::{Force, Source, Verb};
+use crate::args::region::{BundleArgs, Force, Source, Verb};
 use crate::exit::{self, Exit};
 use crate::output::{Console, advice};
 
@@ -64,10 +66,13 @@ fn open_before_change(path: &Path) -> anyhow::Result<IndexedStorageFile> {
     hyworld::open_region(path).map_err(advised)
 }
 
-impl Force {
-    fn check(self) -> ServerCheck {
-        if self.force { ServerCheck::Skip } else { ServerCheck::Refuse }
-    }
+/// Returns the options of a change.
+fn change_options(undo: &BundleArgs, force: Option<Force>, console: &Console) -> ChangeOptions {
+    let is_forced = force.is_some_and(|force| force.force);
+    let check = if is_forced { ServerCheck::Skip } else { ServerCheck::Refuse };
+    let scan = ScanOptions::new().jobs(console.jobs());
+    let options = ChangeOptions::new().server_check(check).scan(scan);
+    if undo.no_undo { options.without_undo() } else { options.bundle(undo.bundle.clone()) }
 }
 
 /// Adds advice to an error: the verb or option that helps.

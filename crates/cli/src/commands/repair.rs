@@ -6,9 +6,10 @@ pub(super) use show::{evidence_words, same_world};
 
 use std::path::Path;
 
-use hyworld::{Repair, RepairOptions, RepairOutcome};
+use hyworld::{Change, Repair, RepairOptions, RepairOutcome, open_for_check};
 use hyworld_maintenance::ScanOptions;
 
+use super::changing;
 use crate::args::health::RepairArgs;
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
@@ -16,17 +17,18 @@ use crate::output::{Console, text};
 
 pub(super) fn run(args: &RepairArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let mut exit = super::each_world(&args.path, |path, world| one(args, path, world, console))?;
-    let options = RepairOptions { bundle: args.apply.bundle_of_universe(), ..options(args, None) };
-    if let Some(plan) = Repair::plan_universe(&args.path, options, args.apply.dry_run)?
+    if let Some(plan) = Repair::plan_universe(&args.path, &options(args))?
         && !(plan.is_empty() && plan.plan.left.is_empty())
     {
-        exit = exit.max(finish(args, plan, None, console)?);
+        let how = changing::options(&args.apply, None, console);
+        let how = how.bundle(args.apply.bundle_of_universe());
+        let change = (!args.apply.dry_run).then(|| plan.begin(&how)).transpose()?;
+        exit = exit.max(finish(args, &plan, change, None, console)?);
     }
     Ok(exit)
 }
 
-/// Returns the options for one of several worlds.
-fn options(args: &RepairArgs, world: Option<&str>) -> RepairOptions {
+fn options(args: &RepairArgs) -> RepairOptions {
     RepairOptions {
         from: args.from.clone(),
         without_backups: args.no_backups,
@@ -36,7 +38,6 @@ fn options(args: &RepairArgs, world: Option<&str>) -> RepairOptions {
         warnings: args.warnings,
         chunks: args.chosen.chunks.clone(),
         area: args.chosen.area,
-        bundle: args.apply.bundle_of(world),
     }
 }
 
@@ -46,21 +47,24 @@ fn one(
     world: Option<&str>,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
+    let opened = open_for_check(path)?;
+    let change = changing::begin(&opened, "repair", &args.apply, world, console)?;
     let scan = ScanOptions::new().jobs(console.jobs());
     let bar = ChunkProgress::new(console, "checking", None);
-    let plan = Repair::plan(path, options(args, world), args.apply.dry_run, &scan, &bar)?;
+    let plan = opened.plan_repair(&options(args), &scan, &bar)?;
     drop(bar);
-    finish(args, plan, world, console)
+    finish(args, &plan, change, world, console)
 }
 
 /// Shows a plan, asks, and applies it.
 fn finish(
     args: &RepairArgs,
-    plan: Repair,
+    plan: &Repair,
+    change: Option<Change>,
     world: Option<&str>,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
-    show::plan(args, &plan, world, console)?;
+    show::plan(args, plan, world, console)?;
     let left = plan.plan.left.len() as u64;
     let name = plan.location();
     if plan.is_empty() {
@@ -82,9 +86,9 @@ fn finish(
         return Ok(Exit::Problems);
     }
     let bar = ChunkProgress::new(console, "repairing", None);
-    let done = plan.apply(&bar)?;
+    let (done, report) = changing::apply(change, plan, &bar)?;
     drop(bar);
-    show::summary(args, Some(&done), left, console)?;
+    show::summary(args, Some((&done, report.bundle.as_deref())), left, console)?;
     complain(&done, console)?;
     let is_clean = left == 0 && done.chunks.findings.total() == 0;
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })

@@ -1,8 +1,11 @@
 //! `restore WORLD --from BACKUP`: restores chosen chunks, players and files.
 
-use hyworld::{Restore, RestoreAction, RestoreOptions, RestoreOutcome};
+use std::path::Path;
+
+use hyworld::{Restore, RestoreAction, RestoreOptions, RestoreReport, open_for_check};
 use serde::Serialize;
 
+use super::changing;
 use crate::args::health::RestoreArgs;
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
@@ -43,11 +46,13 @@ pub(super) fn run(args: &RestoreArgs, console: &mut Console) -> anyhow::Result<E
         remove_others: args.remove_others,
         players: args.player.clone(),
         files: args.file.clone(),
-        bundle: args.apply.bundle.clone(),
     };
+    let world = open_for_check(&args.path)?;
     let bar = ChunkProgress::new(console, "comparing", None);
-    let plan = Restore::plan(&args.path, options, args.apply.dry_run, &bar)?;
+    let plan = world.plan_restore(&options, &bar)?;
     drop(bar);
+    let how = changing::options(&args.apply, None, console);
+    let change = (!args.apply.dry_run).then(|| plan.begin(&world, &how)).transpose()?;
     show(args, &plan, console)?;
     let source = plan.source.name.clone();
     let missing = plan.chunks.iter().any(|chunk| is_missing(chunk.action));
@@ -56,18 +61,19 @@ pub(super) fn run(args: &RestoreArgs, console: &mut Console) -> anyhow::Result<E
     let question = format!("restore from {source} to {}?", plan.location());
     let is_wanted =
         !is_empty && !args.apply.dry_run && console.confirm(&question, args.apply.yes)?;
-    let mut done = RestoreOutcome::default();
+    let (mut done, mut bundle) = (RestoreReport::default(), None);
     if is_wanted {
         let bar = ChunkProgress::new(console, "restoring", None);
-        done = plan.apply(&bar)?;
+        let (restored, changed) = changing::apply(change, &plan, &bar)?;
+        (done, bundle) = (restored, changed.bundle);
     }
-    summary(args, &source, is_wanted, is_empty, &done, console)?;
+    summary(args, &source, is_wanted, is_empty, (&done, bundle.as_deref()), console)?;
     console.flush_data()?;
-    for finding in unlisted.iter().chain(done.chunks.findings.kept()) {
+    for finding in &unlisted {
         exit::complain(&exit::problem(finding.to_string()));
     }
     let is_done = is_wanted || is_empty || args.apply.dry_run;
-    let is_clean = is_done && !missing && unlisted.is_empty() && done.chunks.findings.total() == 0;
+    let is_clean = is_done && !missing && unlisted.is_empty();
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
 
@@ -139,17 +145,17 @@ fn summary(
     source: &str,
     applied: bool,
     is_empty: bool,
-    done: &RestoreOutcome,
+    (done, bundle): (&RestoreReport, Option<&Path>),
     console: &mut Console,
 ) -> anyhow::Result<()> {
     if args.json {
         let line = Line::Summary {
             source,
             applied,
-            restored: done.chunks.repaired,
-            removed: done.chunks.removed,
+            restored: done.restored,
+            removed: done.removed,
             files: done.files,
-            bundle: done.bundle.as_ref().map(|path| path.display().to_string()),
+            bundle: bundle.map(|path| path.display().to_string()),
         };
         return json::line(console, &line);
     }
@@ -160,9 +166,9 @@ fn summary(
     }
     console.report(format_args!(
         "{} restored, {} removed, {} restored",
-        text::count(done.chunks.repaired, "chunk"),
-        text::thousands(done.chunks.removed),
+        text::count(done.restored, "chunk"),
+        text::thousands(done.removed),
         text::count(done.files, "file"),
     ))?;
-    super::undo::advise(done.bundle.as_deref(), console)
+    super::undo::advise(bundle, console)
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use anyhow::Context;
 use hyworld::files::read_regular_text;
-use hyworld::{Location, Trim, TrimOptions, TrimOutcome};
+use hyworld::{Location, Trim, TrimOptions, TrimReport};
 use hyworld_maintenance::{ChunkSet, Finding, ScanOptions, claimed_chunks};
 use serde::Serialize;
 
-use super::select;
+use super::{changing, select};
 use crate::args::change::TrimArgs;
 use crate::args::select::SelectionArg;
 use crate::exit::{self, Exit};
@@ -57,8 +57,9 @@ struct Pointing {
 }
 
 pub(super) fn run(args: &TrimArgs, console: &mut Console) -> anyhow::Result<Exit> {
-    let location = Location::source(&args.path)?;
-    let options = options(args, &location, console)?;
+    let world = hyworld::open(&args.path)?;
+    let change = changing::begin(&world, "trim", &args.apply, None, console)?;
+    let options = options(args, world.location(), console)?;
     let scan = ScanOptions::new().jobs(console.jobs());
     let bar = ChunkProgress::new(console, "looking for changes", None);
     let mut problems = 0_u64;
@@ -73,7 +74,7 @@ pub(super) fn run(args: &TrimArgs, console: &mut Console) -> anyhow::Result<Exit
             )));
         }
     };
-    let plan = Trim::plan(&location, &options, args.apply.dry_run, &scan, &mut found, &bar)?;
+    let plan = world.plan_trim(&options, &scan, &mut found, &bar)?;
     drop(bar);
     if let Some(file) = &args.picture {
         show::picture(&plan, file)?;
@@ -87,21 +88,22 @@ pub(super) fn run(args: &TrimArgs, console: &mut Console) -> anyhow::Result<Exit
     let is_wanted = can_apply && console.confirm(&question, args.apply.yes)?;
     let mut report = report(&plan);
     let is_empty = plan.removed.is_empty();
-    let mut done = TrimOutcome::default();
+    let (mut done, mut bundle) = (TrimReport::default(), None);
     if is_wanted {
         let bar = ChunkProgress::new(console, "removing", Some(plan.removed.len()));
-        done = plan.apply(&bar)?;
+        let (removed, changed) = changing::apply(change, &plan, &bar)?;
+        (done, bundle) = (removed, changed.bundle);
     }
     report.applied = is_wanted;
-    report.bundle = done.bundle.as_ref().map(|path| path.display().to_string());
+    report.bundle = bundle.as_ref().map(|path| path.display().to_string());
     if args.json {
         json::line(console, &report)?;
     } else {
         finish(console, args, is_wanted, is_empty, &done)?;
+        super::undo::advise(bundle.as_deref(), console)?;
     }
     let is_done = is_wanted || is_empty || args.apply.dry_run;
-    let is_clean = problems == 0 && done.chunks.findings.total() == 0;
-    Ok(if is_done && is_clean { Exit::Clean } else { Exit::Problems })
+    Ok(if is_done && problems == 0 { Exit::Clean } else { Exit::Problems })
 }
 
 fn options(args: &TrimArgs, location: &Location, console: &Console) -> anyhow::Result<TrimOptions> {
@@ -130,7 +132,6 @@ fn options(args: &TrimArgs, location: &Location, console: &Console) -> anyhow::R
         claims,
         ring: args.ring,
         include_touched: args.include_touched,
-        bundle: args.apply.bundle.clone(),
     })
 }
 
@@ -177,7 +178,7 @@ fn finish(
     args: &TrimArgs,
     is_applied: bool,
     is_empty: bool,
-    done: &TrimOutcome,
+    done: &TrimReport,
 ) -> anyhow::Result<()> {
     if !is_applied {
         let words = match (is_empty, args.apply.dry_run) {
@@ -187,10 +188,10 @@ fn finish(
         };
         return Ok(console.report(format_args!("{words}"))?);
     }
-    let chunks = text::count(done.chunks.removed, "chunk");
+    let chunks = text::count(done.removed, "chunk");
     let files = text::count(done.files, "region file");
     console.report(format_args!("{chunks} and {files} removed"))?;
     console
         .report(format_args!("`hyworld compact` frees their space in the other region files"))?;
-    super::undo::advise(done.bundle.as_deref(), console)
+    Ok(())
 }

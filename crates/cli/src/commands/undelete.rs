@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use hyworld::{StoredState, Undelete, UndeleteOptions, UndeleteOutcome};
+use hyworld::{StoredState, Undelete, UndeleteOptions, UndeleteReport, open_for_check};
 use hyworld_maintenance::{Orphan, ScanOptions};
 use serde::Serialize;
 
+use super::changing;
 use crate::args::health::UndeleteArgs;
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
@@ -52,7 +53,7 @@ pub(super) fn run(args: &UndeleteArgs, console: &mut Console) -> anyhow::Result<
     super::each_world(&args.path, |path, world| one(args, path, world, console))
 }
 
-fn options(args: &UndeleteArgs, world: Option<&str>) -> UndeleteOptions {
+fn options(args: &UndeleteArgs) -> UndeleteOptions {
     UndeleteOptions {
         all: args.all,
         chunks: args.chosen.chunks.clone(),
@@ -60,7 +61,6 @@ fn options(args: &UndeleteArgs, world: Option<&str>) -> UndeleteOptions {
         segment: args.segment,
         replace: args.replace,
         confidence: Some(args.confidence.into()),
-        bundle: args.apply.bundle_of(world),
     }
 }
 
@@ -72,9 +72,14 @@ fn one(
 ) -> anyhow::Result<Exit> {
     let scan = ScanOptions::new().jobs(console.jobs());
     let bar = ChunkProgress::new(console, "searching", None);
-    let options = options(args, world);
+    let options = options(args);
     let is_restoring = options.is_restoring();
-    let found = Undelete::plan(path, options, args.apply.dry_run, &scan, &bar)?;
+    let opened = open_for_check(path)?;
+    let mut change = None;
+    if is_restoring {
+        change = changing::begin(&opened, "undelete", &args.apply, world, console)?;
+    }
+    let found = opened.plan_undelete(&options, &scan, &bar)?;
     drop(bar);
     if let Some(world) = world.filter(|_| !args.json) {
         console.report(format_args!("world {world}"))?;
@@ -87,19 +92,21 @@ fn one(
         chosen > 0 && !args.apply.dry_run && console.confirm(&question, args.apply.yes)?;
     let (files, orphans) = (found.report.files, found.report.orphans.len());
     let failed = complain(&found, console)?;
-    let mut done = UndeleteOutcome::default();
+    let (mut done, mut bundle) = (UndeleteReport::default(), None);
     if is_wanted {
         let bar = ChunkProgress::new(console, "restoring", None);
-        done = found.apply(&bar)?;
+        let (restored, changed) = changing::apply(change, &found, &bar)?;
+        (done, bundle) = (restored, changed.bundle);
     }
-    let bundle = done.bundle.as_ref().map(|path| path.display().to_string());
     if args.json {
-        let (applied, restored) = (is_wanted, done.chunks.repaired);
+        let (applied, restored) = (is_wanted, done.restored);
+        let bundle = bundle.map(|path| path.display().to_string());
         json::line(console, &Line::Summary { files, orphans, chosen, applied, restored, bundle })?;
     } else {
         summary(args, is_restoring, is_wanted, chosen, &done, console)?;
+        super::undo::advise(bundle.as_deref(), console)?;
     }
-    let is_clean = !failed && done.chunks.findings.total() == 0;
+    let is_clean = !failed;
     let is_done = !is_restoring || is_wanted || args.apply.dry_run;
     Ok(if is_clean && is_done { Exit::Clean } else { Exit::Problems })
 }
@@ -109,13 +116,12 @@ fn summary(
     is_restoring: bool,
     is_wanted: bool,
     chosen: usize,
-    done: &UndeleteOutcome,
+    done: &UndeleteReport,
     console: &mut Console,
 ) -> anyhow::Result<()> {
     if is_wanted {
-        let chunks = text::count(done.chunks.repaired, "chunk");
-        console.report(format_args!("{chunks} restored"))?;
-        return super::undo::advise(done.bundle.as_deref(), console);
+        let chunks = text::count(done.restored, "chunk");
+        return Ok(console.report(format_args!("{chunks} restored"))?);
     }
     let words = match (is_restoring, chosen) {
         (false, _) => "restore all missing chunks with --all, or one with --chunk X,Z",
@@ -133,7 +139,7 @@ fn summary(
 fn complain(found: &Undelete, console: &mut Console) -> anyhow::Result<bool> {
     console.flush_data()?;
     for (_, error) in &found.report.failed {
-        exit::complain(&exit::problem(error.to_string()));
+        exit::complain(&exit::problem(error.clone()));
     }
     for path in &found.report.incomplete {
         let text = format!("{}: too large to search completely", path.display());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hyworld::{Undo, UndoOptions};
+use hyworld::{ChangeOptions, Undo, UndoOptions};
 use hyworld_maintenance::{FileState, Findings, UndoReport};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ enum Line<'a> {
 pub(super) fn run(args: &UndoArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let (at, linked) = (args.at.clone(), args.linked.clone());
     let options = UndoOptions { at, linked, trust_bundle: args.trust_bundle };
-    let undo = Undo::plan(&args.bundle, &options, args.dry_run)?;
+    let undo = Undo::plan(&args.bundle, &options)?;
     show(args, &undo, console)?;
     let done = Done::new(&undo);
     let question = format!("restore {} in {}?", text::count(done.changes, "file"), done.root);
@@ -51,7 +51,7 @@ pub(super) fn run(args: &UndoArgs, console: &mut Console) -> anyhow::Result<Exit
     let mut report = UndoReport { findings: damage.clone(), ..UndoReport::default() };
     if is_wanted {
         let bar = ChunkProgress::new(console, "restoring", None);
-        report = undo.apply(&bar)?;
+        report = undo.apply(&ChangeOptions::new(), &bar)?;
     }
     let damaged = damage.total();
     let applied = report.findings.total().saturating_sub(damaged);

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use hyworld::{GameFolders, UpgradeReport, load_migrations};
+use hyworld::{ChangeOptions, ChangeReport, GameFolders, Upgrade, UpgradeOutcome, load_migrations};
 use hyworld_chunk::{BlockMigrations, Chunk};
-use hyworld_maintenance::{Findings, RewriteReport, ScanOptions};
+use hyworld_maintenance::{Findings, ScanOptions};
 use serde::Serialize;
 
 use crate::args::upgrade::{AssetsArg, UpgradeArgs};
 use crate::exit::{self, Exit};
 use crate::output::progress::ChunkProgress;
 use crate::output::table::Table;
-use crate::output::{Console, advice, json, text};
+use crate::output::{Console, json, text};
 
 /// How many renamed blocks and findings are printed.
 const SHOWN: usize = 20;
@@ -29,10 +29,11 @@ struct Report {
     old_versions: u64,
     renames: Vec<Rename>,
     written: u64,
-    kept: Option<String>,
+    /// The undo bundle.
+    bundle: Option<String>,
     failed: u64,
     findings: Vec<String>,
-    /// Region files of version 0 that remain.
+    /// Region files of version 0, which become version 1.
     old_files: Vec<String>,
     dry_run: bool,
 }
@@ -47,22 +48,27 @@ struct Rename {
 pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let world = hyworld::find_world(&args.path)?;
     let options = ScanOptions::new().jobs(console.jobs());
+    let how = ChangeOptions::new().scan(options.clone()).bundle(args.bundle.clone());
     if let Some(kept) = &args.undo {
         let bar = ChunkProgress::new(console, "restoring", None);
-        let done = hyworld::undo_upgrade(&world, kept, &options, &bar)?;
+        let done = hyworld::undo_upgrade(&hyworld::open(&world)?, kept, &how, &bar)?;
         drop(bar);
         return undone(args, console, &world, &done);
     }
     let assets = assets(args.assets.as_deref(), &world)?;
     let migrations = load_migrations(assets.as_deref(), Some(&world))?;
+    let opened = hyworld::open(&world)?;
+    let change = (!args.dry_run).then(|| opened.change_with("upgrade", &how)).transpose()?;
     let bar = ChunkProgress::new(console, "upgrading", None);
-    let report = if args.dry_run {
-        hyworld::plan_world_upgrade(&world, &migrations, &options, &bar)?
-    } else {
-        hyworld::upgrade_world(&world, &migrations, &options, &bar)?
-    };
+    let plan = opened.plan_upgrade(&migrations, &options, &bar)?;
+    let (mut done, mut bundle) = (UpgradeOutcome::default(), None);
+    if let Some(mut change) = change.filter(|_| !plan.is_empty()) {
+        done = change.apply(&plan, &bar)?;
+        bundle = change.commit()?.bundle;
+    }
     drop(bar);
-    let report = summed(args, &world, assets, &migrations, &report);
+    let mut report = summed(args, &world, assets, &migrations, (&plan, &done));
+    report.bundle = bundle.map(|path| path.display().to_string());
     if args.json {
         json::line(console, &report)?;
     } else {
@@ -111,9 +117,9 @@ fn summed(
     world: &Path,
     assets: Option<PathBuf>,
     migrations: &BlockMigrations,
-    report: &UpgradeReport,
+    (upgrade, done): (&Upgrade, &UpgradeOutcome),
 ) -> Report {
-    let (plan, done) = (&report.plan, report.done.clone().unwrap_or_default());
+    let plan = &upgrade.plan;
     let renames = plan.renames.iter().map(|((from, to), chunks)| Rename {
         from: from.clone(),
         to: to.clone(),
@@ -128,10 +134,10 @@ fn summed(
         old_versions: plan.old_versions,
         renames: renames.collect(),
         written: done.written,
-        kept: done.kept.map(|path| path.display().to_string()),
+        bundle: None,
         failed: plan.findings.total().saturating_add(done.findings.total()),
         findings: words(&plan.findings).chain(words(&done.findings)).collect(),
-        old_files: report.old_files.iter().map(|path| path.display().to_string()).collect(),
+        old_files: upgrade.old_files.iter().map(|path| path.display().to_string()).collect(),
         dry_run: args.dry_run,
     }
 }
@@ -173,10 +179,10 @@ fn write(console: &mut Console, report: &Report, is_without_assets: bool) -> any
     }
     if report.dry_run {
         console.report(format_args!("nothing written"))?;
-    } else if let Some(kept) = &report.kept {
+    } else if let Some(bundle) = &report.bundle {
         let written = text::count(report.written, "chunk");
-        console.report(format_args!("{written} written; the old chunks are kept in {kept}"))?;
-        console.report(format_args!("to undo: hyworld upgrade {name} --undo {kept}"))?;
+        console.report(format_args!("{written} written"))?;
+        super::undo::advise(Some(Path::new(bundle)), console)?;
     }
     Ok(())
 }
@@ -185,9 +191,9 @@ fn write_old_files(console: &mut Console, report: &Report) -> anyhow::Result<()>
     if report.old_files.is_empty() {
         return Ok(());
     }
-    let are = if report.old_files.len() == 1 { "is" } else { "are" };
     let files = text::count(report.old_files.len() as u64, "region file");
-    console.report(format_args!("{files} of version 0 {are} not upgraded"))?;
+    let now = if report.dry_run { "would become" } else { "became" };
+    console.report(format_args!("{files} of version 0 {now} version 1"))?;
     Ok(())
 }
 
@@ -200,25 +206,16 @@ fn complain(console: &mut Console, report: &Report) -> anyhow::Result<Exit> {
     if more > 0 {
         console.say(format_args!("and {}", text::count(more, "more finding")))?;
     }
-    for file in report.old_files.iter().take(SHOWN) {
-        let upgrade = advice::region("upgrade", Path::new(file), "");
-        let text = format!("{file}: version 0, not upgraded; {upgrade} upgrades it");
-        exit::complain(&exit::problem(text));
-    }
-    if let more @ 1.. = report.old_files.len().saturating_sub(SHOWN) {
-        console.say(format_args!("and {}", text::count(more as u64, "more region file")))?;
-    }
-    let is_clean = report.failed == 0 && report.old_files.is_empty();
-    Ok(if is_clean { Exit::Clean } else { Exit::Problems })
+    Ok(if report.failed == 0 { Exit::Clean } else { Exit::Problems })
 }
 
 fn undone(
     args: &UpgradeArgs,
     console: &mut Console,
     world: &Path,
-    done: &RewriteReport,
+    done: &ChangeReport,
 ) -> anyhow::Result<Exit> {
-    let kept = done.kept.as_ref().map(|path| path.display().to_string());
+    let bundle = done.bundle.as_ref().map(|path| path.display().to_string());
     let report = Report {
         world: world.display().to_string(),
         assets: None,
@@ -228,19 +225,18 @@ fn undone(
         old_versions: 0,
         renames: Vec::new(),
         written: done.written,
-        kept,
-        failed: done.findings.total(),
-        findings: words(&done.findings).collect(),
+        bundle,
+        failed: 0,
+        findings: Vec::new(),
         old_files: Vec::new(),
         dry_run: false,
     };
     if args.json {
         json::line(console, &report)?;
-    } else if let Some(kept) = &report.kept {
+    } else if let Some(bundle) = &report.bundle {
         let written = text::count(done.written, "chunk");
-        console.report(format_args!(
-            "{written} restored; the chunks they replaced are kept in {kept}"
-        ))?;
+        console.report(format_args!("{written} restored"))?;
+        super::undo::advise(Some(Path::new(bundle)), console)?;
     } else {
         console.report(format_args!("{}: no chunk to restore", world.display()))?;
     }

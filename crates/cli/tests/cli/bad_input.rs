@@ -106,7 +106,7 @@ fn a_missing_file_is_created_only_by_put() {
         assert_eq!(line.matches("os error").count(), 1, "{name}: {line}");
     }
     let line = sandbox.run(&["region", "put", "none/none.bin", "0", "content"]).fails(2);
-    assert!(line.starts_with("none/none.bin: cannot open: "), "{line}");
+    assert!(line.starts_with("none/none.bin: cannot create: "), "{line}");
     assert_eq!(sandbox.names(), ["content"]);
 }
 

@@ -62,7 +62,7 @@ fn section<'a>(manual: &'a str, heading: &str) -> &'a str {
 fn the_manual_has_every_option_and_refers_to_the_json() {
     let sandbox = Sandbox::new();
     let manual = manual();
-    let benches = ["region", "chunk", "providers", "store", "verify", "query"];
+    let benches = ["region", "chunk", "providers", "store", "verify", "query", "change"];
     let benches = benches.map(|verb| ["bench", verb]);
     let of_worlds = ["list", "create", "copy", "delete"].map(|verb| ["world", verb]);
     let commands = VERBS.map(|verb| ["region", verb]).into_iter().chain(benches).chain(of_worlds);

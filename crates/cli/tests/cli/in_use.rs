@@ -137,7 +137,11 @@ fn force_ignores_the_other_program() {
         let sandbox = worlds();
         let _program = Program::with_open(&sandbox.path(FILE));
         let before = sandbox.bytes(FILE);
+        let number =
+            std::os::unix::fs::MetadataExt::ino(&fs::metadata(sandbox.path(FILE)).unwrap());
         sandbox.run(&[verb, ["--force"].as_slice()].concat()).ends(0);
+        let now = std::os::unix::fs::MetadataExt::ino(&fs::metadata(sandbox.path(FILE)).unwrap());
+        assert_eq!(now, number, "{verb:?} replaced a file that a program has open");
         let is_changed = sandbox.bytes(FILE) != before;
         assert!(is_changed || verb.contains(&"--remove"), "{verb:?}");
     }

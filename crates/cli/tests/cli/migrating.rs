@@ -35,11 +35,16 @@ fn options_of_the_provider_are_written_to_both_files() {
     let sandbox = configured();
     let words = ["migrate", "world", "--to", "IndexedStorage", "--set", "FlushOnWrite=true"];
     let before = sandbox.bytes("world/chunks/0.0.region.bin");
-    assert_eq!(sandbox.run(&words).ok(), "world: now uses IndexedStorage, was Hytale\n");
+    let files = ["world/config.json", "world/resources/ChunkStorage.json"];
+    let unchanged = files.map(|name| sandbox.bytes(name));
+    let text = sandbox.run(&words).ok();
+    assert!(text.starts_with("world: now uses IndexedStorage, was Hytale\n"), "{text}");
     let indexed = json!({"Type": "IndexedStorage", "FlushOnWrite": true});
     assert_eq!(providers(&sandbox), [indexed.clone(), indexed]);
     assert_eq!(json_of(&sandbox, "world/config.json")["Own"], json!([1]));
     assert_eq!(sandbox.bytes("world/chunks/0.0.region.bin"), before, "no chunk was changed");
+    sandbox.run(&["undo", "world-migrate-1.hyundo", "--yes"]).ends(0);
+    assert_eq!(files.map(|name| sandbox.bytes(name)), unchanged);
 }
 
 #[test]
@@ -108,6 +113,10 @@ mod to_rocksdb {
         assert!(fs::metadata(bundle).unwrap().len() > 0);
         let chunks = sandbox.run(&["ls", "world", "--json"]).ends(0).json_lines();
         assert_eq!(chunks.len(), 200, "as in the database");
+        sandbox.run(&["undo", report["bundle"].as_str().unwrap(), "--yes"]).ends(0);
+        assert_eq!(providers(&sandbox), [json!({"Type": "RocksDb"}), json!({"Type": "RocksDb"})]);
+        let lost = sandbox.run(&["region", "get", region, "1023"]).ends(0);
+        assert_eq!(lost.out, b"another document", "the chunk that was lost is there again");
     }
 
     #[test]

@@ -22,9 +22,12 @@ fn compact_shrinks_the_file_to_the_planned_size() {
         let sandbox = Sandbox::with(name, FILE);
         let (content, before) = (sandbox.documents(FILE), sandbox.state());
         let dry = sandbox.run(&["region", "compact", FILE, "--dry-run", "--json"]).ends(0).json();
-        assert_eq!(keys(&dry), ["before", "after", "blobs", "dropped", "orphans", "dry_run"]);
+        assert_eq!(
+            keys(&dry),
+            ["before", "after", "blobs", "dropped", "orphans", "dry_run", "bundle"]
+        );
         assert_eq!(sandbox.state(), before);
-        let done = sandbox.run(&["region", "compact", FILE, "--json"]).ends(0).json();
+        let done = sandbox.run(&["region", "compact", FILE, "--json", "--no-undo"]).ends(0).json();
         for key in ["before", "after", "blobs", "dropped"] {
             assert_eq!(dry[key], done[key], "{name}: {key}");
         }
@@ -40,7 +43,8 @@ fn compact_prints_a_summary() {
     let dry = sandbox.run(&["region", "compact", FILE, "--dry-run"]).ok();
     let tail = "13,242 bytes, was 33,151 (60.1 % less), with 2 blobs\n";
     assert_eq!(dry, format!("{FILE} would be {tail}"));
-    assert_eq!(sandbox.run(&["region", "compact", FILE]).ok(), format!("{FILE} is now {tail}"));
+    let text = sandbox.run(&["region", "compact", FILE, "--no-undo"]).ok();
+    assert_eq!(text, format!("{FILE} is now {tail}"));
     let quiet = sandbox.run(&["region", "compact", FILE, "-q"]).ends(0);
     assert_eq!((quiet.text(), quiet.err.as_str()), ("", ""));
 }
@@ -130,7 +134,7 @@ fn seal_prints_json_and_supports_dry_run() {
     let len = sandbox.bytes(FILE).len();
     let expected = json!({
         "action": "seal", "rewritten": 13, "unchanged": 0, "damaged": [], "before": len,
-        "after": null, "dry_run": true,
+        "after": null, "dry_run": true, "bundle": null,
     });
     assert_eq!(dry.to_string(), expected.to_string());
     let text = sandbox.run(&["region", "seal", FILE, "--dry-run", "--remove"]).ok();

@@ -95,7 +95,7 @@ fn a_blob_is_restored_to_its_slot() {
     assert_eq!(dry, "slot 5 (x 5, z 0): 7,000 bytes from segment 2 would be restored\n");
     assert_eq!(sandbox.state(), before);
     let text = sandbox.run(&restore).ok();
-    assert_eq!(text, "slot 5 (x 5, z 0): 7,000 bytes from segment 2 restored\n");
+    assert!(text.starts_with("slot 5 (x 5, z 0): 7,000 bytes from segment 2 restored\n"), "{text}");
     assert_eq!(sandbox.run(&["region", "get", "a.bin", "5,0"]).ends(0).out, removed);
     sandbox.run(&["region", "verify", "a.bin"]).ends(0);
 }
@@ -112,7 +112,7 @@ fn restoring_over_another_blob_needs_yes() {
     let object = run.json();
     let expected =
         ["segment", "slot", "x", "z", "raw", "compressed", "replaced", "restored", "dry_run"];
-    assert_eq!(keys(&object), expected);
+    assert_eq!(keys(&object), [&expected[..], &["bundle"]].concat());
     assert_eq!((&object["replaced"], &object["restored"]), (&json!(true), &json!(true)));
     assert_eq!(sandbox.documents("a.bin"), BTreeMap::from([(2, old)]));
 }
@@ -140,7 +140,7 @@ fn a_segment_without_a_blob_is_an_error() {
         let line = sandbox.run(&salvage).fails(1);
         assert!(line.contains(&format!("no complete blob begins at segment {segment}")), "{line}");
     }
-    assert_eq!(sandbox.names(), ["a.bin"]);
+    assert!(!sandbox.path("out").exists());
     sandbox.run(&["region", "salvage", "a.bin", "--segment", "0", "-o", "out"]).ends(2);
 }
 

@@ -13,10 +13,10 @@ fn every_version_0_file_of_the_game_becomes_version_1() {
         let (content, before) = (sandbox.documents("a.bin"), sandbox.state());
         let dry =
             sandbox.run(&["region", "upgrade", "a.bin", "--dry-run", "--json"]).ends(0).json();
-        assert_eq!(keys(&dry), ["from", "copied", "damaged", "old", "dry_run"]);
+        assert_eq!(keys(&dry), ["from", "copied", "damaged", "old", "dry_run", "bundle"]);
         assert_eq!(dry["copied"], content.len(), "{}", known.file);
         assert_eq!(sandbox.state(), before);
-        let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
+        let text = sandbox.run(&["region", "upgrade", "a.bin", "--no-undo"]).ok();
         let plural = if content.len() == 1 { "" } else { "s" };
         let expected = format!("a.bin: now version 1, {} blob{plural} copied\n", content.len());
         assert_eq!(text, expected);
@@ -35,7 +35,7 @@ fn upgrading_again_does_nothing() {
     assert_eq!(text, "a.bin: already version 1, nothing to do\n");
     let object = sandbox.run(&["region", "upgrade", "a.bin", "--json"]).ends(0).json();
     let expected = json!({
-        "from": 1, "copied": 0, "damaged": [], "old": null, "dry_run": false,
+        "from": 1, "copied": 0, "damaged": [], "old": null, "dry_run": false, "bundle": null,
     });
     assert_eq!(object.to_string(), expected.to_string());
     assert_eq!(sandbox.state(), before);
@@ -52,7 +52,7 @@ fn a_file_with_damaged_blobs_is_kept() {
     v0.bytes[at] ^= 0xFF;
     sandbox.file("a.bin", &v0.bytes);
     let dry = sandbox.run(&["region", "upgrade", "a.bin", "--dry-run"]).ends(1);
-    assert!(dry.text().contains("the old file would be kept as a.bin.old"), "{}", dry.text());
+    assert!(dry.text().contains("would become version 1"), "{}", dry.text());
     assert_eq!(sandbox.bytes("a.bin"), v0.bytes);
     let run = sandbox.run(&["region", "upgrade", "a.bin"]).ends(1);
     let mut lines = run.text().lines();
@@ -60,9 +60,10 @@ fn a_file_with_damaged_blobs_is_kept() {
     let heading = "1 damaged slot, copied unchanged where possible:";
     assert_eq!(lines.next(), Some(heading));
     assert!(lines.next().unwrap().starts_with("  slot 4: frame: zstd: "));
-    assert_eq!(lines.next(), Some("the old file was kept as a.bin.old"));
-    assert_eq!(sandbox.bytes("a.bin.old"), v0.bytes);
+    assert!(lines.next().unwrap().starts_with("what was replaced is kept; to undo: "));
     assert_eq!(sandbox.run(&["region", "get", "a.bin", "3"]).ends(0).out, b"whole".repeat(200));
+    sandbox.run(&["undo", "a.bin-upgrade-1.hyundo", "--at", ".", "--yes"]).ends(0);
+    assert_eq!(sandbox.bytes("a.bin"), v0.bytes);
 }
 
 #[test]
@@ -70,10 +71,11 @@ fn an_interrupted_upgrade_of_the_game_is_completed() {
     let sandbox = Sandbox::with("v0/basic", "a.bin.old");
     let content = sandbox.documents("a.bin.old");
     let (slot, first) = content.first_key_value().unwrap();
-    sandbox.run_with(&["region", "put", "b.bin", &slot.to_string(), "-"], first).ends(0);
+    let put = ["region", "put", "b.bin", &slot.to_string(), "-", "--no-undo"];
+    sandbox.run_with(&put, first).ends(0);
     sandbox.file("a.bin", &sandbox.bytes("b.bin"));
     std::fs::remove_file(sandbox.path("b.bin")).unwrap();
-    let text = sandbox.run(&["region", "upgrade", "a.bin"]).ok();
+    let text = sandbox.run(&["region", "upgrade", "a.bin", "--no-undo"]).ok();
     assert_eq!(text, "a.bin: 12 blobs copied from the old file\n");
     assert_eq!(sandbox.documents("a.bin"), content);
     assert_eq!(sandbox.names(), ["a.bin"]);

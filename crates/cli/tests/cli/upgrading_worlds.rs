@@ -74,8 +74,8 @@ fn blocks_are_renamed_and_the_upgrade_can_be_undone() {
     let report = sandbox.run(&[&words[..], &["--json"]].concat()).ends(0).json();
     assert!(report["written"].as_u64().unwrap() > 0, "{report}");
     assert_eq!((&report["written"], &report["failed"]), (&report["behind"], &0.into()));
-    let kept = report["kept"].as_str().unwrap();
-    assert!(kept.ends_with("worlds/default/hyworld-undo-1"), "{kept}");
+    let bundle = report["bundle"].as_str().unwrap();
+    assert!(bundle.ends_with("worlds/default-upgrade-1.hyundo"), "{bundle}");
     // The stored names are those shown with `--assets` before.
     let names = |text: &str| -> Vec<Value> {
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -87,9 +87,26 @@ fn blocks_are_renamed_and_the_upgrade_can_be_undone() {
     };
     assert_eq!(names(&shown), names(&sandbox.run(&["dump", "save"]).ok()));
     let again = sandbox.run(&[&words[..], &["--json"]].concat()).ends(0).json();
-    assert_eq!((&again["behind"], &again["kept"]), (&0.into(), &Value::Null));
-    let undone = sandbox.run(&["upgrade", "save", "--undo", kept]).ok();
-    assert!(undone.contains("restored") && undone.contains("hyworld-undo-2"), "{undone}");
+    assert_eq!((&again["behind"], &again["bundle"]), (&0.into(), &Value::Null));
+    sandbox.run(&["undo", bundle, "--yes"]).ends(0);
+    assert_eq!(documents(&sandbox), before, "byte for byte");
+}
+
+/// Older versions kept the old chunks in a folder of the world.
+#[test]
+fn an_upgrade_of_an_older_version_is_undone_from_its_folder() {
+    let sandbox = save("synthetic_migrations");
+    let before = documents(&sandbox);
+    let kept = format!("{WORLD}/hyworld-undo-1");
+    let folder = RegionFiles::open(&sandbox.path(&kept)).unwrap();
+    for (at, document) in &before {
+        folder.write(*at, document).unwrap();
+    }
+    drop(folder);
+    sandbox.run(&["upgrade", "save", "--assets", "assets"]).ends(0);
+    assert!(documents(&sandbox) != before);
+    let undone = sandbox.run(&["upgrade", "save", "--undo", &kept]).ok();
+    assert!(undone.contains("restored") && undone.contains("default-upgrade-2.hyundo"), "{undone}");
     assert_eq!(documents(&sandbox), before, "byte for byte");
 }
 
@@ -105,27 +122,27 @@ fn old_sections_are_upgraded_without_assets() {
 }
 
 #[test]
-fn region_files_of_version_0_are_listed_with_the_command_that_upgrades_them() {
+fn region_files_of_version_0_become_version_1() {
     let sandbox = save("synthetic_migrations");
     sandbox.run(&["upgrade", "save", "--assets", "none"]).ends(0);
     let mut v0 = V0Writer::new(1024, 4096);
     v0.append(0, &crate::world::sample().encode());
     let path = format!("{WORLD}/chunks/1.0.region.bin");
     sandbox.file(&path, &v0.bytes);
-    for more in [&["--dry-run"][..], &[]] {
-        let words = [&["upgrade", "save", "--assets", "none"], more].concat();
-        let found = sandbox.run(&words).ends(1);
-        let text = found.text();
-        assert!(!text.contains("0 from an older game"), "{text}");
-        assert!(text.contains("1 region file of version 0 is not upgraded"), "{text}");
-        assert!(found.err.contains(&format!("hyworld region upgrade {path}")), "{}", found.err);
-        let json = sandbox.run(&[&words[..], &["--json"]].concat()).ends(1).json();
-        assert_eq!(json["old_files"], serde_json::json!([path]), "{json}");
-    }
+    let words = ["upgrade", "save", "--assets", "none"];
+    let dry = sandbox.run(&[&words[..], &["--dry-run"]].concat()).ok();
+    assert!(dry.contains("1 region file of version 0 would become version 1"), "{dry}");
     assert_eq!(sandbox.bytes(&path), v0.bytes);
-    sandbox.run(&["region", "upgrade", &path]).ends(0);
-    let json = sandbox.run(&["upgrade", "save", "--assets", "none", "--json"]).ends(0).json();
-    assert_eq!(json["old_files"], serde_json::json!([]), "{json}");
+    let before = documents(&sandbox);
+    let json = sandbox.run(&[&words[..], &["--json"]].concat()).ends(0).json();
+    assert_eq!(json["old_files"], serde_json::json!([path]), "{json}");
+    assert!(documents(&sandbox) == before);
+    let info = sandbox.run(&["region", "info", &path, "--json"]).ends(0).json();
+    assert_eq!(info["version"], 1);
+    let again = sandbox.run(&[&words[..], &["--json"]].concat()).ends(0).json();
+    assert_eq!(again["old_files"], serde_json::json!([]), "{again}");
+    sandbox.run(&["undo", json["bundle"].as_str().unwrap(), "--yes"]).ends(0);
+    assert_eq!(sandbox.bytes(&path), v0.bytes);
 }
 
 #[test]
@@ -265,13 +282,12 @@ fn after_a_kill_every_chunk_is_old_or_new_and_the_old_one_is_kept() {
     }
     assert!(killed > 0, "no run was killed");
     sandbox.run(&words).ends(0);
-    let mut undo = Vec::new();
-    for number in 1..20 {
-        let kept = format!("{WORLD}/hyworld-undo-{number}");
-        undo.extend(sandbox.path(&kept).exists().then_some(kept));
-    }
-    for kept in undo.iter().rev() {
-        sandbox.run(&["upgrade", "save", "--undo", kept]).ends(0);
+    let bundles = (1..20).map(|number| format!("{WORLD}-upgrade-{number}.hyundo"));
+    let bundles: Vec<_> = bundles.filter(|name| sandbox.path(name).exists()).collect();
+    for bundle in bundles.iter().rev() {
+        // A bundle of a killed run has no end, which is reported.
+        let undone = sandbox.run(&["undo", bundle, "--yes"]);
+        assert!(!undone.err.contains("changed since"), "{}", undone.err);
     }
     assert!(documents(&sandbox) == before, "all chunks are restored");
 }

@@ -59,6 +59,7 @@ fn put_reports_a_replaced_blob_as_json() {
         "replaced",
         "created",
         "dry_run",
+        "bundle",
     ];
     assert_eq!(keys(&first), expected);
     assert_eq!((&first["created"], &first["replaced"]), (&json!(true), &json!(false)));
@@ -231,7 +232,7 @@ fn rm_is_printed_as_json() {
     let rm =
         |more: &[&str]| sandbox.run(&[&["region", "rm", "a.bin", &name, "--json"], more].concat());
     let object = rm(&["--dry-run"]).ends(0).json();
-    assert_eq!(keys(&object), ["slot", "x", "z", "removed", "dry_run"]);
+    assert_eq!(keys(&object), ["slot", "x", "z", "removed", "dry_run", "bundle"]);
     assert_eq!((&object["removed"], &object["dry_run"]), (&json!(false), &json!(true)));
     assert_eq!(rm(&[]).ends(0).json()["removed"], true);
     assert_eq!(rm(&[]).ends(1).json()["removed"], false);
@@ -242,7 +243,7 @@ fn rm_empties_a_damaged_slot_and_the_file_is_clean_again() {
     let sandbox = Sandbox::with("corrupt/index_negative", "a.bin");
     sandbox.run(&["region", "verify", "a.bin"]).ends(1);
     let text = sandbox.run(&["region", "rm", "a.bin", "6"]).ok();
-    assert_eq!(text, "slot 6 emptied (damaged)\n");
+    assert!(text.starts_with("slot 6 emptied (damaged)\n"), "{text}");
     sandbox.run(&["region", "verify", "a.bin"]).ends(0);
 }
 

@@ -3,7 +3,7 @@
 
 use super::super::{Document, Kind, Value};
 use super::base64;
-use crate::limits::{DEPTH_MAX, JSON_VALUES_MAX};
+use crate::limits::DEPTH_MAX;
 
 /// A JSON syntax error with its location.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -21,8 +21,8 @@ type Result<T> = std::result::Result<T, JsonError>;
 
 const TOO_DEEP: &str = "nested too deeply";
 
-pub(super) fn document(text: &str) -> Result<Document> {
-    let mut parser = Parser { text, rest: text, values_left: JSON_VALUES_MAX };
+pub(super) fn document(text: &str, values_max: u32) -> Result<Document> {
+    let mut parser = Parser { text, rest: text, values_left: values_max };
     parser.skip_space();
     if !parser.rest.starts_with('{') {
         return Err(parser.error("expected an object"));

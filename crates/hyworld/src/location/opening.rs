@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use hyworld_providers::{Access, ChunkStorage, ProviderRegistry, RegionFilesOptions};
-use hyworld_world::{ServerCheck, WorldFolder, WorldOptions, WritePermit};
 
 use super::{Location, is_database, not_found};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,14 +16,6 @@ pub fn registry() -> ProviderRegistry {
     registry
 }
 
-/// An exclusive lock against writes of other hyworld processes, held until it is dropped.
-#[derive(Debug)]
-#[must_use]
-pub struct WriteGuard {
-    _world: Option<WorldFolder>,
-    _permit: Option<WritePermit>,
-}
-
 impl Location {
     /// Opens the storage for reading. Nothing is written.
     ///
@@ -35,26 +26,9 @@ impl Location {
         self.open_storage(Access::ReadOnly, &RegionFilesOptions::new())
     }
 
-    /// Checks that no other program uses the location, and locks it. Call this before every write.
-    ///
-    /// # Errors
-    /// Returns an error if another program uses the location, or if the configuration of its world
-    /// cannot be read.
-    pub fn guard(&self) -> Result<WriteGuard> {
-        let (mut world, mut permit) = (None, None);
-        if let Some(folder) = self.world_folder() {
-            let options = WorldOptions::new().access(Access::ReadWrite).without_chunks();
-            let opened = options.open(&folder)?;
-            opened.refuse_pending()?;
-            world = Some(opened);
-        } else if let Some(path) = self.path() {
-            permit = Some(WritePermit::of_storage(&path, ServerCheck::Refuse)?);
-        }
-        Ok(WriteGuard { _world: world, _permit: permit })
-    }
-
-    /// Opens the storage for writing; `options` apply to region files. Call [`guard`](Self::guard)
-    /// first.
+    /// Opens the storage for writing; `options` apply to region files. Only for storages that no
+    /// other program knows yet, such as the target of a copy; a [`Change`](crate::Change) writes to
+    /// worlds.
     ///
     /// # Errors
     /// Returns an error if the storage cannot be opened, or if this program was built without its
@@ -73,15 +47,6 @@ impl Location {
         match self {
             Self::RocksDb(folder) => open_rocksdb(folder, Access::ReadWrite, true),
             other => other.open_storage(Access::ReadWrite, options),
-        }
-    }
-
-    /// Returns the file or folder to be written.
-    fn path(&self) -> Option<std::path::PathBuf> {
-        match self {
-            Self::Region { folder, region } => Some(folder.join(region.file_name())),
-            Self::Regions(folder) | Self::RocksDb(folder) => Some(folder.clone()),
-            Self::World { .. } | Self::S3(_) | Self::Backup { .. } => None,
         }
     }
 

@@ -102,10 +102,10 @@ fn copy_of(
     sources: &[Source],
     read: impl Fn(&Source) -> Option<Vec<u8>>,
 ) -> Option<(String, Vec<u8>)> {
-    let accepted = sources.iter().filter(|source| source.same_world.is_accepted());
+    let accepted = sources.iter().filter(|source| source.info.same_world.is_accepted());
     let mut good = accepted.filter_map(|source| {
         let bytes = read(source).filter(|bytes| why_unreadable(bytes).is_none())?;
-        Some((source.name.clone(), bytes))
+        Some((source.info.name.clone(), bytes))
     });
     good.next()
 }

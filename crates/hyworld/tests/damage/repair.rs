@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hyworld::coords::ChunkPos;
 use hyworld::maintenance::{Finding, NoProgress, ScanOptions, Severity};
-use hyworld::{Repair, RepairOptions, Undo, UndoOptions, open};
+use hyworld::{ChangeOptions, Repair, RepairOptions, Undo, UndoOptions, open, open_for_check};
 use hyworld_testkit::damage::{self, Damage, DamageLocation, Level, copy_folder};
 use hyworld_testkit::shared;
 
@@ -47,13 +47,19 @@ fn documents(world: &Path) -> BTreeMap<ChunkPos, Vec<u8>> {
 /// is.
 fn repair(save: &Path, world: &Path, options: &RepairOptions) -> (Vec<PathBuf>, bool) {
     let scan = ScanOptions::new();
-    let plan = Repair::plan(world, options.clone(), false, &scan, &NoProgress).unwrap();
+    let world = open_for_check(world).unwrap();
+    let plan = world.plan_repair(options, &scan, &NoProgress).unwrap();
     let is_left = !plan.plan.left.is_empty();
-    let done = plan.apply(&NoProgress).unwrap();
+    let how = ChangeOptions::new();
+    let (done, changed) = world.apply(&plan, &how, &NoProgress).unwrap();
     assert_eq!(done.chunks.findings.total(), 0, "{:?}", done.chunks.findings);
-    let universe = Repair::plan_universe(save, options.clone(), false).unwrap();
-    let players = universe.map(|plan| plan.apply(&NoProgress).unwrap());
-    let bundles = done.bundle.into_iter().chain(players.and_then(|done| done.bundle));
+    let universe = Repair::plan_universe(save, options).unwrap();
+    let players = universe.map(|plan| {
+        let mut change = plan.begin(&how).unwrap();
+        change.apply(&plan, &NoProgress).unwrap();
+        change.commit().unwrap()
+    });
+    let bundles = changed.bundle.into_iter().chain(players.and_then(|done| done.bundle));
     (bundles.collect(), is_left)
 }
 
@@ -99,10 +105,8 @@ impl Case<'_> {
         }
         self.check_chunks(&location, with_source && damage.level == Level::Error && !is_left)?;
         for bundle in bundles.iter().rev() {
-            let report = Undo::plan(bundle, &UndoOptions::default(), false)
-                .unwrap()
-                .apply(&NoProgress)
-                .unwrap();
+            let undo = Undo::plan(bundle, &UndoOptions::default()).unwrap();
+            let report = undo.apply(&ChangeOptions::new(), &NoProgress).unwrap();
             assert_eq!(report.findings.total(), 0, "{:?}", report.findings);
         }
         if files(self.save) != before {

@@ -9,7 +9,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use super::*;
 use hyworld::coords::ChunkRect;
 use hyworld::maintenance::{Bundle, Confidence};
-use hyworld::{Repair, RepairOptions, Restore, RestoreOptions, Undelete, UndeleteOptions};
+use hyworld::{Location, RepairOptions, RestoreOptions, UndeleteOptions, open_for_check};
 use hyworld_testkit::damage::{RegionBytes, copy_folder};
 use hyworld_testkit::shared;
 
@@ -54,8 +54,8 @@ impl Case<'_> {
 
     fn pack(&self, packing: Packing) -> Option<PathBuf> {
         let scan = ScanOptions::new();
-        let plan = PackWorld::plan(&self.world, packing, false, &scan, &NoProgress).unwrap();
-        plan.apply(None, &scan, &NoProgress).unwrap().bundle
+        let world = open_for_check(&self.world).unwrap();
+        applied(&world, &world.plan_packing(packing, &scan, &NoProgress).unwrap())
     }
 
     /// Prepares the world for a verb.
@@ -70,15 +70,14 @@ impl Case<'_> {
 
     /// Runs a verb. Returns its bundle; `None` if there was nothing to do.
     fn run(&self, verb: &str) -> Option<PathBuf> {
-        let (scan, world) = (ScanOptions::new(), &self.world);
+        let (scan, world) = (ScanOptions::new(), open_for_check(&self.world).unwrap());
         let from = self.original.to_owned();
         match verb {
             "repair" => {
                 let from = vec![from];
                 let options =
                     RepairOptions { from, trust_source: true, ..RepairOptions::default() };
-                let plan = Repair::plan(world, options, false, &scan, &NoProgress).unwrap();
-                plan.apply(&NoProgress).unwrap().bundle
+                applied(&world, &world.plan_repair(&options, &scan, &NoProgress).unwrap())
             }
             "restore" => {
                 let far = 100_000;
@@ -86,21 +85,18 @@ impl Case<'_> {
                 let area = Some(ChunkRect::new(corners[0], corners[1]));
                 let options =
                     RestoreOptions { from, area, trust_source: true, ..RestoreOptions::default() };
-                let plan = Restore::plan(world, options, false, &NoProgress).unwrap();
-                plan.apply(&NoProgress).unwrap().bundle
+                applied(&world, &world.plan_restore(&options, &NoProgress).unwrap())
             }
             "undelete" => {
                 let confidence = Some(Confidence::Low);
                 let options = UndeleteOptions { all: true, confidence, ..Default::default() };
-                let plan = Undelete::plan(world, options, false, &scan, &NoProgress).unwrap();
-                plan.apply(&NoProgress).unwrap().bundle
+                applied(&world, &world.plan_undelete(&options, &scan, &NoProgress).unwrap())
             }
             "trim" => {
-                let location = Location::source(world).unwrap();
                 let options = TrimOptions { include_touched: true, ..TrimOptions::default() };
                 let mut found = |_: &_| {};
-                let plan = Trim::plan(&location, &options, false, &scan, &mut found, &NoProgress);
-                plan.unwrap().apply(&NoProgress).unwrap().bundle
+                let plan = world.plan_trim(&options, &scan, &mut found, &NoProgress).unwrap();
+                applied(&world, &plan)
             }
             "compact" => self.pack(Packing::Compact { level: None, drop_orphans: true }),
             "seal" => self.pack(Packing::Seal { level: 3 }),

@@ -32,14 +32,12 @@ fn a_copy_of_the_world_is_accepted() {
 
 /// Removes all chunks at a location, except some that are kept. Returns the bundle.
 fn trim_all(path: &Path, kept: usize) -> PathBuf {
-    let location = Location::source(path).unwrap();
-    let storage = location.open().unwrap();
-    let keep = storage.positions().flatten().take(kept).collect();
-    drop(storage);
+    let world = hyworld::open(path).unwrap();
+    let keep = world.storage().positions().flatten().take(kept).collect();
     let options = TrimOptions { include_touched: true, keep, ..TrimOptions::default() };
     let (scan, mut found) = (ScanOptions::new(), |_: &_| {});
-    let plan = Trim::plan(&location, &options, false, &scan, &mut found, &NoProgress).unwrap();
-    plan.apply(&NoProgress).unwrap().bundle.unwrap()
+    let plan = world.plan_trim(&options, &scan, &mut found, &NoProgress).unwrap();
+    applied(&world, &plan).unwrap()
 }
 
 /// With and without configurations, which have the UUIDs.

@@ -17,7 +17,7 @@ use hyworld::coords::{ChunkBlock, ChunkBox, ChunkPos};
 use hyworld::maintenance::{NoProgress, ScanOptions, UndoReport};
 use hyworld::providers::{Access, ChunkStorage, ChunkStorageExt, RegionFiles};
 use hyworld::world::{Universe, WorldFolder, WorldName, WorldSettings};
-use hyworld::{Location, PackWorld, Packing, Result, Trim, TrimOptions, Undo, UndoOptions};
+use hyworld::{ChangeOptions, Packing, Plan, Result, TrimOptions, Undo, UndoOptions, World};
 
 /// A save with a world of 10 chunks in two region files.
 struct Save(PathBuf);
@@ -49,19 +49,20 @@ impl Save {
     /// Seals the world. Returns the bundle.
     fn seal(&self) -> PathBuf {
         let (packing, scan) = (Packing::Seal { level: 3 }, ScanOptions::new());
-        let plan = PackWorld::plan(&self.world(), packing, false, &scan, &NoProgress).unwrap();
-        plan.apply(None, &scan, &NoProgress).unwrap().bundle.unwrap()
+        let world = hyworld::open(self.world()).unwrap();
+        let plan = world.plan_packing(packing, &scan, &NoProgress).unwrap();
+        applied(&world, &plan).unwrap()
     }
 
     /// Removes the chunks of the second region, and with them its file. Returns the bundle.
     fn trim(&self) -> PathBuf {
-        let location = Location::source(&self.world()).unwrap();
+        let world = hyworld::open(self.world()).unwrap();
         let keep = (3..8).map(|x| ChunkPos::new(x, 5)).collect();
         let options = TrimOptions { include_touched: true, keep, ..TrimOptions::default() };
         let (scan, mut found) = (ScanOptions::new(), |_: &_| {});
-        let plan = Trim::plan(&location, &options, false, &scan, &mut found, &NoProgress).unwrap();
+        let plan = world.plan_trim(&options, &scan, &mut found, &NoProgress).unwrap();
         assert_eq!(plan.files.len(), 1, "{plan:?}");
-        plan.apply(&NoProgress).unwrap().bundle.unwrap()
+        applied(&world, &plan).unwrap()
     }
 }
 
@@ -91,7 +92,12 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// Undoes a bundle on the world it stands beside, or on the one at `at`.
 fn undo(bundle: &Path, at: Option<&Path>) -> Result<UndoReport> {
     let options = UndoOptions { at: at.map(Path::to_owned), ..UndoOptions::default() };
-    Undo::plan(bundle, &options, false)?.apply(&NoProgress)
+    Undo::plan(bundle, &options)?.apply(&ChangeOptions::new(), &NoProgress)
+}
+
+/// Applies a plan. Returns the bundle.
+fn applied<P: Plan>(world: &World, plan: &P) -> Option<PathBuf> {
+    world.apply(plan, &ChangeOptions::new(), &NoProgress).unwrap().1.bundle
 }
 
 #[test]

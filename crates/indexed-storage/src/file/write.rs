@@ -275,6 +275,16 @@ impl IndexedStorageFile {
         writer.latch_on_error(written).map_err(self.io_error("write the index of"))
     }
 
+    /// Writes index entries without looking at what they refer to.
+    pub(crate) fn write_entries(&self, entries: impl Iterator<Item = (Slot, Entry)>) -> Result<()> {
+        let writer = self.writer()?;
+        for (slot, entry) in entries {
+            self.slot(slot)?;
+            self.write_entry(writer, slot, entry)?;
+        }
+        self.sync_file(writer)
+    }
+
     /// Frees or releases runs that the index no longer refers to.
     fn release_old(
         &self,

@@ -196,8 +196,7 @@ fn a_lost_index_table_is_rebuilt_from_seals() {
     let plan = file.plan_rebuild().unwrap();
     assert_eq!(plan.changes.len(), 40);
     assert!(plan.changes.iter().all(|change| change.was_empty));
-    let backup = apply_rebuild(&path, &plan).unwrap();
-    assert_eq!(fs::read(backup).unwrap(), bytes[..4128]);
+    apply_rebuild(&path, &plan).unwrap();
     let file = IndexedStorageFile::open(&path).unwrap();
     for (slot, document) in expected {
         assert!(file.read(slot).unwrap() == Some(document), "{slot}");

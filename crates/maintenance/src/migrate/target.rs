@@ -70,6 +70,11 @@ impl TargetContents {
         (self.different.len() as u64).saturating_add(self.only_there.len() as u64)
     }
 
+    /// Returns the name of the storage in the bundle. A world that was switched uses it as its own.
+    fn name_in_bundle(&self) -> &str {
+        if self.location.starts_with("s3://") { &self.location } else { "." }
+    }
+
     /// Removes what differs from the world, and records it in an undo bundle.
     pub(super) fn clear(
         &self,
@@ -79,7 +84,7 @@ impl TargetContents {
         let lost: Vec<ChunkPos> = self.different.iter().chain(&self.only_there).copied().collect();
         for batch in lost.chunks(BATCH_CHUNKS) {
             let removed: Vec<_> = batch.iter().map(|at| (*at, None)).collect();
-            changes.write_chunks(target, &self.location, &removed)?;
+            changes.write_chunks(target, self.name_in_bundle(), &removed)?;
         }
         Ok(())
     }

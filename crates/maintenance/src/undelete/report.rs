@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use hyworld_coords::ChunkPos;
-use hyworld_indexed_storage::{Error, SegmentIndex, Slot};
+use hyworld_indexed_storage::{SegmentIndex, Slot};
 use serde::Serialize;
 
 use crate::scan::Completion;
 
 /// The orphaned chunks of a world.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct OrphanReport {
     /// The orphans, by file and offset.
     pub orphans: Vec<Orphan>,
@@ -17,8 +17,8 @@ pub struct OrphanReport {
     pub files: usize,
     /// Files that were not searched completely, because a limit was reached.
     pub incomplete: Vec<PathBuf>,
-    /// Files that could not be opened or read.
-    pub failed: Vec<(PathBuf, Error)>,
+    /// Files that could not be opened or read, with the reason.
+    pub failed: Vec<(PathBuf, String)>,
     /// Whether all files were searched.
     pub completion: Completion,
 }

@@ -9,6 +9,7 @@ use hyworld_files::{FileError, follow_link, remove_if_present, rename, sync_pare
 use hyworld_providers::ChunkStorage;
 use serde::{Deserialize, Serialize};
 
+use super::crash::point;
 use super::delta::{Digested, compare, hex};
 use super::header::BundleHeader;
 use super::path_text::text_of_relative;
@@ -134,6 +135,16 @@ impl Changes {
         self
     }
 
+    /// Returns the path of the bundle.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether something was recorded: the bundle exists.
+    pub fn is_begun(&self) -> bool {
+        self.writer.is_some()
+    }
+
     /// Returns whether old bytes are recorded.
     pub(super) fn is_recording(&self) -> bool {
         self.is_recording
@@ -147,6 +158,7 @@ impl Changes {
     /// then unchanged.
     pub fn replace_with(&mut self, path: &Path, prepared: &Path) -> Result<()> {
         self.record_file(path, Some(prepared))?;
+        point().map_err(FileError::at(path, "replace"))?;
         rename(prepared, &follow_link(path)?)?;
         Ok(sync_parent(path)?)
     }
@@ -170,8 +182,21 @@ impl Changes {
     /// Returns an error if the old bytes cannot be recorded, or if the file cannot be removed.
     pub fn remove(&mut self, path: &Path) -> Result<()> {
         self.record_file(path, None)?;
+        point().map_err(FileError::at(path, "remove"))?;
         remove_if_present(path)?;
         Ok(sync_parent(path)?)
+    }
+
+    /// Renames a file. A file with the new name is replaced.
+    ///
+    /// # Errors
+    /// Returns an error if the old bytes cannot be recorded, or if renaming fails.
+    pub fn rename(&mut self, from: &Path, to: &Path) -> Result<()> {
+        self.record_file(to, Some(from))?;
+        self.record_file(from, None)?;
+        point().map_err(FileError::at(from, "rename"))?;
+        rename(from, to)?;
+        Ok(sync_parent(to)?)
     }
 
     /// Writes or removes chunks of a storage that is not region files. `location` is the name under
@@ -199,6 +224,7 @@ impl Changes {
         }
         self.commit()?;
         for (at, new) in chunks {
+            point().map_err(FileError::at(&self.path, "write chunks after"))?;
             match new {
                 Some(document) => storage.write(*at, document)?,
                 None => drop(storage.remove(*at)?),
@@ -245,7 +271,8 @@ impl Changes {
         let ranges = spans.len() as u64;
         let (old, new) = (compared.old, compared.new);
         let record = FileRecord { file, path: name, old, new, ranges, blobs };
-        self.add_file(Kind::File, &json(&record)?)
+        self.add_file(Kind::File, &json(&record)?)?;
+        self.commit()
     }
 
     /// Returns the number of the next file.
@@ -261,18 +288,28 @@ impl Changes {
         self.add(Kind::Range, &[&head, bytes].concat())
     }
 
-    /// Adds the last record of a file. The file may be changed after this.
+    /// Adds the last record of a file. The file may be changed after [`commit`](Self::commit).
     pub(super) fn add_file(&mut self, kind: Kind, description: &[u8]) -> Result<()> {
         self.add(kind, description)?;
         self.recorded.files = self.recorded.files.saturating_add(1);
-        self.commit()
+        Ok(())
     }
 
     /// Returns the path of a file below the root, as text.
     pub(super) fn name_of(&self, path: &Path) -> Result<String> {
         let full = absolute(path).map_err(FileError::at(path, "resolve"))?;
-        let inside = full.strip_prefix(&self.root).ok().and_then(text_of_relative);
+        let inside = match full.strip_prefix(&self.root) {
+            Ok(inside) => text_of_relative(inside),
+            // The path or the root may lead through a link.
+            Err(_) => self.real_path_inside(&full).as_deref().and_then(text_of_relative),
+        };
         inside.ok_or_else(|| UndoError::Outside { path: full.clone(), root: self.root.clone() })
+    }
+
+    fn real_path_inside(&self, path: &Path) -> Option<PathBuf> {
+        let folder = path.parent()?.canonicalize().ok()?;
+        let root = self.root.canonicalize().ok()?;
+        Some(folder.strip_prefix(root).ok()?.join(path.file_name()?))
     }
 
     /// Appends a record to the bundle, which is created with the first one.
@@ -285,7 +322,7 @@ impl Changes {
     }
 
     /// Makes the records so far durable and reads them back.
-    fn commit(&mut self) -> Result<()> {
+    pub(super) fn commit(&mut self) -> Result<()> {
         self.writer.as_mut().map_or(Ok(()), Writer::commit)
     }
 }

@@ -65,7 +65,9 @@ impl FileEntry {
                     let end = range.offset.saturating_add(range.bytes);
                     (range.offset, end.min(patch.old_bytes))
                 });
-                patch.is_plausible() && changed.all(is_old)
+                // A file that became shorter has its end in the bundle.
+                let is_end_known = is_old((patch.new_bytes, patch.old_bytes));
+                patch.is_plausible() && is_end_known && changed.all(is_old)
             }
             Some(Description::Whole(_)) | None => true,
         }

@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hyworld_indexed_storage::{OsFile, RawFile};
 
+use super::crash::point;
+
 /// The unit in which changed bytes are kept and compared.
 pub(super) const PAGE_BYTES: u64 = 4096;
 
@@ -97,11 +99,13 @@ impl Overlay {
     /// `table_end`, do not depend on each other and share a sync.
     pub(super) fn write(&self, table_end: u64) -> io::Result<()> {
         let state = self.state();
-        let is_entry = |operation: Option<&Operation>| {
-            matches!(operation, Some(Operation::Write { offset, .. }) if *offset < table_end)
+        let is_entry = |operation: Option<&Operation>| match operation {
+            Some(Operation::Write { offset, .. }) => *offset < table_end,
+            _ => false,
         };
         let mut is_synced = true;
         for (index, operation) in state.operations.iter().enumerate() {
+            point()?;
             match operation {
                 Operation::Write { offset, bytes } => self.file.write_at(bytes, *offset)?,
                 Operation::SetLength(length) => self.file.set_len(*length)?,
@@ -118,6 +122,14 @@ impl Overlay {
             is_synced = false;
         }
         if is_synced { Ok(()) } else { self.file.sync() }
+    }
+}
+
+/// Copies as many bytes as both have.
+fn copy(to: &mut [u8], from: &[u8]) {
+    let count = to.len().min(from.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..count), from.get(..count)) {
+        to.copy_from_slice(from);
     }
 }
 
@@ -147,13 +159,11 @@ impl RawFile for Overlay {
         let first = offset / PAGE_BYTES;
         for (number, page) in state.pages.range(first..=end / PAGE_BYTES) {
             let start = number.saturating_mul(PAGE_BYTES);
-            for (at, byte) in (start..).zip(page).skip_while(|(at, _)| *at < offset) {
-                let index = at.checked_sub(offset).and_then(|at| usize::try_from(at).ok());
-                match index.and_then(|at| buffer.get_mut(at)) {
-                    Some(target) => *target = *byte,
-                    None => break,
-                }
-            }
+            let skipped = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
+            let into = usize::try_from(start.saturating_sub(offset)).unwrap_or(usize::MAX);
+            let from = page.get(skipped..).unwrap_or_default();
+            let to = buffer.get_mut(into..).unwrap_or_default();
+            copy(to, from);
         }
         Ok(count)
     }
@@ -175,7 +185,7 @@ impl RawFile for Overlay {
             let into = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
             let from = bytes.get(skipped..).unwrap_or_default();
             let to = page.get_mut(into..).unwrap_or_default();
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            copy(to, from);
         }
         state.bytes = state.bytes.max(end);
         state.operations.push(Operation::Write { offset, bytes: bytes.to_vec() });

@@ -8,15 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyworld_files::FileError;
-use hyworld_indexed_storage::{
-    Durability, IndexedStorageFile, OpenOptions, OsFile, RawFile, Slot,
-};
+use hyworld_indexed_storage::{Durability, IndexedStorageFile, OpenOptions, OsFile, RawFile, Slot};
 use serde::{Deserialize, Serialize};
 
-use super::changes::{Changes, blob_hash};
+use super::changes::Changes;
 use super::overlay::{Overlay, PAGE_BYTES, read};
 use super::record::Kind;
-use super::region::{OldBlobs, RegionChange, read_slot};
+use super::region::{OldBlobs, RegionChange, offset_of, read_slot};
 use super::writer::json;
 use super::{Result, UndoError};
 
@@ -65,25 +63,75 @@ impl Changed {
     }
 }
 
+/// The collected writes of a region file, which is locked.
+struct Patch<'a> {
+    path: &'a Path,
+    slots: Vec<Slot>,
+    overlay: Arc<Overlay>,
+    table_end: u64,
+}
+
+impl<'a> Patch<'a> {
+    /// Collects the writes of `write`; `None` if there are none.
+    fn collect(
+        path: &'a Path,
+        slots: Vec<Slot>,
+        write: impl FnOnce(Arc<Overlay>) -> Result<()>,
+    ) -> Result<Option<Self>> {
+        let failed = |error| UndoError::File(FileError::at(path, "read")(error));
+        let overlay = Arc::new(Overlay::new(OsFile::open_locked(path)?).map_err(failed)?);
+        let opened = OpenOptions::new().open_raw(Box::new(Arc::clone(&overlay)), path)?;
+        let table_end = opened.geometry().segments_offset();
+        write(Arc::clone(&overlay))?;
+        let is_unchanged = overlay.is_unchanged();
+        Ok((!is_unchanged).then_some(Self { path, slots, overlay, table_end }))
+    }
+}
+
+/// Writes and removes blobs.
+fn write_slots(file: &IndexedStorageFile, slots: &[(Slot, RegionChange)]) -> Result<()> {
+    let puts = slots.iter().filter_map(|(slot, change)| match change {
+        RegionChange::Put(blob) => Some((*slot, blob)),
+        RegionChange::Remove => None,
+    });
+    file.write_encoded(&puts.collect::<Vec<_>>())?;
+    for (slot, _) in slots.iter().filter(|(_, change)| *change == RegionChange::Remove) {
+        file.remove(*slot)?;
+    }
+    Ok(())
+}
+
 impl Changes {
-    /// Changes slots of an existing region file in place.
-    pub(super) fn patch_slots(&mut self, path: &Path, slots: &[(Slot, RegionChange)]) -> Result<()> {
-        let changed: Vec<Slot> = slots.iter().map(|(slot, _)| *slot).collect();
-        self.patch(path, &changed, |overlay| {
+    /// Changes slots of existing region files in place. Their old bytes become durable together.
+    pub(super) fn patch_slots(&mut self, files: &[(&Path, &[(Slot, RegionChange)])]) -> Result<()> {
+        let mut patches = Vec::new();
+        for (path, slots) in files {
+            let changed: Vec<Slot> = slots.iter().map(|(slot, _)| *slot).collect();
             // An orphaned blob can be the only copy of a removed chunk.
             let options = OpenOptions::new().write(true).upgrade(false).keep_orphans(true);
-            let file = options.durability(Durability::EachWrite);
-            let file = file.open_raw(Box::new(overlay), path)?;
-            let puts = slots.iter().filter_map(|(slot, change)| match change {
-                RegionChange::Put(blob) => Some((*slot, blob)),
-                RegionChange::Remove => None,
-            });
-            file.write_encoded(&puts.collect::<Vec<_>>())?;
-            for (slot, _) in slots.iter().filter(|(_, change)| *change == RegionChange::Remove) {
-                file.remove(*slot)?;
-            }
-            Ok(())
-        })
+            let options = options.durability(Durability::EachWrite);
+            let patch = Patch::collect(path, changed, |overlay| {
+                write_slots(&options.open_raw(Box::new(overlay), *path)?, slots)
+            })?;
+            patches.extend(patch);
+        }
+        self.make(&patches)
+    }
+
+    /// Changes an existing region file in place. `slots` are those that `write` changes.
+    ///
+    /// # Errors
+    /// Returns an error if the old bytes cannot be recorded, or if `write` fails. The file is then
+    /// unchanged; after an error of the disk, each slot has its old or its new blob.
+    pub fn patch_region(
+        &mut self,
+        path: &Path,
+        slots: &[Slot],
+        options: OpenOptions,
+        write: impl FnOnce(&IndexedStorageFile) -> hyworld_indexed_storage::Result<()>,
+    ) -> Result<()> {
+        let options = options.write(true).upgrade(false).durability(Durability::EachWrite);
+        self.patch(path, slots, |overlay| Ok(write(&options.open_raw(Box::new(overlay), path)?)?))
     }
 
     /// Collects the writes of `write`, records what they replace, and makes them. `slots` are the
@@ -94,19 +142,26 @@ impl Changes {
         slots: &[Slot],
         write: impl FnOnce(Arc<Overlay>) -> Result<()>,
     ) -> Result<()> {
-        let failed = |error| UndoError::File(FileError::at(path, "read")(error));
-        let overlay = Arc::new(Overlay::new(OsFile::open_locked(path)?).map_err(failed)?);
-        let table_end = OpenOptions::new().open_raw(Box::new(Arc::clone(&overlay)), path);
-        let table_end = table_end?.geometry().segments_offset();
-        write(Arc::clone(&overlay))?;
-        if overlay.is_unchanged() {
+        let collected = Patch::collect(path, slots.to_vec(), write)?;
+        self.make(collected.as_slice())
+    }
+
+    /// Records what collected writes replace, and makes them.
+    fn make(&mut self, patches: &[Patch<'_>]) -> Result<()> {
+        if patches.is_empty() {
             return Ok(());
         }
         if self.is_recording() {
-            self.record_patch(path, slots, &overlay)?;
+            for patch in patches {
+                self.record_patch(patch.path, &patch.slots, &patch.overlay)?;
+            }
+            self.commit()?;
         }
-        let written = overlay.write(table_end);
-        written.map_err(|error| UndoError::File(FileError::at(path, "write")(error)))
+        for Patch { path, overlay, table_end, .. } in patches {
+            let written = overlay.write(*table_end);
+            written.map_err(|error| UndoError::File(FileError::at(path, "write")(error)))?;
+        }
+        Ok(())
     }
 
     fn record_patch(&mut self, path: &Path, slots: &[Slot], overlay: &Arc<Overlay>) -> Result<()> {
@@ -135,8 +190,7 @@ impl Changes {
         let blobs = self.record_slots(&blobs, path, slots, overlay)?;
         let (old_bytes, ranges) = (overlay.old_bytes(), spans.len() as u64);
         let new_bytes = overlay.len().map_err(failed)?;
-        let record =
-            PatchRecord { file, path: name, old_bytes, new_bytes, changed, ranges, blobs };
+        let record = PatchRecord { file, path: name, old_bytes, new_bytes, changed, ranges, blobs };
         self.add_file(Kind::Patch, &json(&record)?)
     }
 
@@ -153,18 +207,29 @@ impl Changes {
         let mut count = 0_u64;
         for slot in slots {
             let (before, after) = (read_slot(Some(&old), *slot), read_slot(Some(&new), *slot));
-            self.add_blob(blobs, *slot, Some(&old), &before, &after)?;
+            let at = offset_of(Some(&old), *slot, &before, |_, at, stored| {
+                let now = overlay.read_old(at, stored.len() as u64);
+                now.is_ok_and(|now| now == stored)
+            });
+            self.add_blob(blobs, *slot, at, &before, &after)?;
             count = count.saturating_add(1);
         }
         Ok(count)
     }
 }
 
-/// Returns the hash of a page in a record.
+/// Returns the hash of a page in a record: 64 bits, fast, to notice that another program wrote it.
+/// The checksum of the record protects the record itself.
 pub(super) fn page_hash(bytes: &[u8]) -> String {
-    let mut hash = blob_hash(bytes);
-    hash.truncate(32);
-    hash
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = (bytes.len() as u64).wrapping_mul(FACTOR);
+    for part in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word.iter_mut().zip(part).for_each(|(to, from)| *to = *from);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR);
+        hash ^= hash >> 29;
+    }
+    format!("{hash:016x}")
 }
 
 /// How the changed bytes of a file look now.

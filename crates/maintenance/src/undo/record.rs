@@ -48,7 +48,8 @@ pub(super) enum Kind {
     Blob,
     /// The description of a file as JSON. The file is replaced after this record is durable.
     File,
-    /// The description of a file as JSON. The file is changed in place after this record is durable.
+    /// The description of a file as JSON. The file is changed in place after this record is
+    /// durable.
     Patch,
     /// The old document of a chunk that is replaced after this record is durable: a description as
     /// JSON, then the document.
@@ -58,15 +59,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
-        Self::Header,
-        Self::Range,
-        Self::Blob,
-        Self::File,
-        Self::Patch,
-        Self::Chunk,
-        Self::End,
-    ];
+    const ALL: [Self; 7] =
+        [Self::Header, Self::Range, Self::Blob, Self::File, Self::Patch, Self::Chunk, Self::End];
 
     fn byte(self) -> u8 {
         match self {

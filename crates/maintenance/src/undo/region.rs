@@ -1,11 +1,12 @@
 //! Changes of the slots of a region file, made in a copy that then replaces the file.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use hyworld_coords::RegionPos;
-use hyworld_files::{FileError, open_regular, remove_if_present, with_suffix};
+use hyworld_files::{FileError, open_regular, remove_if_present};
 use hyworld_indexed_storage::{
     EncodedBlob, Geometry, IndexedStorageFile, OpenOptions, Slot, rebuild_header,
 };
@@ -34,6 +35,8 @@ pub struct RegionChanges {
     pub table: bool,
     /// Build a new file instead of changing the old one.
     pub fresh: bool,
+    /// The geometry of a file that is created; `None` for that of chunk regions.
+    pub geometry: Option<Geometry>,
     /// The slots to change.
     pub slots: Vec<(Slot, RegionChange)>,
 }
@@ -93,7 +96,7 @@ impl Changes {
     /// the disk, each slot has its old or its new blob.
     pub fn change_region(&mut self, path: &Path, changes: &RegionChanges) -> Result<()> {
         if changes.is_in_place() && path.exists() {
-            return self.patch_slots(path, &changes.slots);
+            return self.patch_slots(&[(path, &changes.slots)]);
         }
         let prepared = prepare(path, changes)?;
         let replaced = self.replace_with(path, &prepared);
@@ -101,6 +104,27 @@ impl Changes {
             remove_if_present(&prepared)?;
         }
         replaced
+    }
+
+    /// Like [`change_region`](Self::change_region), for slots of several files. The old bytes of
+    /// files that exist become durable together, which saves syncs.
+    ///
+    /// # Errors
+    /// As for [`change_region`](Self::change_region).
+    pub fn change_slots(
+        &mut self,
+        files: &BTreeMap<PathBuf, Vec<(Slot, RegionChange)>>,
+    ) -> Result<()> {
+        let mut existing = Vec::new();
+        for (path, slots) in files {
+            if path.exists() {
+                existing.push((path.as_path(), slots.as_slice()));
+            } else {
+                let slots = slots.clone();
+                self.change_region(path, &RegionChanges { slots, ..RegionChanges::default() })?;
+            }
+        }
+        self.patch_slots(&existing)
     }
 
     /// Records the old blob of every slot that differs between two versions of a region file.
@@ -129,7 +153,10 @@ impl Changes {
             if before == new {
                 continue;
             }
-            self.add_blob(blobs, slot, old.as_ref(), &before, &new)?;
+            let at = offset_of(old.as_ref(), slot, &before, |file, at, stored| {
+                has_bytes(file.path(), at, stored)
+            });
+            self.add_blob(blobs, slot, at, &before, &new)?;
             count = count.saturating_add(1);
         }
         Ok(count)
@@ -139,7 +166,7 @@ impl Changes {
         &mut self,
         blobs: &OldBlobs<'_>,
         slot: Slot,
-        file: Option<&IndexedStorageFile>,
+        at: Option<u64>,
         old: &Stored,
         new: &Stored,
     ) -> Result<()> {
@@ -153,15 +180,23 @@ impl Changes {
             Stored::None | Stored::Damaged => None,
         };
         let bytes = stored.len() as u64;
-        let offset = file.filter(|_| bytes > 0).and_then(|file| file.blob_offset(slot));
-        let is_there = |at: &u64| file.is_some_and(|file| has_bytes(file.path(), *at, stored));
-        let at = offset.filter(is_there);
         let range = at.filter(|offset| blobs.has(*offset, bytes)).map(|offset| (offset, bytes));
         let (file, path) = (blobs.file, blobs.name.to_owned());
         let record = BlobRecord { file, path, slot: slot.get(), old: state, new, range, at };
         let stored = if range.is_some() { &[] } else { stored };
         self.add(Kind::Blob, &described(&json(&record)?, stored))
     }
+}
+
+/// Returns where the old blob of a slot is, if `has` finds its bytes there.
+pub(super) fn offset_of(
+    file: Option<&IndexedStorageFile>,
+    slot: Slot,
+    old: &Stored,
+    has: impl FnOnce(&IndexedStorageFile, u64, &[u8]) -> bool,
+) -> Option<u64> {
+    let (Stored::Blob(blob), Some(file)) = (old, file) else { return None };
+    file.blob_offset(slot).filter(|at| has(file, *at, blob.stored()))
 }
 
 /// Returns whether a file has these bytes at an offset.
@@ -213,15 +248,13 @@ fn build(path: &Path, prepared: &Path, changes: &RegionChanges) -> Result<()> {
     }
     if let Some(geometry) = changes.header {
         rebuild_header(prepared, geometry)?;
-        // The undo bundle has the old header.
-        remove_if_present(&with_suffix(prepared, ".header.bak"))?;
     }
     if changes.table {
         extend_table(prepared)?;
     }
     // An orphaned blob can be the only copy of a removed chunk.
     let options = OpenOptions::new().write(true).upgrade(false).keep_orphans(true);
-    let options = options.create(!is_copy);
+    let options = options.create(!is_copy).geometry(changes.geometry.unwrap_or(Geometry::REGION));
     let file = options.open(prepared)?;
     for (slot, change) in &changes.slots {
         apply(&file, *slot, change)?;

@@ -77,7 +77,7 @@ pub struct UndoReport {
     /// Damage of the bundle, and files and chunks that were changed after the verb and are left
     /// unchanged. Empty if everything that the verb changed is as before.
     pub findings: Findings,
-    /// The bundle that undoes this undo; `None` if nothing was changed.
+    /// The bundle that undoes this undo; `None` if nothing was changed, and until it is complete.
     pub bundle: Option<PathBuf>,
 }
 
@@ -119,14 +119,14 @@ impl Bundle {
         &self,
         root: &UndoRoot,
         open: OpenStorage<'_>,
-        mut changes: Changes,
+        changes: &mut Changes,
         progress: &dyn Progress,
     ) -> Result<UndoReport> {
         let mut report = UndoReport { findings: self.findings(), ..UndoReport::default() };
         let mut storages = Storages { open, opened: Vec::new() };
         for (chunk, part) in self.chunks.iter().rev() {
             let storage = storages.get(&chunk.storage)?;
-            self.undo_chunk(storage, chunk, *part, &mut changes, &mut report)?;
+            self.undo_chunk(storage, chunk, *part, changes, &mut report)?;
             progress.advance(1);
         }
         for (_, storage) in &storages.opened {
@@ -135,10 +135,9 @@ impl Bundle {
         for entry in self.files.iter().rev() {
             // Checked again for each file: links may have changed since the plan was made.
             let path = root.path_of(&entry.name, self.path())?;
-            self.undo_file(&path, entry, &mut changes, &mut report)?;
+            self.undo_file(&path, entry, changes, &mut report)?;
             progress.advance(1);
         }
-        report.bundle = changes.finish()?;
         Ok(report)
     }
 

@@ -78,9 +78,12 @@ impl Folder {
     }
 
     fn undo(&self, bundle: &Path) -> UndoReport {
-        let changes = self.changes("undo");
+        let mut changes = self.changes("undo");
         let opened = Bundle::open(bundle).unwrap();
-        opened.undo(&self.undo_root(), &no_storage, changes, &NoProgress).unwrap()
+        let undone = opened.undo(&self.undo_root(), &no_storage, &mut changes, &NoProgress);
+        let mut report = undone.unwrap();
+        report.bundle = changes.finish().unwrap();
+        report
     }
 }
 
@@ -231,7 +234,7 @@ fn chunks_of_other_storages_are_restored() {
     let plan = bundle.plan(&folder.undo_root(), &open).unwrap();
     assert_eq!(plan.count(FileState::Changed), 1);
     let report =
-        bundle.undo(&folder.undo_root(), &open, folder.changes("undo"), &NoProgress).unwrap();
+        bundle.undo(&folder.undo_root(), &open, &mut folder.changes("undo"), &NoProgress).unwrap();
     assert_eq!((report.chunks, report.findings.total()), (2, 1));
     let read = |x| storage.read(at(x)).unwrap();
     assert_eq!(read(0).unwrap(), b"zero");

@@ -70,8 +70,7 @@ impl Bundle {
         changes: &mut Changes,
     ) -> Result<()> {
         let table_end = IndexedStorageFile::open_read_only(path)?.geometry().segments_offset();
-        let slots: Vec<Slot> =
-            entry.blobs.iter().map(|(blob, _)| Slot::new(blob.slot)).collect();
+        let slots: Vec<Slot> = entry.blobs.iter().map(|(blob, _)| Slot::new(blob.slot)).collect();
         let old = |offset, bytes| self.old_bytes_of(entry, offset, bytes);
         changes.patch(path, &slots, |overlay| collect_old(&overlay, record, table_end, &old, path))
     }

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use hyworld_files::{FileError, sync_parent};
 use serde::Serialize;
 
+use super::crash::point;
 use super::header::BundleHeader;
 use super::record::{self, Kind, MAGIC, Mark};
 use super::records::{Found, Records};
 use super::{Result, UndoError, unusable};
+
+/// Bytes of records that are written together.
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// A bundle that is being written.
 #[derive(Debug)]
@@ -27,8 +31,10 @@ pub(super) struct Writer {
 impl Writer {
     /// Creates a bundle with two copies of its header.
     pub(super) fn create(path: &Path, header: &BundleHeader) -> Result<Self> {
+        point().map_err(FileError::at(path, "create"))?;
         let create = File::options().write(true).create_new(true).open(path);
-        let mut file = BufWriter::new(create.map_err(FileError::at(path, "create"))?);
+        let created = create.map_err(FileError::at(path, "create"))?;
+        let mut file = BufWriter::with_capacity(BUFFER_BYTES, created);
         file.write_all(MAGIC).map_err(FileError::at(path, "write"))?;
         let start = (MAGIC.len() as u64, 0);
         let (path, mark) = (path.to_owned(), record::new_mark());
@@ -46,6 +52,7 @@ impl Writer {
 
     /// Appends a record.
     pub(super) fn add(&mut self, kind: Kind, payload: &[u8]) -> Result<()> {
+        point().map_err(FileError::at(&self.path, "write"))?;
         let (end, number) = self.written;
         let bytes = record::write(&mut self.file, self.mark, number, kind, payload)
             .map_err(FileError::at(&self.path, "write"))?;
@@ -56,6 +63,7 @@ impl Writer {
     /// Makes the records so far durable and reads them back, so that no change is made whose old
     /// bytes cannot be read.
     pub(super) fn commit(&mut self) -> Result<()> {
+        point().map_err(FileError::at(&self.path, "sync"))?;
         let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
         synced.map_err(FileError::at(&self.path, "sync"))?;
         if self.checked.1 == 0 {

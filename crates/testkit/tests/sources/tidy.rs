@@ -168,3 +168,36 @@ fn every_format_page_is_mentioned_by_a_source_file() {
     }
     report(&findings);
 }
+
+/// Where the permit to write a world is taken: by the crate that defines it, for folders that are
+/// open for writing, and by the gate of changes. Every other call goes through one of them.
+const PERMITS: [&str; 5] = [
+    "world/src/gate.rs",
+    "world/src/world.rs",
+    "world/src/provider_switch.rs",
+    "world/src/universe.rs",
+    "hyworld/src/change/gate.rs",
+];
+
+/// Other ways to change a world, which are gone.
+const GONE: [&str; 5] =
+    ["is_plan: bool", "struct Subject", "struct WriteGuard", "fn guard(", "open_for_write("];
+
+#[test]
+fn the_permit_to_write_is_taken_at_the_gate() {
+    let mut findings = Vec::new();
+    for (path, text) in files(".rs") {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let is_source = name.contains("/src/") && !name.contains("/testkit/");
+        if !is_source || PERMITS.iter().any(|known| name.ends_with(known)) {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for found in ["WritePermit::of_", ".permit("].iter().chain(&GONE) {
+            if code.contains(found) {
+                findings.push(format!("{name}: {found}"));
+            }
+        }
+    }
+    report(&findings);
+}

@@ -1,7 +1,8 @@
 //! `player import PATH FILE`.
 
+use hyworld::ChangeOptions;
 use hyworld::documents::Document;
-use hyworld_world::{FallbackRule, JsonFile, LoadedFrom, OsFileSystem, ServerCheck};
+use hyworld_world::{FallbackRule, JsonFile, LoadedFrom, OsFileSystem};
 use serde::Serialize;
 
 use crate::args::player::ImportArgs;
@@ -14,6 +15,8 @@ struct Report {
     replaced: bool,
     written: bool,
     dry_run: bool,
+    /// The undo bundle.
+    bundle: Option<String>,
 }
 
 pub(super) fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Exit> {
@@ -27,17 +30,22 @@ pub(super) fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Ex
         let text = format!("{name}: contains no player UUID; add --as UUID");
         return Err(exit::problem(text));
     };
-    let permit = universe.permit(ServerCheck::Refuse)?;
     let players = universe.players();
     let replaced = players.list()?.iter().any(|player| player.uuid == uuid);
     if replaced && !args.replace {
         let text = format!("player {uuid} already exists; add --replace to replace the file");
         return Err(exit::usage(text));
     }
-    let written = !args.dry_run && players.save(uuid, &document)?;
-    drop(permit);
+    let mut done = None;
+    if !args.dry_run {
+        done = hyworld::save_player(&universe, uuid, &document, &ChangeOptions::new())?;
+    }
+    let written = done.is_some();
+    let bundle = done.and_then(|done| done.bundle);
     if args.json {
-        let report = Report { uuid: uuid.to_string(), replaced, written, dry_run: args.dry_run };
+        let bundle = bundle.map(|path| path.display().to_string());
+        let (uuid, dry_run) = (uuid.to_string(), args.dry_run);
+        let report = Report { uuid, replaced, written, dry_run, bundle };
         json::line(console, &report)?;
         return Ok(Exit::Clean);
     }
@@ -49,6 +57,7 @@ pub(super) fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Ex
         (_, false, _) => "added",
     };
     console.report(format_args!("player {uuid}: {how}"))?;
+    crate::commands::undo::advise(bundle.as_deref(), console)?;
     Ok(Exit::Clean)
 }
 

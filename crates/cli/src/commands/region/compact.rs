@@ -1,5 +1,7 @@
 //! `compact FILE`.
 
+use std::path::Path;
+
 use hyworld::compact_region;
 use hyworld_indexed_storage::{CompactOptions, CompactReport, Error, plan_compact};
 use serde::Serialize;
@@ -15,22 +17,24 @@ pub(super) fn run(args: &CompactArgs, console: &mut Console) -> anyhow::Result<E
     let names = SlotNames::of(&file);
     let CompactArgs { drop_damaged, drop_orphans, .. } = *args;
     let options = CompactOptions { drop_damaged, drop_orphans };
-    let done = if args.dry_run {
+    let (done, bundle) = if args.dry_run {
         let expected =
             plan_compact(&file, options).map_err(|error| super::advised(error.into()))?;
         if !expected.dropped.is_empty() && !args.drop_damaged {
             let (path, damaged) = (args.file.clone(), expected.dropped.len());
             return Err(super::advised(Error::WouldDropDamaged { path, damaged }.into()));
         }
-        expected
+        (expected, None)
     } else {
         drop(file);
         let spinner = progress::spinner(console, "compacting");
-        let done = compact_region(&args.file, options);
+        let how = super::change_options(&args.undo, None, console);
+        let done = compact_region(&args.file, options, &how);
         spinner.finish_and_clear();
-        done.map_err(super::advised)?
+        let (done, changed) = done.map_err(super::advised)?;
+        (done, changed.bundle)
     };
-    report(args, console, &names, &done)?;
+    report(args, console, &names, &done, bundle.as_deref())?;
     Ok(Exit::Clean)
 }
 
@@ -42,6 +46,8 @@ struct Report<'a> {
     dropped: Vec<DamageObject<'a>>,
     orphans: u32,
     dry_run: bool,
+    /// The undo bundle.
+    bundle: Option<String>,
 }
 
 fn report(
@@ -49,13 +55,15 @@ fn report(
     console: &mut Console,
     names: &SlotNames,
     done: &CompactReport,
+    bundle: Option<&Path>,
 ) -> anyhow::Result<()> {
     let (before, after) = (done.bytes_before, done.bytes_after);
     let findings = of_damage(&args.file, names, &done.dropped);
     if args.json {
         let dropped = DamageObject::all(names, &findings);
         let (blobs, orphans, dry_run) = (done.blobs, done.orphans, args.dry_run);
-        let report = Report { before, after, blobs, dropped, orphans, dry_run };
+        let bundle = bundle.map(|path| path.display().to_string());
+        let report = Report { before, after, blobs, dropped, orphans, dry_run, bundle };
         return json::line(console, &report);
     }
     let name = args.file.display();
@@ -80,5 +88,5 @@ fn report(
         console.report(format_args!("{slots} {verb} dropped:"))?;
         write_damage(console, names, &findings)?;
     }
-    Ok(())
+    crate::commands::undo::advise(bundle, console)
 }

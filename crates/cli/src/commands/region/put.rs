@@ -2,7 +2,7 @@
 
 use hyworld::{PutOptions, PutReport, open_region_if_present, put_blob, seal_document};
 use hyworld_indexed_storage::limits::BLOB_BYTES_MAX;
-use hyworld_indexed_storage::{Durability, EncodedBlob, IndexedStorageFile, SegmentIndex, Slot};
+use hyworld_indexed_storage::{EncodedBlob, IndexedStorageFile, SegmentIndex, Slot};
 use serde::Serialize;
 
 use super::slot_names::{SlotKeys, SlotNames};
@@ -19,11 +19,10 @@ pub(super) fn run(args: &PutArgs, console: &mut Console) -> anyhow::Result<Exit>
     let names = SlotNames::new(path, geometry);
     let slot = names.resolve(path, args.slot)?;
     let blob = encode(args, &document, existing.as_ref(), names, slot)?;
-    let durability = if args.each_write { Durability::EachWrite } else { Durability::Relaxed };
-    let (check, dry_run) = (args.force.check(), args.dry_run);
-    let options = PutOptions { geometry, durability, check, dry_run };
-    let done = put_blob(path, existing, slot, &blob, &options).map_err(super::or_force)?;
-    report(args, console, &names, slot, &blob, done)?;
+    let how = super::change_options(&args.undo, Some(args.force), console);
+    let options = PutOptions { geometry, dry_run: args.dry_run };
+    let done = put_blob(path, existing, slot, &blob, options, &how).map_err(super::or_force)?;
+    report(args, console, &names, slot, &blob, &done)?;
     Ok(Exit::Clean)
 }
 
@@ -83,6 +82,8 @@ struct Report {
     replaced: bool,
     created: bool,
     dry_run: bool,
+    /// The undo bundle.
+    bundle: Option<String>,
 }
 
 fn report(
@@ -91,7 +92,7 @@ fn report(
     names: &SlotNames,
     slot: Slot,
     blob: &EncodedBlob,
-    done: PutReport,
+    done: &PutReport,
 ) -> anyhow::Result<()> {
     let (header, is_sealed) = (blob.header(), blob.seal()?.is_some());
     let segment = done.segment.map(SegmentIndex::get);
@@ -104,6 +105,7 @@ fn report(
             sealed: is_sealed,
             replaced: done.replaced,
             created: done.created,
+            bundle: done.bundle.as_ref().map(|path| path.display().to_string()),
             dry_run: args.dry_run,
         };
         return json::line(console, &report);
@@ -122,5 +124,5 @@ fn report(
     let sealed = if is_sealed { ", sealed" } else { "" };
     let old = if done.replaced { "; the old blob was replaced" } else { "" };
     console.report(format_args!("{name}: {raw} {stored}{sealed}{old}"))?;
-    Ok(())
+    crate::commands::undo::advise(done.bundle.as_deref(), console)
 }

@@ -1,6 +1,6 @@
 //! `verify FILE --rebuild-index` and `--rebuild-header`: plan, show, apply.
 
-use std::path::PathBuf;
+use hyworld::ChangeReport;
 
 use hyworld_indexed_storage::{
     Geometry, IndexedStorageFile, RebuildChange, RebuildPlan, SegmentIndex,
@@ -26,14 +26,15 @@ pub(super) fn run(
     drop(file);
     show(args, console, &names, &plan)?;
     let found = plan.changes.len();
-    let backup = if args.dry_run { None } else { apply(args, console, &mut plan)? };
-    let applied = if backup.is_some() { plan.changes.len() } else { 0 };
-    let backup = backup.map(|path| path.display().to_string());
+    let done = if args.dry_run { None } else { apply(args, console, &mut plan)? };
+    let (is_applied, bundle) = (done.is_some(), done.and_then(|done| done.bundle));
+    let applied = if is_applied { plan.changes.len() } else { 0 };
     if args.json {
-        let is_applied = backup.is_some();
-        json::line(console, &Line::Rebuild { changes: found, applied: is_applied, backup })?;
-    } else if let Some(backup) = backup {
-        console.report(format_args!("index table changed; the old table is kept in {backup}"))?;
+        let bundle = bundle.map(|path| path.display().to_string());
+        json::line(console, &Line::Rebuild { changes: found, applied: is_applied, bundle })?;
+    } else if is_applied {
+        console.report(format_args!("index table changed"))?;
+        crate::commands::undo::advise(bundle.as_deref(), console)?;
     } else if !plan.changes.is_empty() && !args.dry_run && !args.yes {
         console.report(format_args!("nothing changed; --yes applies the plan"))?;
     }
@@ -46,7 +47,7 @@ fn apply(
     args: &VerifyArgs,
     console: &mut Console,
     plan: &mut RebuildPlan,
-) -> anyhow::Result<Option<PathBuf>> {
+) -> anyhow::Result<Option<ChangeReport>> {
     let is_removed = |change: &&RebuildChange| change.is_removed;
     let removed = plan.changes.iter().filter(is_removed).count();
     let others = plan.changes.len().saturating_sub(removed);
@@ -65,7 +66,8 @@ fn apply(
     if plan.changes.is_empty() {
         return Ok(None);
     }
-    let rebuilt = hyworld::rebuild_index(&args.source.file, plan, args.force.check());
+    let how = super::change_options(&args.undo, Some(args.force), console);
+    let rebuilt = hyworld::rebuild_index(&args.source.file, plan, &how);
     Ok(Some(rebuilt.map_err(super::or_force)?))
 }
 
@@ -78,16 +80,18 @@ pub(super) fn header(
     let name = args.source.file.display();
     let question = format!("write the header of {name} for {geometry}?");
     let is_wanted = !args.dry_run && console.confirm(&question, args.yes)?;
-    let mut backup = None;
+    let mut bundle = None;
     if is_wanted {
-        let check = args.force.check();
-        let written = hyworld::rebuild_header(&args.source.file, geometry, check);
-        backup = Some(written.map_err(super::or_force)?.display().to_string());
+        let how = super::change_options(&args.undo, Some(args.force), console);
+        let written = hyworld::rebuild_header(&args.source.file, geometry, &how);
+        bundle = written.map_err(super::or_force)?.bundle;
     }
     if args.json {
-        json::line(console, &Line::Header { applied: is_wanted, backup })?;
-    } else if let Some(backup) = backup {
-        console.report(format_args!("header written; the old bytes are kept in {backup}"))?;
+        let bundle = bundle.map(|path| path.display().to_string());
+        json::line(console, &Line::Header { applied: is_wanted, bundle })?;
+    } else if is_wanted {
+        console.report(format_args!("header written"))?;
+        crate::commands::undo::advise(bundle.as_deref(), console)?;
     } else if !args.dry_run {
         console.report(format_args!("nothing changed; --yes writes the header"))?;
     }
@@ -163,11 +167,11 @@ enum Line {
     Rebuild {
         changes: usize,
         applied: bool,
-        backup: Option<String>,
+        bundle: Option<String>,
     },
     Header {
         applied: bool,
-        backup: Option<String>,
+        bundle: Option<String>,
     },
 }
 

@@ -30,9 +30,11 @@ pub(super) fn run(
         let message = format!("{}: {name} is in use; --yes replaces its blob", path.display());
         return Err(exit::problem(message));
     }
+    let mut bundle = None;
     if go {
-        let restored = hyworld::restore_blob(path, slot, segment, args.force.check());
-        restored.map_err(super::or_force)?;
+        let how = super::change_options(&args.undo, Some(args.force), console);
+        let restored = hyworld::restore_blob(path, slot, segment, &how);
+        bundle = restored.map_err(super::or_force)?.bundle;
     }
     let header = blob.header();
     if args.json {
@@ -43,6 +45,7 @@ pub(super) fn run(
             compressed: header.compressed_bytes,
             replaced: in_use,
             restored: go,
+            bundle: bundle.map(|path| path.display().to_string()),
             dry_run: args.dry_run,
         };
         json::line(console, &report)?;
@@ -52,6 +55,7 @@ pub(super) fn run(
     let verb = if go { "restored" } else { "would be restored" };
     let old = if in_use { "; the old blob was replaced" } else { "" };
     console.report(format_args!("{name}: {bytes} from segment {segment} {verb}{old}"))?;
+    crate::commands::undo::advise(bundle.as_deref(), console)?;
     Ok(Exit::Clean)
 }
 
@@ -65,6 +69,8 @@ struct Report {
     replaced: bool,
     restored: bool,
     dry_run: bool,
+    /// The undo bundle.
+    bundle: Option<String>,
 }
 
 /// Checks that a sealed blob is restored to its own slot; in any other it would count as damaged.

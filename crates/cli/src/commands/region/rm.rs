@@ -21,18 +21,23 @@ pub(super) fn run(args: &RmArgs, console: &mut Console) -> anyhow::Result<Exit> 
         Err(_) => "damaged".to_owned(),
     };
     drop(file);
+    let mut bundle = None;
     if held && !args.dry_run {
-        hyworld::remove_blob(path, slot, args.force.check()).map_err(super::or_force)?;
+        let how = super::change_options(&args.undo, Some(args.force), console);
+        let done = hyworld::remove_blob(path, slot, &how).map_err(super::or_force)?;
+        bundle = done.bundle;
     }
     let name = names.name(slot);
     if args.json {
         let removed = held && !args.dry_run;
         let slot = names.keys(Some(slot));
-        json::line(console, &Report { slot, removed, dry_run: args.dry_run })?;
+        let bundle = bundle.map(|path| path.display().to_string());
+        json::line(console, &Report { slot, removed, bundle, dry_run: args.dry_run })?;
     } else if held && args.dry_run {
         console.report(format_args!("{name} would be emptied ({what})"))?;
     } else if held {
         console.report(format_args!("{name} emptied ({what})"))?;
+        crate::commands::undo::advise(bundle.as_deref(), console)?;
     } else {
         let message = format!("{}: {name} is already empty", path.display());
         return Err(exit::problem(message));
@@ -46,4 +51,6 @@ struct Report {
     slot: SlotKeys,
     removed: bool,
     dry_run: bool,
+    /// The undo bundle.
+    bundle: Option<String>,
 }

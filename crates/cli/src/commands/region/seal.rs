@@ -1,7 +1,6 @@
 //! `seal FILE`, with and without `--remove`.
 
 use hyworld::{SealOptions, SealReport, seal_region};
-use hyworld_maintenance::ScanOptions;
 use serde::Serialize;
 
 use super::finding::{DamageObject, write_damage};
@@ -15,11 +14,11 @@ pub(super) fn run(args: &SealArgs, console: &mut Console) -> anyhow::Result<Exit
     let (names, slots) = (SlotNames::of(&file), file.occupied().len());
     drop(file);
     let SealArgs { remove, level, dry_run, force, .. } = *args;
-    let options = SealOptions { remove, level, check: force.check(), dry_run };
+    let options = SealOptions { remove, level, dry_run };
+    let how = super::change_options(&args.undo, Some(force), console);
     let message = if args.remove { "unsealing" } else { "sealing" };
     let bar = progress::bar(console, message, slots);
-    let scan = ScanOptions::new().jobs(console.jobs());
-    let done = seal_region(&args.file, options, &scan, &|slots| bar.inc(slots));
+    let done = seal_region(&args.file, options, &how, &|slots| bar.inc(slots));
     bar.finish_and_clear();
     let done = done.map_err(super::or_force)?;
     report(args, console, &names, &done)?;
@@ -35,6 +34,8 @@ struct Report<'a> {
     before: u64,
     after: Option<u64>,
     dry_run: bool,
+    /// The undo bundle.
+    bundle: Option<String>,
 }
 
 fn report(
@@ -51,6 +52,7 @@ fn report(
             damaged: DamageObject::all(names, &done.findings),
             before: done.before,
             after: done.after,
+            bundle: done.bundle.as_ref().map(|path| path.display().to_string()),
             dry_run: args.dry_run,
         };
         return json::line(console, &report);
@@ -76,5 +78,5 @@ fn report(
         console.report(format_args!("{slots} not changed:"))?;
         write_damage(console, names, &done.findings)?;
     }
-    Ok(())
+    crate::commands::undo::advise(done.bundle.as_deref(), console)
 }

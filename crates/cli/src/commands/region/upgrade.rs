@@ -1,5 +1,7 @@
 //! `upgrade FILE`.
 
+use std::path::Path;
+
 use hyworld::upgrade_region;
 use hyworld_indexed_storage::{FormatVersion, OpenOptions, UpgradeReport, plan_upgrade};
 use serde::Serialize;
@@ -15,14 +17,18 @@ pub(super) fn run(args: &UpgradeArgs, console: &mut Console) -> anyhow::Result<E
     let names = SlotNames::of(&file);
     let spinner = progress::spinner(console, "upgrading");
     let done = if args.dry_run {
-        plan_upgrade(&file).map_err(anyhow::Error::from)
+        // The undo bundle would have the old file.
+        let plan = plan_upgrade(&file).map(|plan| UpgradeReport { old: None, ..plan });
+        plan.map(|plan| (plan, None)).map_err(anyhow::Error::from)
     } else {
         drop(file);
-        upgrade_region(&args.file).map_err(anyhow::Error::from)
+        let how = super::change_options(&args.undo, None, console);
+        let done = upgrade_region(&args.file, &how);
+        done.map(|(done, changed)| (done, changed.bundle)).map_err(anyhow::Error::from)
     };
     spinner.finish_and_clear();
-    let done = done?;
-    report(args, console, &names, &done)?;
+    let (done, bundle) = done?;
+    report(args, console, &names, &done, bundle.as_deref())?;
     let is_clean = done.damaged.is_empty() && done.old.is_none();
     Ok(if is_clean { Exit::Clean } else { Exit::Problems })
 }
@@ -34,6 +40,8 @@ struct Report<'a> {
     damaged: Vec<DamageObject<'a>>,
     old: Option<String>,
     dry_run: bool,
+    /// The undo bundle.
+    bundle: Option<String>,
 }
 
 fn report(
@@ -41,6 +49,7 @@ fn report(
     console: &mut Console,
     names: &SlotNames,
     done: &UpgradeReport,
+    bundle: Option<&Path>,
 ) -> anyhow::Result<()> {
     let findings = of_damage(&args.file, names, &done.damaged);
     let old = done.old.as_ref().map(|old| old.display().to_string());
@@ -50,6 +59,7 @@ fn report(
             copied: done.copied,
             damaged: DamageObject::all(names, &findings),
             old,
+            bundle: bundle.map(|path| path.display().to_string()),
             dry_run: args.dry_run,
         };
         return json::line(console, &report);
@@ -79,5 +89,5 @@ fn report(
         let verb = if args.dry_run { "would be" } else { "was" };
         console.report(format_args!("the old file {verb} kept as {old}"))?;
     }
-    Ok(())
+    crate::commands::undo::advise(bundle, console)
 }

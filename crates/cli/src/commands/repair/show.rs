@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hyworld::{FileRemedy, Repair, RepairOutcome, SameWorld, Source};
+use hyworld::{FileRemedy, Repair, RepairOutcome, SameWorld, SourceInfo};
 use hyworld_maintenance::{
     ChunkRepair, OlderVersion, OrphanPosition, PositionEvidence, RegionRepair, Remedy,
 };
@@ -200,11 +200,12 @@ fn chunk_line<'a>(plan: &Repair, chunk: &ChunkRepair) -> Line<'a> {
 /// Prints what was done.
 pub(super) fn summary(
     args: &RepairArgs,
-    done: Option<&RepairOutcome>,
+    done: Option<(&RepairOutcome, Option<&Path>)>,
     left: u64,
     console: &mut Console,
 ) -> anyhow::Result<()> {
-    let bundle = done.and_then(|done| done.bundle.as_deref());
+    let bundle = done.and_then(|(_, bundle)| bundle);
+    let done = done.map(|(done, _)| done);
     if args.json {
         let chunks = done.map(|done| done.chunks.clone()).unwrap_or_default();
         let line = Line::Summary {
@@ -236,7 +237,7 @@ fn classes(chunk: &ChunkRepair) -> Vec<&'static str> {
     classes.into_iter().collect()
 }
 
-fn accepted(plan: &Repair, index: usize) -> Option<&Source> {
+fn accepted(plan: &Repair, index: usize) -> Option<&SourceInfo> {
     plan.sources.iter().filter(|source| source.same_world.is_accepted()).nth(index)
 }
 

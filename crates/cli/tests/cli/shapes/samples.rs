@@ -341,7 +341,7 @@ fn storages() -> Samples {
     also(&mut snapshot, 0, &[("/findings", json!([failure]))]);
     let mut migrate = lines(&sandbox, &["migrate world --to IndexedStorage"]);
     let failure = json!({"stage": "read", "x": 1, "z": 1, "message": "text"});
-    also(&mut migrate, 0, &[("/findings", json!([failure]))]);
+    also(&mut migrate, 0, &[("/findings", json!([failure])), ("/bundle", Value::Null)]);
     let failure = json!({"stage": "list", "x": null, "z": null, "message": "text"});
     also(&mut migrate, 0, &[("/findings", json!([failure]))]);
     vec![
@@ -440,6 +440,7 @@ fn benches() -> Samples {
     let region = lines(&sandbox, &["bench region 0.0.region.bin --rounds 1"]);
     let chunk = lines(&sandbox, &["bench chunk 0.0.region.bin --rounds 1"]);
     let verify = lines(&sandbox, &["bench verify 0.0.region.bin --rounds 1"]);
+    let change = lines(&sandbox, &["bench change 0.0.region.bin --rounds 1"]);
     let query = lines(&sandbox, &["bench query 0.0.region.bin --rounds 1"]);
     let mut map = lines(&sandbox, &["bench map world --rounds 1"]);
     also(&mut map, 0, &[("/peak_memory", Value::Null)]);
@@ -460,6 +461,7 @@ fn benches() -> Samples {
         ("bench providers", vec![providers, scale]),
         ("bench store", vec![store]),
         ("bench verify", vec![verify]),
+        ("bench change", vec![change]),
         ("bench query", vec![query]),
         ("bench map", vec![map]),
     ]

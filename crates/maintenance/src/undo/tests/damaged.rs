@@ -37,8 +37,9 @@ fn check_damaged(versions: impl Iterator<Item = Vec<u8>>, folder: &Folder, bundl
         folder.reset(&after);
         write_file(bundle, &damaged);
         let Ok(opened) = Bundle::open(bundle) else { continue };
-        let changes = folder.changes("undo");
-        let report = opened.undo(&folder.undo_root(), &no_storage, changes, &NoProgress).unwrap();
+        let mut changes = folder.changes("undo");
+        let report =
+            opened.undo(&folder.undo_root(), &no_storage, &mut changes, &NoProgress).unwrap();
         if report.findings.total() == 0 {
             assert!(folder.files() == before, "version {number}: less was restored, in silence");
             complete += 1;
@@ -227,8 +228,8 @@ fn the_length_of_a_file_is_limited_to_bytes_that_exist() {
         // The third is allowed: 8 bytes are there, and 1 is in the bundle.
         let is_allowed = bytes == 9;
         assert_eq!(plan.count(FileState::Incomplete), usize::from(!is_allowed), "{bytes}");
-        let changes = folder.changes("undo");
-        let undone = opened.undo(&folder.undo_root(), &no_storage, changes, &NoProgress);
+        let mut changes = folder.changes("undo");
+        let undone = opened.undo(&folder.undo_root(), &no_storage, &mut changes, &NoProgress);
         assert_eq!(undone.is_err(), is_allowed, "its hash is forged: {undone:?}");
         assert_eq!(fs::read(folder.root().join("config.json")).unwrap(), b"{\"a\": 1}");
         fs::remove_file(&bundle).unwrap();

@@ -26,7 +26,8 @@ fn nothing_but_new_blobs_and_entries_is_written() {
     assert!(fs::read(folder.region()).unwrap() == before);
 }
 
-/// A process that is killed leaves a part of the payloads, or all of them and a part of the entries.
+/// A process that is killed leaves a part of the payloads, or all of them and a part of the
+/// entries.
 #[test]
 fn a_change_that_was_made_in_part_is_undone() {
     let folder = Folder::new();
@@ -83,4 +84,29 @@ fn a_locked_file_is_not_changed() {
     changes.change_region(&folder.region(), &slot_changes()).unwrap_err();
     drop((writer, changes));
     assert!(folder.files() == before);
+}
+
+/// A bundle of unknown origin cannot make a file longer than what it has bytes for.
+#[test]
+fn a_record_cannot_claim_a_length_without_bytes() {
+    let folder = Folder::new();
+    let mut changes = folder.changes("test");
+    let bytes = fs::metadata(folder.region()).unwrap().len();
+    let record = patch::PatchRecord {
+        file: 0,
+        path: REGION.to_owned(),
+        old_bytes: 1 << 40,
+        new_bytes: bytes,
+        changed: Vec::new(),
+        ranges: 0,
+        blobs: 0,
+    };
+    let described = serde_json::to_vec(&record).unwrap();
+    changes.add_file(record::Kind::Patch, &described).unwrap();
+    changes.commit().unwrap();
+    let bundle = changes.finish().unwrap().unwrap();
+    let plan = Bundle::open(&bundle).unwrap().plan(&folder.undo_root(), &no_storage).unwrap();
+    assert_eq!(plan.count(FileState::Incomplete), 1, "{plan:?}");
+    assert!(folder.undo(&bundle).findings.total() > 0);
+    assert_eq!(fs::metadata(folder.region()).unwrap().len(), bytes);
 }
