@@ -7,8 +7,10 @@ mod show;
 
 use std::io::Write;
 
+use hyworld_world::LoadedFrom;
+
 use crate::args::player::{ExportArgs, Verb};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output::Console;
 use crate::streams;
 
@@ -25,7 +27,12 @@ pub(super) fn run(verb: &Verb, console: &mut Console) -> anyhow::Result<Exit> {
 fn export(args: &ExportArgs, console: &mut Console) -> anyhow::Result<Exit> {
     let universe = hyworld::find_universe(&args.path)?;
     let player = hyworld::find_player(&universe, &args.player)?;
-    let text = universe.players().load(player.uuid)?.document.to_json();
+    let loaded = universe.players().load(player.uuid)?;
+    if let LoadedFrom::Nothing { problem } = &loaded.from {
+        // An empty document could be taken for a copy of the player.
+        return Err(exit::problem(format!("player {}: {problem}", player.uuid)));
+    }
+    let text = loaded.document.to_json();
     let Some(output) = &args.output else {
         writeln!(console, "{text}")?;
         return Ok(Exit::Clean);

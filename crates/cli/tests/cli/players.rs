@@ -126,6 +126,15 @@ fn a_removed_player_is_kept_and_restored_byte_for_byte() {
 }
 
 #[test]
+fn a_damaged_player_is_not_exported_as_an_empty_one() {
+    let sandbox = save();
+    sandbox.file(&format!("universe/players/{ANNA}.json"), b"{\"Components\": ");
+    let error = sandbox.run(&["player", "export", ".", ANNA, "-o", "anna.json"]).fails(1);
+    assert!(error.contains(ANNA), "{error}");
+    assert!(!sandbox.path("anna.json").exists());
+}
+
+#[test]
 fn an_exported_player_can_be_imported_with_another_uuid() {
     let sandbox = save();
     let stdout = sandbox.run(&["player", "export", ".", "Anna"]).ok();
